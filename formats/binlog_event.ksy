@@ -1,0 +1,72 @@
+meta:
+  id: binlog_event
+  title: One event of a binary log
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - binlog_enums
+    - event_header
+    - event_body
+    - events/table_map_event
+doc: |
+  Header, body and checksum of one event, given what the events before it said. Stands by
+  itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).
+-webide-representation: '{header.type_code} {body}'
+params:
+  - id: binlog_version
+    type: u2
+    doc: Version of the log's format, 1, 3 or 4.
+  - id: header_length
+    type: u1
+    doc: Length of the event's header, in bytes.
+  - id: post_header_length
+    type: u1
+    doc: The format description's entry for the event's type, in bytes; 0 where it has none.
+  - id: is_checksummed
+    type: bool
+    doc: Whether events of this log end with a checksum. A format description event tells itself.
+  - id: has_permuted_types
+    type: bool
+    doc: Whether the log numbers its event types as early 5.1 alpha versions did.
+  - id: table_map
+    type: table_map_event
+    doc: The table map that a rows event belongs to; null where there is none.
+seq:
+  - id: header
+    type: event_header(binlog_version, header_length)
+  - id: body
+    size: 'header.event_size - header_length - (has_checksum ? 4 : 0)'
+    type: event_body(event_type, binlog_version, post_header_length, table_map)
+  - id: checksum
+    -orig-id: checksum
+    type: u4
+    if: has_checksum
+    doc: |
+      CRC32 (zlib's) of all bytes of the event before this field. In a format description event,
+      the bit `is_in_use` of the flags counts as 0, since closing the file clears it.
+instances:
+  is_format_description:
+    value: header.type_code == binlog_enums::event_type::format_description_event
+  own_post_header_length:
+    pos: _io.pos + 71
+    type: u1
+    if: is_format_description and header.event_size >= 19 + 72
+    doc: Read ahead, from the table in the body of a format description event.
+  has_checksum:
+    value: |
+      is_format_description
+      ? header.event_size >= 19 + 72 and header.event_size == 19 + own_post_header_length + 5
+      : is_checksummed
+  event_type:
+    value: |
+      not has_permuted_types ? header.type_code :
+      header.type_code == binlog_enums::event_type::xid_event ? binlog_enums::event_type::table_map_event :
+      header.type_code == binlog_enums::event_type::begin_load_query_event ? binlog_enums::event_type::pre_ga_write_rows_event :
+      header.type_code == binlog_enums::event_type::execute_load_query_event ? binlog_enums::event_type::pre_ga_update_rows_event :
+      header.type_code == binlog_enums::event_type::table_map_event ? binlog_enums::event_type::pre_ga_delete_rows_event :
+      header.type_code == binlog_enums::event_type::pre_ga_write_rows_event ? binlog_enums::event_type::xid_event :
+      header.type_code == binlog_enums::event_type::pre_ga_update_rows_event ? binlog_enums::event_type::begin_load_query_event :
+      header.type_code == binlog_enums::event_type::pre_ga_delete_rows_event ? binlog_enums::event_type::execute_load_query_event :
+      header.type_code
+    doc: What the event is, where the log numbers its types as early 5.1 alpha versions did too.

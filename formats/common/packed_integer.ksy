@@ -1,0 +1,33 @@
+meta:
+  id: packed_integer
+  title: Packed integer
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  An unsigned integer of 1, 3, 4 or 9 bytes; the protocol calls it a length-encoded integer.
+  The first byte is the value up to 250, or says how many bytes hold it. 251 stands for NULL
+  where a value may be absent, 255 never starts one.
+doc-ref: mysys/pack.cc, net_field_length_ll
+-webide-representation: '{value:dec}'
+seq:
+  - id: first
+    type: u1
+    valid:
+      max: 254
+    doc: The value itself up to 250; 251 is NULL; 252, 253 and 254 announce 2, 3 and 8 bytes.
+  - id: value_2
+    type: u2
+    if: first == 252
+  - id: value_3
+    type: b24le
+    if: first == 253
+  - id: value_8
+    type: u8
+    if: first == 254
+instances:
+  is_null:
+    value: first == 251
+  value:
+    value: 'first == 252 ? value_2 : first == 253 ? value_3 : first == 254 ? value_8 : first'
+    doc: The number; meaningless where `is_null`.

@@ -1,0 +1,66 @@
+meta:
+  id: format_description_event
+  title: FORMAT_DESCRIPTION_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /binlog_enums
+doc: |
+  The first event of a version 4 log: how all events after it are laid out. In a relay log
+  a second one, of the source server, changes the layout of what follows.
+
+  The event describes itself: its own entry in `post_header_lengths` is 57 plus the length
+  of that table, so that what follows the table (nothing, or the checksum algorithm and the
+  event's own checksum) is known without looking at the server's version.
+doc-ref: libs/mysql/binlog/event/control_events.h, Format_description_event
+-webide-representation: 'version {binlog_version:dec}, server {server_version}'
+seq:
+  - id: binlog_version
+    -orig-id: binlog_version
+    type: u2
+    doc: Version of the log format, 4.
+  - id: server_version
+    -orig-id: server_version
+    type: strz
+    size: 50
+    encoding: UTF-8
+    doc: Version of the server that wrote the log, such as `8.0.34-debug`, padded with zeros.
+  - id: create_timestamp
+    -orig-id: created
+    type: u4
+    doc: Start of the server in the first log after it, in seconds since 1970-01-01 UTC; else 0.
+  - id: header_length
+    -orig-id: common_header_len
+    type: u1
+    doc: Length of the header of all later events but ROTATE and format descriptions, in bytes, 19.
+  - id: post_header_lengths
+    -orig-id: post_header_len
+    type: u1
+    repeat: expr
+    repeat-expr: number_of_event_types
+    doc: For each event type from 1 on, the length of the fixed part behind the header, in bytes.
+  - id: checksum_algorithm
+    -orig-id: checksum_alg
+    type: u1
+    enum: binlog_enums::checksum_algorithm
+    if: not _io.eof
+    doc: |
+      What the four bytes at the end of every event are; servers without checksums (before
+      MySQL 5.6 and MariaDB 5.3) have no such byte. The format description event itself ends
+      with a CRC32 wherever the byte exists, even where it says `off`.
+instances:
+  own_post_header_length:
+    pos: 71
+    type: u1
+    doc: The table's entry 15, for this type of event.
+  number_of_event_types:
+    value: own_post_header_length - 57
+    doc: Length of the table.
+  has_permuted_types:
+    value: post_header_lengths[15] != 0
+  has_checksums:
+    value: |
+      _io.size > 57 + number_of_event_types and
+      checksum_algorithm == binlog_enums::checksum_algorithm::crc32
+    doc: Whether every later event ends with a CRC32 of all its bytes before.

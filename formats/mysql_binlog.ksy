@@ -1,0 +1,121 @@
+meta:
+  id: mysql_binlog
+  title: MySQL and MariaDB binary log
+  application:
+    - MySQL
+    - MariaDB
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - binlog_enums
+    - event_header
+    - binlog_event
+    - events/format_description_event
+    - events/table_map_event
+doc: |
+  A whole file, binary log or relay log, of any version. Each entry looks back at the entries
+  before it for the format description and the table maps in force.
+seq:
+  - id: magic
+    contents: [0xfe, 'bin']
+  - id: entries
+    type: |
+      log_entry(
+        _index,
+        _index == 0 ? -1 : entries[_index - 1].format_index,
+        _index == 0 ? -1 : entries[_index - 1].table_map_index
+      )
+    repeat: eos
+instances:
+  first_header:
+    pos: 4
+    type: event_header(1, 13)
+    doc: What a header of any version begins with.
+  binlog_version:
+    value: |
+      first_header.type_code == binlog_enums::event_type::format_description_event ? 4 :
+      first_header.event_size == 13 + 56 ? 1 : 3
+types:
+  log_entry:
+    params:
+      - id: index
+        type: s4
+      - id: previous_format_index
+        type: s4
+      - id: previous_table_map_index
+        type: s4
+    seq:
+      - id: event
+        type: |
+          binlog_event(
+            _root.binlog_version,
+            header_length,
+            post_header_length,
+            has_format and format.has_checksums,
+            has_format and format.has_permuted_types,
+            table_map
+          )
+    instances:
+      upcoming:
+        pos: _io.pos
+        type: event_header(1, 13)
+        doc: The header, read ahead.
+      format_index:
+        value: 'upcoming.type_code == binlog_enums::event_type::format_description_event ? index : previous_format_index'
+      table_map_index:
+        value: 'upcoming.type_code == binlog_enums::event_type::table_map_event ? index : previous_table_map_index'
+      has_format:
+        value: previous_format_index >= 0
+      format:
+        value: _root.entries[previous_format_index].event.body.content.as<format_description_event>
+        if: has_format
+      header_length:
+        value: |
+          _root.binlog_version == 1 ? 13 :
+          upcoming.type_code == binlog_enums::event_type::format_description_event ? 19 :
+          has_format ? format.header_length : 19
+      post_header_length:
+        value: 'has_format ? format.post_header_lengths[upcoming.type_code.to_i - 1] : 0'
+      is_rows_event:
+        value: upcoming.type_code == binlog_enums::event_type::write_rows_event
+      upcoming_table_id:
+        pos: _io.pos + header_length
+        type: 'table_id(post_header_length == 6 ? 4 : 6)'
+        if: is_rows_event
+      table_map_candidates:
+        type: |
+          table_map_candidate(
+            upcoming_table_id,
+            _index == 0 ? previous_table_map_index : table_map_candidates[_index - 1].next_index
+          )
+        repeat: until
+        repeat-until: _.is_end or _.is_match
+        if: is_rows_event
+        doc: The table maps before this entry, newest first, up to the one that the rows belong to.
+      table_map:
+        value: table_map_candidates.last.table_map
+        if: is_rows_event and table_map_candidates.last.is_match
+  table_id:
+    params:
+      - id: len
+        type: u1
+    seq:
+      - id: table_id
+        size: len
+  table_map_candidate:
+    params:
+      - id: table_id
+        type: table_id
+      - id: index
+        type: s4
+    instances:
+      is_end:
+        value: index < 0
+      table_map:
+        value: _root.entries[index].event.body.content.as<table_map_event>
+        if: not is_end
+      is_match:
+        value: not is_end and table_map.table_id == table_id.table_id
+      next_index:
+        value: '_root.entries[index].previous_table_map_index'
