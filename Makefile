@@ -1,0 +1,54 @@
+# Everything runs in .venv, which `make setup` builds. `make help` lists what there is.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash
+
+PYTHON ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+TARGET ?=
+PYTEST_ARGS ?=
+
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+
+.PHONY: help setup java run test test-servers check generate webide bench
+
+help: ## list these targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup: $(STAMP) ## make .venv with the package and all it needs
+
+$(STAMP): pyproject.toml tools/setup_venv.sh
+	tools/setup_venv.sh $(VENV) $(PYTHON)
+	@touch $@
+
+java: # Spark wants one; without output where there is one
+	@tools/need_java.sh
+
+run: setup java ## verify the sample logs, then make a Parquet table of them with a local Spark
+	$(BIN)/binlog-kaitai verify $$($(BIN)/python -m examples.spark_events --list)
+	$(BIN)/python -m examples.spark_events build/demo/events
+
+test: check java ## all checks and tests that need no database server
+	$(BIN)/python -m pytest -m "not server and not browser" $(PYTEST_ARGS)
+
+test-servers: setup java ## tests against real servers, started on this machine
+	$(BIN)/python -m pytest -m server $(PYTEST_ARGS)
+
+check: setup ## style, types, import order, and that generated/ fits formats/
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tools.generate --check
+
+generate: setup ## write generated/ from formats/; TARGET=java (go, rust ...) writes build/java instead
+	$(BIN)/python -m tools.generate $(if $(TARGET),--target $(TARGET))
+
+webide: setup ## write build/webide/mysql_binlog.ksy, one file for the Kaitai Web IDE
+	$(BIN)/python -m tools.generate --webide
+
+bench: setup ## measure throughput on this machine
+	$(BIN)/python -m tools.bench
