@@ -1,0 +1,57 @@
+meta:
+  id: compressed_data
+  title: Compressed part of a MariaDB event
+  license: MIT
+  ks-version: '0.10'
+  endian: be
+doc: |
+  Bytes as MariaDB writes them with `log_bin_compress`: a byte that says how, the length
+  before compression, and a zlib stream up to the end of the surrounding bytes. Since 10.2.3.
+
+  A reader that wants structure in the uncompressed bytes takes them from `deflated._io`
+  by `process: zlib`.
+doc-ref: sql/log_event.cc, binlog_buf_compress
+-webide-representation: '{uncompressed_length:dec} bytes when uncompressed'
+seq:
+  - id: method
+    type: u1
+    valid:
+      min: 0x81
+      max: 0x84
+    doc: |
+      The top bit is set, the next three are the algorithm, the low three the size of the length.
+      Servers know one algorithm, 0 for zlib, and refuse all other values.
+  - id: length_1
+    type: u1
+    if: length_size == 1
+  - id: length_2
+    type: u2
+    if: length_size == 2
+  - id: length_3
+    type: b24
+    if: length_size == 3
+  - id: length_4
+    type: u4
+    if: length_size == 4
+  - id: deflated
+    size-eos: true
+    type: deflated
+instances:
+  length_size:
+    value: method & 0x07
+    doc: Size of the length that follows, which is big-endian, 1 to 4 bytes.
+  uncompressed_length:
+    value: 'length_size == 1 ? length_1 : length_size == 2 ? length_2 : length_size == 3 ? length_3 : length_4'
+    doc: Length before compression, in bytes.
+types:
+  deflated:
+    seq:
+      - id: data
+        size-eos: true
+        doc: The compressed bytes.
+    instances:
+      inflated:
+        pos: 0
+        size-eos: true
+        process: zlib
+        doc: The bytes before compression.
