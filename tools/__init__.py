@@ -1,0 +1,1 @@
+"""Programs that work on the project: the generator, the corpus, the benchmarks."""
