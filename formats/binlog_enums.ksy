@@ -63,6 +63,6 @@ enums:
     171: delete_rows_compressed_event
     172: partial_row_data_event
   checksum_algorithm:
-    0: off
+    0: 'off'
     1: crc32
     255: undefined
