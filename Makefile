@@ -13,7 +13,7 @@ PYTEST_ARGS ?=
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup java run test test-servers check generate webide bench
+.PHONY: help setup run test test-servers check generate webide bench
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,22 +24,21 @@ $(STAMP): pyproject.toml tools/setup_venv.sh
 	tools/setup_venv.sh $(VENV) $(PYTHON)
 	@touch $@
 
-java: # Spark wants one; without output where there is one
+run: setup ## verify the sample logs, then make a Parquet table of them with a local Spark
 	@tools/need_java.sh
-
-run: setup java ## verify the sample logs, then make a Parquet table of them with a local Spark
 	$(BIN)/binlog-kaitai verify $$($(BIN)/python -m examples.spark_events --list)
 	$(BIN)/python -m examples.spark_events build/demo/events
 
-test: check java ## all checks and tests that need no database server
+test: check ## all checks and tests that need no database server
+	@tools/need_java.sh
 	$(BIN)/python -m pytest -m "not server and not browser" $(PYTEST_ARGS)
 
-test-servers: setup java ## tests against real servers, started on this machine
+test-servers: setup ## tests against real servers, started on this machine
+	@tools/need_java.sh
 	$(BIN)/python -m pytest -m server $(PYTEST_ARGS)
 
 check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.generate --check
