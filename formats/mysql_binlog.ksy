@@ -10,6 +10,7 @@ meta:
   imports:
     - binlog_enums
     - event_header
+    - log_start
     - binlog_event
     - events/format_description_event
     - events/table_map_event
@@ -28,14 +29,15 @@ seq:
       )
     repeat: eos
 instances:
-  first_header:
+  start:
     pos: 4
-    type: event_header(1, 13)
-    doc: What a header of any version begins with.
+    type: log_start
+    doc: The first event's header, read ahead.
   binlog_version:
-    value: |
-      first_header.type_code == binlog_enums::event_type::format_description_event ? 4 :
-      first_header.event_size == 13 + 56 ? 1 : 3
+    value: start.binlog_version
+    valid:
+      any-of: [1, 3, 4]
+    doc: Version of the log's format; a file that starts otherwise is refused.
 types:
   log_entry:
     params:

@@ -1,0 +1,27 @@
+meta:
+  id: log_start
+  title: Start of a binary log, behind the magic
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /binlog_enums
+    - /event_header
+doc: |
+  What the first event tells about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
+  alpha versions); a log that starts otherwise has no known version.
+-webide-representation: 'version {binlog_version:dec}'
+seq:
+  - id: first_header
+    type: event_header(1, 13)
+    doc: The first event's header, as far as all versions have it.
+instances:
+  binlog_version:
+    value: |
+      first_header.type_code == binlog_enums::event_type::format_description_event ? 4 :
+      first_header.type_code != binlog_enums::event_type::start_event_v3 ? 0 :
+      first_header.event_size == 13 + 56 ? 1 :
+      first_header.event_size == 19 + 56 ? 3 : 0
+    doc: |
+      4 where the log starts with a format description event; else by the length of the START_EVENT_V3,
+      whose body has 56 bytes behind a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.
