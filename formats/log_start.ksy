@@ -14,6 +14,8 @@ doc: |
 seq:
   - id: first_header
     type: event_header(1, 13)
+    valid:
+      expr: binlog_version != 0
     doc: The first event's header, as far as all versions have it.
 instances:
   binlog_version:

@@ -35,9 +35,7 @@ instances:
     doc: The first event's header, read ahead.
   binlog_version:
     value: start.binlog_version
-    valid:
-      any-of: [1, 3, 4]
-    doc: Version of the log's format; a file that starts otherwise is refused.
+    doc: Version of the log's format, 1, 3 or 4.
 types:
   log_entry:
     params:
