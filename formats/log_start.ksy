@@ -14,9 +14,12 @@ doc: |
 seq:
   - id: first_header
     type: event_header(1, 13)
+    doc: The first event's header, as far as all versions have it.
+  - id: refusal
+    size: 0
     valid:
       expr: binlog_version != 0
-    doc: The first event's header, as far as all versions have it.
+    doc: No bytes; a log of no known version is refused here.
 instances:
   binlog_version:
     value: |
