@@ -1,0 +1,380 @@
+"""Record layouts: for each event type the leading fields whose place is found by arithmetic.
+
+The result is a Python module of plain data and small lambdas that imports nothing, so that the framing of
+small files needs no NumPy. A layout ends at the first field that takes more than arithmetic (a list of
+structures, a type chosen by a value); what lies behind it is the reader's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tools.generate.grammar import Grammar, Node, Type, type_name
+from tools.generate.layout_expressions import UntranslatableError, parse, translate
+
+_NUMBER = re.compile(r"(?P<kind>[us])(?P<width>[1248])(?P<order>le|be)?$|f(?P<float>[48])(?P<forder>le|be)?$")
+_BITS = re.compile(r"b(?P<bits>\d+)(?P<order>le|be)?$")
+_TEXT = re.compile(r"(?P<run>\w+)\.to_s\(\s*(['\"])(?P<encoding>[\w-]+)\2\s*\)$")
+_MAX_DEPTH = 8
+
+_STEPS = Path(__file__).with_name("layout_steps.py")
+
+
+def render(grammar: Grammar) -> str:
+    """Source of the module `layouts`: `LAYOUTS` by name, `BODIES` by type code, `ENUMS`."""
+    header = _Builder(grammar)
+    header.lay_out(grammar.top("event_header"))
+    parts = [_STEPS.read_text(encoding="utf-8"), f"EVENT_HEADER = {header.source('event_header')}"]
+    names: dict[str, str] = {}
+    codes: list[str] = []
+    enums = set(header.enums)
+    for code, use in _router(grammar):
+        if use not in names:
+            builder = _Builder(grammar)
+            id_ = builder.lay_out_use(grammar.top("event_body"), use)
+            enums.update(builder.enums)
+            names[use] = _free_name(id_.upper(), set(names.values()))
+            parts.append(f"{names[use]} = {builder.source(id_)}")
+        codes.append(f"    {code}: {names[use]}," if code is not None else "")
+        if code is None:
+            parts.append(f"UNKNOWN_BODY = {names[use]}")
+    body = "\n".join(line for line in codes if line)
+    layouts = "\n".join(f"    {name.lower()!r}: {name}," for name in ("EVENT_HEADER", *names.values()))
+    parts.append(f"LAYOUTS: dict[str, Layout] = {{\n{layouts}\n}}")
+    parts.append(f"BODIES: dict[int, Layout] = {{\n{body}\n}}")
+    parts.append(_render_enums(grammar, enums))
+    return "\n\n".join(parts) + "\n"
+
+
+def _router(grammar: Grammar) -> Iterator[tuple[int | None, str]]:
+    """Type code (None: any other) and use of a type, for each case of the body's switch."""
+    body = grammar.top("event_body")
+    content = next(one for one in body.seq if one["id"] == "content")
+    for key, use in content["type"]["cases"].items():
+        if key == "_":
+            yield None, use
+        else:
+            yield _constant(grammar, body, tuple(key.split("::"))), use
+
+
+def _constant(grammar: Grammar, scope: Type, names: tuple[str, ...]) -> int:
+    members = grammar.enum(scope, "::".join(names[:-1])).members
+    return next(number for number, name in members.items() if name == names[-1])
+
+
+def _free_name(wanted: str, taken: set[str]) -> str:
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def _render_enums(grammar: Grammar, enums: set[tuple[tuple[str, ...], str]]) -> str:
+    by_name: dict[str, dict[int, str]] = {}
+    for path, name in sorted(enums):
+        owner = next(type_ for type_ in grammar if type_.path == path)
+        by_name["::".join((*path, name))] = grammar.enum(owner, name).members
+    lines = [f"    {name!r}: {members!r}," for name, members in by_name.items()]
+    return "\n".join(["ENUMS: dict[str, dict[int, str]] = {", *lines, "}"])
+
+
+@dataclass
+class _Scope:
+    """A type being laid out: what its names mean as Python source."""
+
+    type: Type
+    prefix: str = ""
+    condition: str | None = None
+    parent: _Scope | None = None
+    names: dict[str, str | None] = field(default_factory=dict)  # None: known, but no arithmetic reaches it
+    runs: set[str] = field(default_factory=set)
+    children: dict[str, _Scope] = field(default_factory=dict)
+    pending: set[str] = field(default_factory=set)
+
+
+class _Builder:
+    """Collects the steps of one layout."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.steps: list[str] = []
+        self.enums: set[tuple[tuple[str, ...], str]] = set()
+        self.complete = False
+        self._wide: dict[str, bool] = {}
+        self._uses_wide = False
+        self._in_instance = False
+
+    def source(self, id_: str) -> str:
+        lines = "".join(f"        {step},\n" for step in self.steps)
+        return f"Layout(\n    {id_!r},\n    (\n{lines}    ),\n    {self.complete},\n)"
+
+    def lay_out(self, type_: Type) -> None:
+        """Lay out a top type whose parameters the caller gives under their own names."""
+        scope = _Scope(type_, names={one["id"]: f"v[{one['id']!r}]" for one in type_.params})
+        self._run(scope)
+
+    def lay_out_use(self, body: Type, use: str) -> str:
+        """Lay out the type that a case of the router uses; its arguments speak of the router's parameters."""
+        router = _Scope(body, names={one["id"]: f"v[{one['id']!r}]" for one in body.params})
+        scope = self._child(router, use, "", None)
+        self._run(scope)
+        return scope.type.name
+
+    def _run(self, scope: _Scope) -> None:
+        try:
+            self._fields(scope, 0)
+            self.complete = True
+        except UntranslatableError:
+            self.complete = False
+            self._instances(scope)
+
+    def _child(self, scope: _Scope, use: str, prefix: str, condition: str | None) -> _Scope:
+        type_ = self.grammar.resolve(scope.type, type_name(use))
+        names: dict[str, str | None] = {}
+        for param, argument in zip(type_.params, _arguments(use), strict=True):
+            try:
+                names[param["id"]] = self._translate(scope, argument)
+            except UntranslatableError:
+                names[param["id"]] = None
+        return _Scope(type_, prefix, condition, scope, names)
+
+    def _fields(self, scope: _Scope, depth: int) -> None:
+        if depth > _MAX_DEPTH:
+            raise UntranslatableError("the types are nested too deep")
+        for node in scope.type.seq:
+            self._field(scope, node, depth)
+        self._instances(scope)
+
+    def _field(self, scope: _Scope, node: Node, depth: int) -> None:
+        name, use = node["id"], node.get("type")
+        path = scope.prefix + name
+        condition = self._condition(scope, node)
+        if "repeat" in node:
+            self._add_run(scope, name, self._repeated(scope, node), condition, item=_dtype(use, node))
+            return
+        if "size" in node or "size-eos" in node or "contents" in node:
+            encoding = node.get("encoding") if use in ("str", "strz") else None
+            ends_at_zero = use == "strz" or node.get("terminator") == 0
+            self._add_run(scope, name, self._size(scope, node), condition, encoding, ends_at_zero)
+            return
+        dtype = _dtype(use, node)
+        if dtype is not None:
+            self._add_number(scope, node, dtype, condition)
+            return
+        if not isinstance(use, str) or use in ("str", "strz") or _BITS.match(use):
+            raise UntranslatableError(f"{path} takes more than arithmetic")
+        child = self._child(scope, use, f"{path}.", condition)
+        scope.children[name] = child
+        self._fields(child, depth + 1)
+
+    def _condition(self, scope: _Scope, node: Node) -> str | None:
+        if "if" not in node:
+            return scope.condition
+        own = self._translate(scope, node["if"])
+        return own if scope.condition is None else f"n.both({scope.condition}, {own})"
+
+    def _size(self, scope: _Scope, node: Node) -> str | None:
+        if "contents" in node:
+            return str(len(node["contents"]))
+        return None if "size-eos" in node else self._translate(scope, node["size"])
+
+    def _repeated(self, scope: _Scope, node: Node) -> str | None:
+        """Length in bytes of a list."""
+        if node["repeat"] == "eos":
+            return None
+        use = node.get("type")
+        bits = _BITS.match(use) if isinstance(use, str) else None
+        dtype = _dtype(use, node)
+        if node["repeat"] != "expr" or (bits is None and dtype is None):
+            raise UntranslatableError("a list of structures")
+        count = self._translate(scope, node["repeat-expr"])
+        if dtype is not None:
+            return f"({count} * {int(dtype[-1])})"
+        assert bits is not None
+        return f"(({count} * {int(bits['bits'])} + 7) // 8)"
+
+    def _add_number(self, scope: _Scope, node: Node, dtype: str, condition: str | None) -> None:
+        path = scope.prefix + node["id"]
+        source = f"v[{path!r}]"
+        scope.names[node["id"]] = source
+        self._wide[source] = dtype[1:] == "u8"
+        enum = None
+        if "enum" in node:
+            found = self.grammar.enum(scope.type, node["enum"])
+            self.enums.add((found.owner.path, found.name))
+            enum = repr("::".join((*found.owner.path, found.name)))
+        valid = self._valid(scope, node, source)
+        extra = _keywords(condition=_lambda(condition), valid=_lambda(valid), enum=enum)
+        self.steps.append(f"Number({path!r}, {dtype!r}{extra})")
+
+    def _add_run(
+        self,
+        scope: _Scope,
+        name: str,
+        size: str | None,
+        condition: str | None,
+        encoding: str | None = None,
+        ends_at_zero: bool = False,
+        item: str | None = None,
+    ) -> None:
+        path = scope.prefix + name
+        scope.names[name] = None
+        scope.runs.add(name)
+        extra = _keywords(
+            condition=_lambda(condition),
+            encoding=repr(encoding) if encoding else None,
+            ends_at_zero="True" if ends_at_zero else None,
+            item=repr(item) if item else None,
+        )
+        self.steps.append(f"Run({path!r}, {_lambda(size)}{extra})")
+
+    def _valid(self, scope: _Scope, node: Node, source: str) -> str | None:
+        valid = node.get("valid")
+        if valid is None:
+            return None
+        if not isinstance(valid, dict):
+            return f"({source} == {self._translate(scope, valid)})"
+        tests: list[str] = []
+        for key, operator in (("eq", "=="), ("min", ">="), ("max", "<=")):
+            if key in valid:
+                tests.append(f"({source} {operator} {self._translate(scope, valid[key])})")
+        if "any-of" in valid:
+            choices = [f"({source} == {self._translate(scope, one)})" for one in valid["any-of"]]
+            tests.append(_nest("n.either", choices) or "True")
+        if "expr" in valid:
+            tests.append(self._translate(scope, re.sub(r"\b_\b(?!\.)", node["id"], str(valid["expr"]))))
+        return _nest("n.both", tests)
+
+    def _instances(self, scope: _Scope) -> None:
+        for name, node in scope.type.instances.items():
+            if name not in scope.names and "value" in node:
+                if self._text(scope, name, node):
+                    continue
+                try:
+                    self._instance(scope, name, node)
+                except UntranslatableError:
+                    scope.names[name] = None
+
+    def _instance(self, scope: _Scope, name: str, node: Node) -> str:
+        """Add a value instance, where it is first needed or at its type's end."""
+        if name in scope.pending:
+            raise UntranslatableError(f"{name} needs itself")
+        scope.pending.add(name)
+        outer, self._uses_wide = self._uses_wide, False
+        was_in_instance, self._in_instance = self._in_instance, True
+        try:
+            condition = self._condition(scope, node)
+            source = self._translate(scope, node["value"])
+            is_unsigned = self._uses_wide and " - " not in source
+        finally:
+            scope.pending.discard(name)
+            self._uses_wide, self._in_instance = outer, was_in_instance
+        path = scope.prefix + name
+        extra = _keywords(condition=_lambda(condition), is_unsigned="True" if is_unsigned else None)
+        self.steps.append(f"Value({path!r}, {_lambda(source)}{extra})")
+        scope.names[name] = f"v[{path!r}]"
+        self._wide[f"v[{path!r}]"] = is_unsigned
+        return f"v[{path!r}]"
+
+    def _text(self, scope: _Scope, name: str, node: Node) -> bool:
+        """Add an instance that only says which encoding the bytes of a field are in."""
+        match = _TEXT.match(str(node["value"]).strip())
+        if match is None or match["run"] not in scope.runs:
+            return False
+        paths = scope.prefix + name, scope.prefix + match["run"]
+        condition = self._condition(scope, node)
+        extra = _keywords(condition=_lambda(condition))
+        self.steps.append(f"Text({paths[0]!r}, {paths[1]!r}, {match['encoding']!r}{extra})")
+        scope.names[name] = None
+        return True
+
+    def _translate(self, scope: _Scope, expression: Any) -> str:
+        if not isinstance(expression, str):
+            return str(expression)
+        return translate(
+            parse(expression),
+            lambda names: self._resolve(scope, names),
+            lambda names: _constant(self.grammar, scope.type, names),
+        )
+
+    def _resolve(self, scope: _Scope, names: tuple[str, ...]) -> str:
+        first, *rest = names
+        if first == "_io":
+            return self._stream(rest)
+        if first == "_parent" and rest and scope.parent is not None:
+            return self._resolve(scope.parent, tuple(rest))
+        if first in scope.children and rest:
+            return self._resolve(scope.children[first], tuple(rest))
+        if first in scope.runs and rest in (["size"], ["length"]):
+            return f"v.length({scope.prefix + first!r})"
+        if rest:
+            raise UntranslatableError(".".join(names))
+        instance = scope.type.instances.get(first, {})
+        source = scope.names.get(first)
+        if source is None and first not in scope.names and "value" in instance:
+            source = self._instance(scope, first, instance)
+        if source is None:
+            raise UntranslatableError(f"{first} is out of reach")
+        self._uses_wide |= self._wide.get(source, False) or "v[" not in source
+        return source
+
+    def _stream(self, names: list[str]) -> str:
+        if names == ["size"]:
+            return "v.size"
+        if self._in_instance or names not in (["eof"], ["pos"]):
+            # An instance is computed once, wherever its reader happens to stand.
+            raise UntranslatableError("the position in the stream")
+        return "v.pos" if names == ["pos"] else "(v.pos >= v.size)"
+
+
+def _dtype(use: object, node: Node) -> str | None:
+    """NumPy's name of a primitive type, or None; 24 and 48 bits count as numbers of 3 and 6 bytes."""
+    if not isinstance(use, str):
+        return "u1" if use is None and node.get("repeat") == "expr" and node.get("size") == 1 else None
+    if number := _NUMBER.match(use):
+        order = ">" if "be" in (number["order"], number["forder"]) else "<"
+        if number["float"]:
+            return f"{order}f{number['float']}"
+        return ("" if number["width"] == "1" else order) + _integer(number)
+    bits = _BITS.match(use)
+    if bits and int(bits["bits"]) in (8, 16, 24, 32, 48, 64) and (bits["order"] == "le" or use == "b8"):
+        return "u1" if bits["bits"] == "8" else f"<u{int(bits['bits']) // 8}"
+    return None
+
+
+def _integer(number: re.Match[str]) -> str:
+    return ("u" if number["kind"] == "u" else "i") + number["width"]
+
+
+def _arguments(use: str) -> list[str]:
+    """The arguments in a use of a type, split at the commas that are in no inner parentheses."""
+    inside = use.strip().partition("(")[2].removesuffix(")")
+    found, depth = [""], 0
+    for character in inside:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return [one.strip() for one in found if one.strip()]
+
+
+def _lambda(source: str | None) -> str | None:
+    return None if source is None else f"lambda n, v: {source}"
+
+
+def _nest(function: str, tests: list[str]) -> str | None:
+    if not tests:
+        return None
+    result = tests[-1]
+    for test in reversed(tests[:-1]):
+        result = f"{function}({test}, {result})"
+    return result
+
+
+def _keywords(**values: str | None) -> str:
+    return "".join(f", {name}={value}" for name, value in values.items() if value is not None)
