@@ -1,12 +1,12 @@
 """The grammar as data: every .ksy under formats/ as parsed YAML, and the names in it resolved.
 
-Names resolve as the compiler resolves them: outward through the enclosing types, then among the top types of all
-files. `a::b` is the type or enum `b` inside the type `a`.
+Names resolve as the compiler resolves them: outward through the enclosing types, then among the top types of
+all files. `a::b` is the type or enum `b` inside the type `a`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -116,9 +116,9 @@ class Grammar:
                 return found
         # A type may name itself, or one that encloses it.
         for depth in range(len(scope.path), 0, -1):
-            if scope.path[depth - 1] == path[0]:
-                if found := self._types.get((*scope.path[:depth], *path[1:])):
-                    return found
+            found = self._types.get((*scope.path[:depth], *path[1:]))
+            if found and found.path[depth - 1] == path[0]:
+                return found
         raise GrammarError(f"{scope.spec}: no type {name!r}")
 
     def enum(self, scope: Type, name: str) -> Enum:
@@ -130,8 +130,8 @@ class Grammar:
             owners = [self._types[scope.path[:depth]] for depth in range(len(scope.path), 0, -1)]
         for owner in owners:
             if enum_name in owner.enums:
-                members = owner.enums[enum_name]
-                return Enum(owner, enum_name, {n: enum_member_name(m) for n, m in members.items()})
+                members = {int(number): enum_member_name(m) for number, m in owner.enums[enum_name].items()}
+                return Enum(owner, enum_name, members)
         raise GrammarError(f"{scope.spec}: no enum {name!r}")
 
     def imports(self, spec: str) -> list[str]:
@@ -183,14 +183,16 @@ class _Loader(yaml.SafeLoader):
     """YAML that every parser reads alike: no key twice, no word that YAML 1.1 takes for a boolean."""
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> Node:
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Hashable, Any]:
     seen: set[object] = set()
     for key_node, _ in node.value:
         key = loader.construct_object(key_node)
         if key in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"{key!r} stands here twice", key_node.start_mark)
+            raise yaml.constructor.ConstructorError(
+                None, None, f"{key!r} stands here twice", key_node.start_mark
+            )
         seen.add(key)
-    return dict(loader.construct_mapping(node, deep=True))
+    return loader.construct_mapping(node, deep=True)
 
 
 def _boolean(loader: _Loader, node: yaml.ScalarNode) -> bool:

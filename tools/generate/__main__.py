@@ -1,0 +1,89 @@
+"""`python -m tools.generate`: write everything that comes from formats/, or check that it is up to date."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from tools.generate import classes
+from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
+from tools.generate.grammar import Grammar, GrammarError
+
+ROOT = Path(__file__).parents[2]
+
+
+def render_all(grammar: Grammar) -> dict[str, str]:
+    """Every generated file of the repository, by its path from the root."""
+    python, traced = compile_grammar(grammar.specs, Target("python"), Target("python", debug=True))
+    files = {}
+    for package, compiled in (("binlog_grammar", python), ("binlog_grammar_traced", traced)):
+        for name, text in classes.render(grammar, compiled).items():
+            files[f"generated/{package}/{name}"] = text
+    return files
+
+
+def present(root: Path) -> dict[str, str]:
+    """What is there of generated files, by path from the root."""
+    paths = [p for p in (root / "generated").rglob("*") if p.is_file() and p.suffix != ".pyc"]
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    old = present(root)
+    for name in old.keys() - files.keys():
+        (root / name).unlink()
+    for name, text in files.items():
+        if old.get(name) != text:
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+def drift(root: Path, files: dict[str, str]) -> list[str]:
+    """What differs between the tree and `files`, a line for each file."""
+    old = present(root)
+    return [
+        f"{name}: {'missing' if name not in old else 'not generated' if name not in files else 'out of date'}"
+        for name in sorted(old.keys() | files.keys())
+        if old.get(name) != files.get(name)
+    ]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.generate", description=__doc__)
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument(
+        "--check", action="store_true", help="write nothing; fail where something is out of date"
+    )
+    mode.add_argument("--target", choices=LANGUAGES, help="write this language to build/LANGUAGE/")
+    parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    try:
+        return run(options)
+    except (GrammarError, CompileError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def run(options: argparse.Namespace) -> int:
+    grammar = Grammar.load(options.root / "formats")
+    if options.target:
+        folder = options.root / "build" / options.target
+        (files,) = compile_grammar(grammar.specs, Target(options.target))
+        write_target(files, folder)
+        print(f"wrote {len(files)} files to {folder}")
+        return 0
+    files = render_all(grammar)
+    if not options.check:
+        write(options.root, files)
+        return 0
+    if differences := drift(options.root, files):
+        print("\n".join(differences), file=sys.stderr)
+        print("generated files do not fit formats/: run make generate", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
