@@ -18,7 +18,7 @@ seq:
   - id: refusal
     size: 0
     valid:
-      expr: binlog_version != 0
+      eq: 'binlog_version == 0 ? [0x00].as<bytes> : [].as<bytes>'
     doc: No bytes; a log of no known version is refused here.
 instances:
   binlog_version:
