@@ -1,0 +1,118 @@
+"""What a server's own client says about a log: the header of every event, read from its hex dump.
+
+Both clients print a block per event: a line `# at POSITION`, a line with the checksum, and the 19 bytes of
+the header in hex. MySQL and MariaDB differ only in how they frame those bytes, hence only hex pairs count.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+TRANSACTION_PAYLOAD = 40
+# A client can loop for ever on a damaged log, so it gets a time and an output limit.
+CLIENT_SECONDS = 120
+CLIENT_BYTES = 400_000_000
+
+_AT = re.compile(rb"^# at (\d+)$")
+_CHECKSUM = re.compile(rb"^#\d{6} .* server id \d+ +end_log_pos \d+ CRC32 0x([0-9a-f]{8})")
+_HEADER = re.compile(rb"^# +([0-9a-f]+) ((?:[ |]*\b[0-9a-f]{2}\b){19}) *$")
+_HEX_PAIR = re.compile(rb"\b[0-9a-f]{2}\b")
+_COMPRESSED_ROWS = re.compile(rb"^# Event: \t(?:Write|Update|Delete)_compressed_rows")
+# The code that mariadb-binlog shows after decompression: the code in the log.
+_COMPRESSED_CODES = {23: 166, 24: 167, 25: 168, 30: 169, 31: 170, 32: 171}
+
+
+class ClientError(Exception):
+    """The server's client could not read the log; its message is in the text."""
+
+
+class EventLine(NamedTuple):
+    """The header of one event. `inner` is 1 for an event out of a compressed transaction."""
+
+    file: str
+    position: int
+    timestamp: int
+    type_code: int
+    server_id: int
+    size: int
+    end_log_pos: int
+    flags: int
+    crc32: str
+    inner: int
+
+
+def client_output(client: Sequence[str], log: Path, *options: str, strict: bool = True) -> bytes:
+    """What `mysqlbinlog OPTIONS LOG` prints; with `strict` a failure raises ClientError."""
+    command = ["prlimit", f"--fsize={CLIENT_BYTES}", *client, *options, str(log)]
+    done = subprocess.run(command, capture_output=True, timeout=CLIENT_SECONDS, check=False)
+    if strict and (done.returncode or b"ERROR" in done.stderr):
+        raise ClientError(f"{log}: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout
+
+
+def event_lines(client: Sequence[str], log: Path, *options: str, strict: bool = True) -> list[EventLine]:
+    """The events of one log, by position, as its server's client prints them with `--hexdump`."""
+    text = client_output(client, log, "--base64-output=decode-rows", "--hexdump", *options, strict=strict)
+    # The blocks of a LOAD DATA are printed only when its last event comes, hence the sort.
+    events = sorted(_parse(log.name, text.split(b"\n")), key=lambda event: event.position)
+    outer = [event for event in events if not event.inner]
+    ends = [event.position for event in outer[1:]] + [log.stat().st_size]
+    sizes = {event.position: end - event.position for event, end in zip(outer, ends, strict=True)}
+    compressed = _COMPRESSED_CODES.values()
+    return [e._replace(size=sizes[e.position]) if e.type_code in compressed else e for e in events]
+
+
+def _parse(file: str, lines: Iterable[bytes]) -> Iterator[EventLine]:
+    positions: deque[int] = deque()
+    crc32, in_payload = "", False
+    pending: EventLine | None = None
+    for line in lines:
+        if at := _AT.match(line):
+            positions.append(int(at[1]))
+            crc32 = ""
+        elif checksum := _CHECKSUM.match(line):
+            crc32 = "0x" + checksum[1].decode()
+        elif pending and _COMPRESSED_ROWS.match(line):
+            # Shown with the type and size after decompression; event_lines mends the size.
+            pending = pending._replace(type_code=_COMPRESSED_CODES[pending.type_code])
+        elif header := _HEADER.match(line):
+            if pending:
+                yield pending
+            fields = _header_fields(header[2])
+            # mariadb-binlog numbers the bytes of an annotate event as those of the next event, and prints
+            # the `# at` lines of both before them: there the order of those lines tells. mysqlbinlog prints
+            # `# at` lines without an event in compressed transactions: there the first byte's number tells.
+            position = positions.popleft() if b"|" in line else int(header[1], 16)
+            # Events of a compressed transaction are shown at the position behind it; their own header says
+            # end_log_pos 0 and they have no checksum (what is printed as one is the end of their body).
+            inner = in_payload and fields.end_log_pos == 0
+            in_payload = inner or fields.type_code == TRANSACTION_PAYLOAD
+            pending = fields._replace(
+                file=file, position=position, crc32="" if inner else crc32, inner=int(inner)
+            )
+    if pending:
+        yield pending
+
+
+def _header_fields(hex_pairs: bytes) -> EventLine:
+    header = bytes.fromhex(b"".join(_HEX_PAIR.findall(hex_pairs)).decode())
+    timestamp, type_code, server_id, size, end_log_pos, flags = struct.unpack("<IBIIIH", header)
+    return EventLine("", 0, timestamp, type_code, server_id, size, end_log_pos, flags, "", 0)
+
+
+def gaps(events: Iterable[EventLine], first: int = 4) -> list[str]:
+    """Where a list of events leaves bytes of the log out: empty for a complete list."""
+    found, expected = [], first
+    for event in events:
+        if event.inner:
+            continue
+        if event.position != expected:
+            found.append(f"{event.file}: expected an event at {expected}, found one at {event.position}")
+        expected = event.position + event.size
+    return found
