@@ -8,6 +8,7 @@ meta:
     - binlog_enums
     - event_header
     - event_body
+    - common/effective_type
     - events/table_map_event
 doc: |
   Header, body and checksum of one event, given what the events before it said. Stands by
@@ -37,7 +38,7 @@ seq:
     type: event_header(binlog_version, header_length)
   - id: body
     size: 'header.event_size - header_length - (has_checksum ? 4 : 0)'
-    type: event_body(event_type, binlog_version, post_header_length, table_map)
+    type: event_body(event_type.value, binlog_version, post_header_length, table_map)
   - id: checksum
     -orig-id: checksum
     type: u4
@@ -59,14 +60,5 @@ instances:
       ? header.event_size >= 19 + 72 and header.event_size == 19 + own_post_header_length + 5
       : is_checksummed
   event_type:
-    value: |
-      not has_permuted_types ? header.type_code :
-      header.type_code == binlog_enums::event_type::xid_event ? binlog_enums::event_type::table_map_event :
-      header.type_code == binlog_enums::event_type::begin_load_query_event ? binlog_enums::event_type::pre_ga_write_rows_event :
-      header.type_code == binlog_enums::event_type::execute_load_query_event ? binlog_enums::event_type::pre_ga_update_rows_event :
-      header.type_code == binlog_enums::event_type::table_map_event ? binlog_enums::event_type::pre_ga_delete_rows_event :
-      header.type_code == binlog_enums::event_type::pre_ga_write_rows_event ? binlog_enums::event_type::xid_event :
-      header.type_code == binlog_enums::event_type::pre_ga_update_rows_event ? binlog_enums::event_type::begin_load_query_event :
-      header.type_code == binlog_enums::event_type::pre_ga_delete_rows_event ? binlog_enums::event_type::execute_load_query_event :
-      header.type_code
-    doc: What the event is, where the log numbers its types as early 5.1 alpha versions did too.
+    type: effective_type(header.type_code, has_permuted_types)
+    doc: What the event is; no bytes.
