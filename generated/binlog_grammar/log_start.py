@@ -23,9 +23,8 @@ class LogStart(KaitaiStruct):
     def _read(self):
         self.first_header = event_header.EventHeader(1, 13, self._io)
         self.refusal = self._io.read_bytes(0)
-        _ = self.refusal
-        if not self.binlog_version != 0:
-            raise kaitaistruct.ValidationExprError(self.refusal, self._io, u"/seq/1")
+        if not self.refusal == (b"\x00" if self.binlog_version == 0 else b""):
+            raise kaitaistruct.ValidationNotEqualError((b"\x00" if self.binlog_version == 0 else b""), self.refusal, self._io, u"/seq/1")
 
 
     def _fetch_instances(self):

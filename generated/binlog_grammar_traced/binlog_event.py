@@ -4,6 +4,7 @@
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import binlog_enums
+from . import effective_type
 from . import event_body
 from . import event_header
 from . import table_map_event
@@ -40,7 +41,7 @@ class BinlogEvent(KaitaiStruct):
         self._debug['body']['start'] = self._io.pos()
         self._raw_body = self._io.read_bytes((self.header.event_size - self.header_length) - (4 if self.has_checksum else 0))
         _io__raw_body = KaitaiStream(BytesIO(self._raw_body))
-        self.body = event_body.EventBody(self.event_type, self.binlog_version, self.post_header_length, self.table_map, _io__raw_body)
+        self.body = event_body.EventBody(self.event_type.value, self.binlog_version, self.post_header_length, self.table_map, _io__raw_body)
         self.body._read()
         self._debug['body']['end'] = self._io.pos()
         if self.has_checksum:
@@ -58,6 +59,11 @@ class BinlogEvent(KaitaiStruct):
         if self.has_checksum:
             pass
 
+        _ = self.event_type
+        if hasattr(self, '_m_event_type'):
+            pass
+            self._m_event_type._fetch_instances()
+
         _ = self.own_post_header_length
         if hasattr(self, '_m_own_post_header_length'):
             pass
@@ -65,11 +71,14 @@ class BinlogEvent(KaitaiStruct):
 
     @property
     def event_type(self):
-        """What the event is, where the log numbers its types as early 5.1 alpha versions did too."""
+        """What the event is; no bytes."""
         if hasattr(self, '_m_event_type'):
             return self._m_event_type
 
-        self._m_event_type = (self.header.type_code if (not (self.has_permuted_types)) else (binlog_enums.BinlogEnums.EventType.table_map_event if self.header.type_code == binlog_enums.BinlogEnums.EventType.xid_event else (binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event if self.header.type_code == binlog_enums.BinlogEnums.EventType.begin_load_query_event else (binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event if self.header.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event if self.header.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (binlog_enums.BinlogEnums.EventType.xid_event if self.header.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (binlog_enums.BinlogEnums.EventType.begin_load_query_event if self.header.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (binlog_enums.BinlogEnums.EventType.execute_load_query_event if self.header.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else self.header.type_code))))))))
+        self._debug['_m_event_type']['start'] = self._io.pos()
+        self._m_event_type = effective_type.EffectiveType(self.header.type_code, self.has_permuted_types, self._io)
+        self._m_event_type._read()
+        self._debug['_m_event_type']['end'] = self._io.pos()
         return getattr(self, '_m_event_type', None)
 
     @property

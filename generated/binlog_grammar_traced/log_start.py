@@ -30,9 +30,8 @@ class LogStart(KaitaiStruct):
         self._debug['refusal']['start'] = self._io.pos()
         self.refusal = self._io.read_bytes(0)
         self._debug['refusal']['end'] = self._io.pos()
-        _ = self.refusal
-        if not self.binlog_version != 0:
-            raise kaitaistruct.ValidationExprError(self.refusal, self._io, u"/seq/1")
+        if not self.refusal == (b"\x00" if self.binlog_version == 0 else b""):
+            raise kaitaistruct.ValidationNotEqualError((b"\x00" if self.binlog_version == 0 else b""), self.refusal, self._io, u"/seq/1")
 
 
     def _fetch_instances(self):

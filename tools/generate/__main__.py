@@ -6,8 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes
+from tools.generate import classes, layouts, stubs
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
+from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
 
 ROOT = Path(__file__).parents[2]
@@ -15,12 +16,25 @@ ROOT = Path(__file__).parents[2]
 
 def render_all(grammar: Grammar) -> dict[str, str]:
     """Every generated file of the repository, by its path from the root."""
-    python, traced = compile_grammar(grammar.specs, Target("python"), Target("python", debug=True))
-    files = {}
-    for package, compiled in (("binlog_grammar", python), ("binlog_grammar_traced", traced)):
-        for name, text in classes.render(grammar, compiled).items():
-            files[f"generated/{package}/{name}"] = text
-    return files
+    targets = Target("python"), Target("python", debug=True), Target("nim")
+    plain, traced, nim = compile_grammar(grammar.specs, *targets)
+    types = FieldTypes(grammar, nim)
+    packages = {
+        "binlog_grammar": {
+            **classes.render(grammar, plain),
+            **stubs.render(grammar, types, traced=False),
+            "layouts.py": layouts.render(grammar),
+        },
+        "binlog_grammar_traced": {
+            **classes.render(grammar, traced),
+            **stubs.render(grammar, types, traced=True),
+        },
+    }
+    return {
+        f"generated/{package}/{name}": text
+        for package, files in packages.items()
+        for name, text in files.items()
+    }
 
 
 def present(root: Path) -> dict[str, str]:
