@@ -1,0 +1,64 @@
+"""The documents name only what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+
+
+def command_tree() -> click.Group:
+    from binlog_kaitai.cli import main
+
+    assert isinstance(main, click.Group)
+    return main
+
+
+def shell_lines(text: str) -> list[str]:
+    blocks = re.findall(r"```(?:console|sh|bash)\n(.*?)```", text, re.DOTALL)
+    return [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_exist(document: Path) -> None:
+    commands = command_tree().commands
+    makefile = (ROOT / "Makefile").read_text()
+    for line in shell_lines(document.read_text()):
+        words = line.split()
+        if words[:1] == ["binlog-kaitai"] and not words[1].startswith("-"):
+            assert words[1] in commands, line
+            known = {option for param in commands[words[1]].params for option in param.opts}
+            used = {word.split("=")[0] for word in words[2:] if re.match(r"--[a-z]", word)}
+            assert used <= known | {"--help"}, line
+        if words[:1] == ["make"]:
+            assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE), line
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
+        if not re.match(r"[a-z]+:", target):
+            assert (document.parent / target).exists(), target
+
+
+def test_cli_document_lists_every_command_and_option() -> None:
+    text = (ROOT / "docs/cli.md").read_text()
+    for name, command in command_tree().commands.items():
+        assert f"## {name}" in text
+        section = text.split(f"## {name}\n")[1].split("\n## ")[0]
+        common = text.split("## Filters")[1].split("\n## ")[0]
+        for param in command.params:
+            if isinstance(param, click.Option):
+                option = max(param.opts, key=len)
+                assert f"`{option}" in section + common, f"{name} {option}"
+
+
+def test_python_examples_compile() -> None:
+    for document in DOCUMENTS:
+        for block in re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL):
+            compile(block, str(document), "exec")

@@ -1,0 +1,37 @@
+"""`make help` is the list of what one may run, and what it lists exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+TARGETS = {"help", "setup", "run", "test", "test-servers", "generate", "check", "bench", "webide"}
+
+
+@pytest.fixture(scope="module")
+def makefile() -> str:
+    return (ROOT / "Makefile").read_text()
+
+
+def test_help_lists_every_target(makefile: str) -> None:
+    shown = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {line.split()[0] for line in shown.splitlines()} == TARGETS
+
+
+def test_every_target_is_phony_and_has_a_rule(makefile: str) -> None:
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert phony is not None
+    assert set(phony[1].split()) == TARGETS
+    assert set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)) == TARGETS
+
+
+@pytest.mark.parametrize("script", ["tools/setup_venv.sh", "tools/need_java.sh", ".ci/run"])
+def test_scripts_can_be_run(script: str) -> None:
+    path = ROOT / script
+    assert path.stat().st_mode & 0o111
+    subprocess.run(["bash", "-n", str(path)], check=True)

@@ -1,0 +1,53 @@
+"""The package as it is installed: what it exports, what it loads, what its wheel holds."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_public_name_is_there() -> None:
+    missing = [name for name in binlog_kaitai.__all__ if not hasattr(binlog_kaitai, name)]
+    assert missing == []
+    assert {"open", "read_events", "BinlogError"} <= set(binlog_kaitai.__all__)
+
+
+def test_the_version_is_that_of_the_project_and_the_changelog() -> None:
+    project = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert project is not None
+    assert binlog_kaitai.__version__ == project[1]
+    assert f"## [{project[1]}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import binlog_kaitai", "from binlog_kaitai.cli import main; main(['--help'], standalone_mode=False)"],
+)
+def test_nothing_heavy_is_loaded_before_it_is_needed(statement: str) -> None:
+    heavy = "{'numpy', 'pyarrow', 'numba', 'pyspark'}"
+    code = f"import sys\n{statement}\nsys.exit(','.join(sorted({heavy} & set(sys.modules))) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {
+        "binlog_kaitai",
+        "binlog_grammar",
+        "binlog_grammar_traced",
+    }
+    assert {"binlog_kaitai/py.typed", "binlog_grammar/mysql_binlog.py"} <= set(names)

@@ -1,0 +1,64 @@
+"""What holds for the files of the repository as a whole."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# Written in parts, so that this file does not hold them.
+FORBIDDEN = ["pypi" + ".org", "registry.npm" + "js", "python" + "hosted", "/wo" + "rk/", "maven" + ".org"]
+
+
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("not a git clone")
+    return [name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_file_names_a_registry_or_a_path_of_some_machine() -> None:
+    found = [
+        f"{name}: {word}"
+        for name in tracked()
+        if not name.startswith("tests/corpus/")
+        for word in FORBIDDEN
+        if word.encode() in (ROOT / name).read_bytes()
+    ]
+    assert found == []
+
+
+def test_generated_files_are_marked_as_such() -> None:
+    generated = [name for name in tracked() if name.startswith("generated/")]
+    assert generated
+    command = ["git", "check-attr", "--stdin", "linguist-generated"]
+    lines = subprocess.run(
+        command, cwd=ROOT, input="\n".join(generated), capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert [line for line in lines if not line.endswith(": true")] == []
+
+
+def test_logs_of_the_corpus_are_never_converted() -> None:
+    logs = [name for name in tracked() if re.search(r"^tests/corpus/.*\.\d{6}$", name)]
+    assert logs
+    command = ["git", "check-attr", "--stdin", "text"]
+    lines = subprocess.run(
+        command, cwd=ROOT, input="\n".join(logs), capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert [line for line in lines if not line.endswith(": unset")] == []
+
+
+def test_the_corpus_stays_small() -> None:
+    size = sum((ROOT / name).stat().st_size for name in tracked() if name.startswith("tests/corpus/"))
+    assert size < 15_000_000
+
+
+@pytest.mark.parametrize("folder", ["binlog_kaitai", "tools", "tests", "formats"])
+def test_no_handwritten_file_is_past_400_lines(folder: str) -> None:
+    names = [name for name in tracked() if name.startswith(f"{folder}/") and name.endswith((".py", ".ksy"))]
+    long = [name for name in names if len((ROOT / name).read_text().splitlines()) > 400]
+    assert long == []
