@@ -7,6 +7,8 @@ from . import KaitaiStream, KaitaiStruct
 
 class BinlogEnums(KaitaiStruct):
     """The enumerations that more than one part of the grammar uses."""
+    def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+
     class EventType(IntEnum):
         unknown_event = 0
         start_event_v3 = 1
@@ -69,5 +71,3 @@ class BinlogEnums(KaitaiStruct):
         off = 0
         crc32 = 1
         undefined = 255
-
-    def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

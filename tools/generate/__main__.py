@@ -39,7 +39,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
 
 def present(root: Path) -> dict[str, str]:
     """What is there of generated files, by path from the root."""
-    paths = [p for p in (root / "generated").rglob("*") if p.is_file() and p.suffix != ".pyc"]
+    paths = [p for p in (root / "generated").rglob("*") if p.is_file() and "__pycache__" not in p.parts]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
