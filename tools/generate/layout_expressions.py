@@ -117,12 +117,24 @@ class _Parser:
         while self.token == ".":
             self.advance()
             name = self.advance()
+            if name == "as" and self._takes_number_type():
+                continue  # a cast between numbers is for targets with numbers of fixed width
             if self.token == "(" or (name == "as" and self.token == "<"):
                 raise UntranslatableError(f"the call of {name!r} in {self.text!r}")
             node = ("member", node, name)
         if self.token in ("[", "("):
             raise UntranslatableError(f"an index or a call in {self.text!r}")
         return node
+
+
+    def _takes_number_type(self) -> bool:
+        """Read `<u8>` or another primitive integer type in angle brackets; leave anything else alone."""
+        match = re.compile(r"\s*[us][1248]\s*>").match(self.text, self.at)
+        if self.token != "<" or match is None:
+            return False
+        self.at = match.end()
+        self.advance()
+        return True
 
 
 def _binary(operator: str, left: str, right: str) -> str:
