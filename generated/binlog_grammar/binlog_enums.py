@@ -61,6 +61,7 @@ class BinlogEnums(KaitaiStruct):
         transaction_payload_event = 40
         heartbeat_log_event_v2 = 41
         gtid_tagged_log_event = 42
+        large_transaction_header_event = 43
         annotate_rows_event = 160
         binlog_checkpoint_event = 161
         mariadb_gtid_event = 162
@@ -74,6 +75,35 @@ class BinlogEnums(KaitaiStruct):
         update_rows_compressed_event = 170
         delete_rows_compressed_event = 171
         partial_row_data_event = 172
+
+    class QueryStatusKey(IntEnum):
+        flags2 = 0
+        sql_mode = 1
+        catalog_with_terminator = 2
+        auto_increment = 3
+        charset = 4
+        time_zone = 5
+        catalog = 6
+        lc_time_names = 7
+        charset_database = 8
+        table_map_for_update = 9
+        source_data_written = 10
+        invoker = 11
+        updated_schema_names = 12
+        microseconds = 13
+        commit_timestamp = 14
+        commit_timestamp_2 = 15
+        explicit_defaults_for_timestamp = 16
+        ddl_xid = 17
+        default_collation_for_utf8mb4 = 18
+        sql_require_primary_key = 19
+        default_table_encryption = 20
+        enable_cascade_triggers = 21
+        mariadb_microseconds = 128
+        mariadb_xid = 129
+        mariadb_gtid_flags3 = 130
+        mariadb_character_set_collations = 131
+        mariadb_dummy = 255
     def __init__(self, _io, _parent=None, _root=None):
         super(BinlogEnums, self).__init__(_io)
         self._parent = _parent

@@ -53,6 +53,7 @@ class BinlogEnums(KaitaiStruct):
         transaction_payload_event = 40
         heartbeat_log_event_v2 = 41
         gtid_tagged_log_event = 42
+        large_transaction_header_event = 43
         annotate_rows_event = 160
         binlog_checkpoint_event = 161
         mariadb_gtid_event = 162
@@ -71,3 +72,59 @@ class BinlogEnums(KaitaiStruct):
         off = 0
         crc32 = 1
         undefined = 255
+
+    class QueryStatusKey(IntEnum):
+        flags2 = 0
+        """The server's name: Q_FLAGS2_CODE"""
+        sql_mode = 1
+        """The server's name: Q_SQL_MODE_CODE"""
+        catalog_with_terminator = 2
+        """The server's name: Q_CATALOG_CODE"""
+        auto_increment = 3
+        """The server's name: Q_AUTO_INCREMENT"""
+        charset = 4
+        """The server's name: Q_CHARSET_CODE"""
+        time_zone = 5
+        """The server's name: Q_TIME_ZONE_CODE"""
+        catalog = 6
+        """The server's name: Q_CATALOG_NZ_CODE"""
+        lc_time_names = 7
+        """The server's name: Q_LC_TIME_NAMES_CODE"""
+        charset_database = 8
+        """The server's name: Q_CHARSET_DATABASE_CODE"""
+        table_map_for_update = 9
+        """The server's name: Q_TABLE_MAP_FOR_UPDATE_CODE"""
+        source_data_written = 10
+        """The server's name: Q_MASTER_DATA_WRITTEN_CODE"""
+        invoker = 11
+        """The server's name: Q_INVOKER"""
+        updated_schema_names = 12
+        """The server's name: Q_UPDATED_DB_NAMES"""
+        microseconds = 13
+        """The server's name: Q_MICROSECONDS"""
+        commit_timestamp = 14
+        """The server's name: Q_COMMIT_TS"""
+        commit_timestamp_2 = 15
+        """The server's name: Q_COMMIT_TS2"""
+        explicit_defaults_for_timestamp = 16
+        """The server's name: Q_EXPLICIT_DEFAULTS_FOR_TIMESTAMP"""
+        ddl_xid = 17
+        """The server's name: Q_DDL_LOGGED_WITH_XID"""
+        default_collation_for_utf8mb4 = 18
+        """The server's name: Q_DEFAULT_COLLATION_FOR_UTF8MB4"""
+        sql_require_primary_key = 19
+        """The server's name: Q_SQL_REQUIRE_PRIMARY_KEY"""
+        default_table_encryption = 20
+        """The server's name: Q_DEFAULT_TABLE_ENCRYPTION"""
+        enable_cascade_triggers = 21
+        """The server's name: Q_ENABLE_CASCADE_TRIGGERS"""
+        mariadb_microseconds = 128
+        """The server's name: Q_HRNOW"""
+        mariadb_xid = 129
+        """The server's name: Q_XID"""
+        mariadb_gtid_flags3 = 130
+        """The server's name: Q_GTID_FLAGS3"""
+        mariadb_character_set_collations = 131
+        """The server's name: Q_CHARACTER_SET_COLLATIONS"""
+        mariadb_dummy = 255
+        """The server's name: Q_DUMMY"""

@@ -3,10 +3,31 @@
 
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
+from . import append_block_event
 from . import binlog_enums
+from . import create_file_event
+from . import delete_file_event
+from . import exec_load_event
+from . import execute_load_query_event
 from . import format_description_event
+from . import heartbeat_event
+from . import heartbeat_event_v2
+from . import ignorable_event
+from . import incident_event
+from . import intvar_event
+from . import large_transaction_header_event
+from . import load_event
+from . import query_event
+from . import rand_event
+from . import rotate_event
 from . import rows_event
+from . import rows_query_event
+from . import slave_event
+from . import start_event_v3
+from . import stop_event
 from . import table_map_event
+from . import user_var_event
+from . import xid_event
 
 
 if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
@@ -26,15 +47,84 @@ class EventBody(KaitaiStruct):
 
     def _read(self):
         _on = self.type_code
-        if _on == binlog_enums.BinlogEnums.EventType.format_description_event:
+        if _on == binlog_enums.BinlogEnums.EventType.append_block_event:
+            pass
+            self.content = append_block_event.AppendBlockEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.begin_load_query_event:
+            pass
+            self.content = append_block_event.AppendBlockEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.create_file_event:
+            pass
+            self.content = create_file_event.CreateFileEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_file_event:
+            pass
+            self.content = delete_file_event.DeleteFileEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.exec_load_event:
+            pass
+            self.content = exec_load_event.ExecLoadEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.execute_load_query_event:
+            pass
+            self.content = execute_load_query_event.ExecuteLoadQueryEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
             pass
             self.content = format_description_event.FormatDescriptionEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event:
+            pass
+            self.content = heartbeat_event.HeartbeatEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event_v2:
+            pass
+            self.content = heartbeat_event_v2.HeartbeatEventV2(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.ignorable_log_event:
+            pass
+            self.content = ignorable_event.IgnorableEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.incident_event:
+            pass
+            self.content = incident_event.IncidentEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.intvar_event:
+            pass
+            self.content = intvar_event.IntvarEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.large_transaction_header_event:
+            pass
+            self.content = large_transaction_header_event.LargeTransactionHeaderEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.load_event:
+            pass
+            self.content = load_event.LoadEvent(self.fixed_length, False, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
+            pass
+            self.content = load_event.LoadEvent(self.fixed_length, True, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.query_event:
+            pass
+            self.content = query_event.QueryEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.rand_event:
+            pass
+            self.content = rand_event.RandEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.rotate_event:
+            pass
+            self.content = rotate_event.RotateEvent(self.binlog_version, self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.rows_query_log_event:
+            pass
+            self.content = rows_query_event.RowsQueryEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.slave_event:
+            pass
+            self.content = slave_event.SlaveEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.start_event_v3:
+            pass
+            self.content = start_event_v3.StartEventV3(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.stop_event:
+            pass
+            self.content = stop_event.StopEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
-            self.content = table_map_event.TableMapEvent(self.post_header_length, self._io)
+            self.content = table_map_event.TableMapEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
+            pass
+            self.content = user_var_event.UserVarEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event:
             pass
-            self.content = rows_event.RowsEvent(self.post_header_length, self.table_map, self._io)
+            self.content = rows_event.RowsEvent(self.fixed_length, self.table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.xid_event:
+            pass
+            self.content = xid_event.XidEvent(self._io)
         else:
             pass
             self.content = EventBody.UnknownEvent(self._io, self, self._root)
@@ -43,13 +133,82 @@ class EventBody(KaitaiStruct):
     def _fetch_instances(self):
         pass
         _on = self.type_code
-        if _on == binlog_enums.BinlogEnums.EventType.format_description_event:
+        if _on == binlog_enums.BinlogEnums.EventType.append_block_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.begin_load_query_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.create_file_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_file_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.exec_load_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.execute_load_query_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event_v2:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.ignorable_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.incident_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.intvar_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.large_transaction_header_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.load_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.query_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.rand_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.rotate_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.rows_query_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.slave_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.start_event_v3:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.stop_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.xid_event:
             pass
             self.content._fetch_instances()
         else:
@@ -70,3 +229,24 @@ class EventBody(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
+
+
+    @property
+    def fixed_length(self):
+        """Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
+        format description, and a table that is too short has no entry.
+        """
+        if hasattr(self, '_m_fixed_length'):
+            return self._m_fixed_length
+
+        self._m_fixed_length = (self.post_header_length if self.post_header_length > 0 else self.usual_fixed_length)
+        return getattr(self, '_m_fixed_length', None)
+
+    @property
+    def usual_fixed_length(self):
+        """What servers use for the type, in bytes."""
+        if hasattr(self, '_m_usual_fixed_length'):
+            return self._m_usual_fixed_length
+
+        self._m_usual_fixed_length = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))
+        return getattr(self, '_m_usual_fixed_length', None)

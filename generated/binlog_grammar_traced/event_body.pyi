@@ -3,19 +3,51 @@
 from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
+from . import append_block_event as _append_block_event
 from . import binlog_enums as _binlog_enums
+from . import create_file_event as _create_file_event
+from . import delete_file_event as _delete_file_event
+from . import exec_load_event as _exec_load_event
+from . import execute_load_query_event as _execute_load_query_event
 from . import format_description_event as _format_description_event
+from . import heartbeat_event as _heartbeat_event
+from . import heartbeat_event_v2 as _heartbeat_event_v2
+from . import ignorable_event as _ignorable_event
+from . import incident_event as _incident_event
+from . import intvar_event as _intvar_event
+from . import large_transaction_header_event as _large_transaction_header_event
+from . import load_event as _load_event
+from . import query_event as _query_event
+from . import rand_event as _rand_event
+from . import rotate_event as _rotate_event
 from . import rows_event as _rows_event
+from . import rows_query_event as _rows_query_event
+from . import slave_event as _slave_event
+from . import start_event_v3 as _start_event_v3
+from . import stop_event as _stop_event
 from . import table_map_event as _table_map_event
+from . import user_var_event as _user_var_event
+from . import xid_event as _xid_event
 
 class EventBody(KaitaiStruct):
     """Everything between an event's header and its checksum."""
     type_code: _binlog_enums.BinlogEnums.EventType | int
     binlog_version: int
+    """Version of the log's format, 1, 3 or 4."""
     post_header_length: int
+    """The format description's entry for the type, in bytes; 0 where it has none."""
     table_map: _table_map_event.TableMapEvent | None
-    content: _format_description_event.FormatDescriptionEvent | _table_map_event.TableMapEvent | _rows_event.RowsEvent | EventBody.UnknownEvent
+    """The table map that a rows event belongs to; null where there is none."""
+    content: _start_event_v3.StartEventV3 | _query_event.QueryEvent | _stop_event.StopEvent | _rotate_event.RotateEvent | _intvar_event.IntvarEvent | _load_event.LoadEvent | _slave_event.SlaveEvent | _create_file_event.CreateFileEvent | _append_block_event.AppendBlockEvent | _exec_load_event.ExecLoadEvent | _delete_file_event.DeleteFileEvent | _rand_event.RandEvent | _user_var_event.UserVarEvent | _format_description_event.FormatDescriptionEvent | _xid_event.XidEvent | _execute_load_query_event.ExecuteLoadQueryEvent | _table_map_event.TableMapEvent | _incident_event.IncidentEvent | _heartbeat_event.HeartbeatEvent | _ignorable_event.IgnorableEvent | _rows_query_event.RowsQueryEvent | _rows_event.RowsEvent | _heartbeat_event_v2.HeartbeatEventV2 | _large_transaction_header_event.LargeTransactionHeaderEvent | EventBody.UnknownEvent
     def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    @property
+    def fixed_length(self) -> int:
+        """Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
+        format description, and a table that is too short has no entry.
+        """
+    @property
+    def usual_fixed_length(self) -> int:
+        """What servers use for the type, in bytes."""
 
     class UnknownEvent(KaitaiStruct):
         """An event of a type that this grammar does not know."""
