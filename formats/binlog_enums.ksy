@@ -49,6 +49,7 @@ enums:
     40: transaction_payload_event
     41: heartbeat_log_event_v2
     42: gtid_tagged_log_event
+    43: large_transaction_header_event
     160: annotate_rows_event
     161: binlog_checkpoint_event
     162: mariadb_gtid_event
@@ -66,3 +67,85 @@ enums:
     0: 'off'
     1: crc32
     255: undefined
+  query_status_key:
+    0:
+      id: flags2
+      -orig-id: Q_FLAGS2_CODE
+    1:
+      id: sql_mode
+      -orig-id: Q_SQL_MODE_CODE
+    2:
+      id: catalog_with_terminator
+      -orig-id: Q_CATALOG_CODE
+    3:
+      id: auto_increment
+      -orig-id: Q_AUTO_INCREMENT
+    4:
+      id: charset
+      -orig-id: Q_CHARSET_CODE
+    5:
+      id: time_zone
+      -orig-id: Q_TIME_ZONE_CODE
+    6:
+      id: catalog
+      -orig-id: Q_CATALOG_NZ_CODE
+    7:
+      id: lc_time_names
+      -orig-id: Q_LC_TIME_NAMES_CODE
+    8:
+      id: charset_database
+      -orig-id: Q_CHARSET_DATABASE_CODE
+    9:
+      id: table_map_for_update
+      -orig-id: Q_TABLE_MAP_FOR_UPDATE_CODE
+    10:
+      id: source_data_written
+      -orig-id: Q_MASTER_DATA_WRITTEN_CODE
+    11:
+      id: invoker
+      -orig-id: Q_INVOKER
+    12:
+      id: updated_schema_names
+      -orig-id: Q_UPDATED_DB_NAMES
+    13:
+      id: microseconds
+      -orig-id: Q_MICROSECONDS
+    14:
+      id: commit_timestamp
+      -orig-id: Q_COMMIT_TS
+    15:
+      id: commit_timestamp_2
+      -orig-id: Q_COMMIT_TS2
+    16:
+      id: explicit_defaults_for_timestamp
+      -orig-id: Q_EXPLICIT_DEFAULTS_FOR_TIMESTAMP
+    17:
+      id: ddl_xid
+      -orig-id: Q_DDL_LOGGED_WITH_XID
+    18:
+      id: default_collation_for_utf8mb4
+      -orig-id: Q_DEFAULT_COLLATION_FOR_UTF8MB4
+    19:
+      id: sql_require_primary_key
+      -orig-id: Q_SQL_REQUIRE_PRIMARY_KEY
+    20:
+      id: default_table_encryption
+      -orig-id: Q_DEFAULT_TABLE_ENCRYPTION
+    21:
+      id: enable_cascade_triggers
+      -orig-id: Q_ENABLE_CASCADE_TRIGGERS
+    128:
+      id: mariadb_microseconds
+      -orig-id: Q_HRNOW
+    129:
+      id: mariadb_xid
+      -orig-id: Q_XID
+    130:
+      id: mariadb_gtid_flags3
+      -orig-id: Q_GTID_FLAGS3
+    131:
+      id: mariadb_character_set_collations
+      -orig-id: Q_CHARACTER_SET_COLLATIONS
+    255:
+      id: mariadb_dummy
+      -orig-id: Q_DUMMY

@@ -5,10 +5,31 @@ meta:
   ks-version: '0.10'
   endian: le
   imports:
-    - binlog_enums
-    - events/format_description_event
-    - events/table_map_event
-    - events/rows_event
+    - /binlog_enums
+    - /events/append_block_event
+    - /events/create_file_event
+    - /events/delete_file_event
+    - /events/exec_load_event
+    - /events/execute_load_query_event
+    - /events/format_description_event
+    - /events/heartbeat_event
+    - /events/heartbeat_event_v2
+    - /events/ignorable_event
+    - /events/incident_event
+    - /events/intvar_event
+    - /events/large_transaction_header_event
+    - /events/load_event
+    - /events/query_event
+    - /events/rand_event
+    - /events/rotate_event
+    - /events/rows_event
+    - /events/rows_query_event
+    - /events/slave_event
+    - /events/start_event_v3
+    - /events/stop_event
+    - /events/table_map_event
+    - /events/user_var_event
+    - /events/xid_event
 doc: Everything between an event's header and its checksum.
 -webide-representation: '{content}'
 params:
@@ -17,19 +38,81 @@ params:
     enum: binlog_enums::event_type
   - id: binlog_version
     type: u2
+    doc: Version of the log's format, 1, 3 or 4.
   - id: post_header_length
     type: u1
+    doc: The format description's entry for the type, in bytes; 0 where it has none.
   - id: table_map
     type: table_map_event
+    doc: The table map that a rows event belongs to; null where there is none.
 seq:
   - id: content
     type:
       switch-on: type_code
       cases:
+        'binlog_enums::event_type::start_event_v3': start_event_v3
+        'binlog_enums::event_type::query_event': query_event(fixed_length)
+        'binlog_enums::event_type::stop_event': stop_event
+        'binlog_enums::event_type::rotate_event': rotate_event(binlog_version, fixed_length)
+        'binlog_enums::event_type::intvar_event': intvar_event
+        'binlog_enums::event_type::load_event': load_event(fixed_length, false)
+        'binlog_enums::event_type::slave_event': slave_event
+        'binlog_enums::event_type::create_file_event': create_file_event
+        'binlog_enums::event_type::append_block_event': append_block_event
+        'binlog_enums::event_type::exec_load_event': exec_load_event
+        'binlog_enums::event_type::delete_file_event': delete_file_event
+        'binlog_enums::event_type::new_load_event': load_event(fixed_length, true)
+        'binlog_enums::event_type::rand_event': rand_event
+        'binlog_enums::event_type::user_var_event': user_var_event
         'binlog_enums::event_type::format_description_event': format_description_event
-        'binlog_enums::event_type::table_map_event': table_map_event(post_header_length)
-        'binlog_enums::event_type::write_rows_event': rows_event(post_header_length, table_map)
+        'binlog_enums::event_type::xid_event': xid_event
+        'binlog_enums::event_type::begin_load_query_event': append_block_event
+        'binlog_enums::event_type::execute_load_query_event': execute_load_query_event(fixed_length)
+        'binlog_enums::event_type::table_map_event': table_map_event(fixed_length)
+        'binlog_enums::event_type::incident_event': incident_event
+        'binlog_enums::event_type::heartbeat_log_event': heartbeat_event
+        'binlog_enums::event_type::ignorable_log_event': ignorable_event
+        'binlog_enums::event_type::rows_query_log_event': rows_query_event
+        'binlog_enums::event_type::write_rows_event': rows_event(fixed_length, table_map)
+        'binlog_enums::event_type::heartbeat_log_event_v2': heartbeat_event_v2
+        'binlog_enums::event_type::large_transaction_header_event': large_transaction_header_event
         _: unknown_event
+instances:
+  fixed_length:
+    value: 'post_header_length > 0 ? post_header_length : usual_fixed_length'
+    doc: |
+      Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
+      format description, and a table that is too short has no entry.
+  usual_fixed_length:
+    value: |
+      type_code == binlog_enums::event_type::query_event ? (binlog_version < 4 ? 11 : 13) :
+      type_code == binlog_enums::event_type::rotate_event ? (binlog_version < 3 ? 0 : 8) :
+      type_code == binlog_enums::event_type::load_event ? 18 :
+      type_code == binlog_enums::event_type::new_load_event ? 18 :
+      type_code == binlog_enums::event_type::execute_load_query_event ? 26 :
+      type_code == binlog_enums::event_type::table_map_event ? 8 :
+      type_code == binlog_enums::event_type::pre_ga_write_rows_event ? 8 :
+      type_code == binlog_enums::event_type::pre_ga_update_rows_event ? 8 :
+      type_code == binlog_enums::event_type::pre_ga_delete_rows_event ? 8 :
+      type_code == binlog_enums::event_type::write_rows_event_v1 ? 8 :
+      type_code == binlog_enums::event_type::update_rows_event_v1 ? 8 :
+      type_code == binlog_enums::event_type::delete_rows_event_v1 ? 8 :
+      type_code == binlog_enums::event_type::write_rows_event ? 10 :
+      type_code == binlog_enums::event_type::update_rows_event ? 10 :
+      type_code == binlog_enums::event_type::delete_rows_event ? 10 :
+      type_code == binlog_enums::event_type::partial_update_rows_event ? 10 :
+      type_code == binlog_enums::event_type::gtid_log_event ? 42 :
+      type_code == binlog_enums::event_type::anonymous_gtid_log_event ? 42 :
+      type_code == binlog_enums::event_type::transaction_context_event ? 18 :
+      type_code == binlog_enums::event_type::view_change_event ? 52 :
+      type_code == binlog_enums::event_type::query_compressed_event ? 13 :
+      type_code == binlog_enums::event_type::write_rows_compressed_event_v1 ? 8 :
+      type_code == binlog_enums::event_type::update_rows_compressed_event_v1 ? 8 :
+      type_code == binlog_enums::event_type::delete_rows_compressed_event_v1 ? 8 :
+      type_code == binlog_enums::event_type::write_rows_compressed_event ? 10 :
+      type_code == binlog_enums::event_type::update_rows_compressed_event ? 10 :
+      type_code == binlog_enums::event_type::delete_rows_compressed_event ? 10 : 0
+    doc: What servers use for the type, in bytes.
 types:
   unknown_event:
     doc: An event of a type that this grammar does not know.

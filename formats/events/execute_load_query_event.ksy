@@ -1,0 +1,94 @@
+meta:
+  id: execute_load_query_event
+  title: EXECUTE_LOAD_QUERY_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /events/query_status_vars
+doc: |
+  A LOAD DATA statement, behind the events that carry its file. It reads like QUERY_EVENT and
+  says which part of the statement names the file. Since 5.0.
+doc-ref: libs/mysql/binlog/event/load_data_events.h, Execute_load_query_event
+-webide-representation: 'file {file_id:dec}: {query_text}'
+params:
+  - id: post_header_length
+    type: u1
+    doc: Length of the fixed part, in bytes, 26.
+seq:
+  - id: thread_id
+    -orig-id: thread_id
+    type: u4
+    doc: Connection that ran the statement.
+  - id: execution_time
+    -orig-id: query_exec_time
+    type: u4
+    doc: Time from the statement's start until it was logged, in seconds.
+  - id: schema_name_length
+    -orig-id: db_len
+    type: u1
+    doc: Length of `schema_name`, in bytes.
+  - id: error_code
+    -orig-id: error_code
+    type: u2
+    doc: Number of the error that the statement ended with, 0 if none.
+  - id: status_vars_length
+    -orig-id: status_vars_len
+    type: u2
+    doc: Length of `status_vars`, in bytes.
+  - id: file_id
+    -orig-id: file_id
+    type: u4
+    doc: Number of the file; the same in all events of one LOAD DATA.
+  - id: file_name_start
+    -orig-id: fn_pos_start
+    type: u4
+    doc: |
+      Offset in `query` of the part to replace, which names the file, from 'INFILE' or
+      'LOCAL INFILE' up to 'INTO', in bytes.
+  - id: file_name_end
+    -orig-id: fn_pos_end
+    type: u4
+    doc: Offset in `query` of the end of that part, in bytes.
+  - id: duplicate_handling
+    -orig-id: dup_handling
+    type: u1
+    enum: duplicate_handling
+    doc: What happens to a row whose key exists; LOCAL changes what the statement itself says.
+  - id: unknown_post_header
+    size: post_header_length - 26
+    if: post_header_length > 26
+    doc: Fixed part beyond what is known; no server writes any.
+  - id: status_vars
+    -orig-id: status_vars
+    size: status_vars_length
+    type: query_status_vars
+    doc: Variables of the session that the statement depends on.
+  - id: schema_name
+    -orig-id: db
+    type: str
+    size: schema_name_length
+    encoding: UTF-8
+    doc: Default schema of the session; may be empty.
+  - id: schema_name_terminator
+    type: u1
+    doc: 0; servers do not check it.
+  - id: query
+    -orig-id: query
+    size-eos: true
+    doc: The statement, in the character set of the status variable `charset`.
+instances:
+  query_text:
+    value: query.to_s("UTF-8")
+    doc: The statement read as UTF-8.
+enums:
+  duplicate_handling:
+    0:
+      id: error
+      -orig-id: LOAD_DUP_ERROR
+    1:
+      id: ignore
+      -orig-id: LOAD_DUP_IGNORE
+    2:
+      id: replace
+      -orig-id: LOAD_DUP_REPLACE

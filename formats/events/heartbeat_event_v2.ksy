@@ -1,0 +1,66 @@
+meta:
+  id: heartbeat_event_v2
+  title: HEARTBEAT_LOG_EVENT_V2
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /common/packed_integer
+doc: |
+  Sent by an idle source over the network, never written to a log: how far its log goes, with
+  positions past 4 GiB. A list of typed fields up to an end mark. Since 8.0.26.
+doc-ref: libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
+seq:
+  - id: fields
+    type: field
+    repeat: until
+    repeat-until: _.is_end
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: Bytes beyond what is known; no server writes any.
+types:
+  field:
+    -webide-representation: '{value}'
+    seq:
+      - id: key
+        type: packed_integer
+        doc: 0 ends the list, 1 is the log's file name, 2 the position; others are to be skipped.
+      - id: length
+        type: packed_integer
+        if: not is_end
+        doc: Length of `value`, in bytes.
+      - id: value
+        size: length.value
+        type:
+          switch-on: key.value
+          cases:
+            1: log_name
+            2: log_position
+            _: unknown_field
+        if: not is_end
+    instances:
+      is_end:
+        -orig-id: OTW_HB_HEADER_END_MARK
+        value: key.value == 0
+  log_name:
+    seq:
+      - id: log
+        -orig-id: OTW_HB_LOG_FILENAME_FIELD
+        type: str
+        size-eos: true
+        encoding: UTF-8
+        doc: File name of the source's current log.
+  log_position:
+    seq:
+      - id: position
+        -orig-id: OTW_HB_LOG_POSITION_FIELD
+        type: packed_integer
+        doc: End of the source's log, in bytes.
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+  unknown_field:
+    seq:
+      - id: data
+        size-eos: true

@@ -1,0 +1,41 @@
+meta:
+  id: incident_event
+  title: INCIDENT_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  Something went wrong on the source, so that the log may lack changes; a replica stops here.
+  Since 5.1.
+doc-ref: libs/mysql/binlog/event/control_events.h, Incident_event
+-webide-representation: '{incident} {message}'
+seq:
+  - id: incident
+    -orig-id: incident
+    type: u2
+    enum: incident
+    doc: What went wrong.
+  - id: message_length
+    -orig-id: message_length
+    type: u1
+    doc: Length of `message`, in bytes.
+  - id: message
+    -orig-id: message
+    type: str
+    size: message_length
+    encoding: UTF-8
+    doc: What went wrong, in words.
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: Bytes beyond what is known; no server writes any.
+enums:
+  incident:
+    0:
+      id: none
+      -orig-id: INCIDENT_NONE
+      doc: No incident; never written.
+    1:
+      id: lost_events
+      -orig-id: INCIDENT_LOST_EVENTS
+      doc: Changes may be missing from the log.

@@ -1,0 +1,58 @@
+meta:
+  id: load_event
+  title: LOAD_EVENT, NEW_LOAD_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /events/load_parts
+doc: |
+  LOAD DATA as MySQL before 5.0.3 logged it: the options, without the file. LOAD_EVENT
+  (3.23) has separators of one character; NEW_LOAD_EVENT (4.0) of any length.
+doc-ref: sql/log_event.cc (MySQL 5.5), Load_log_event
+-webide-representation: '{target.schema_name}.{target.table_name} from {file_name}'
+params:
+  - id: post_header_length
+    type: u1
+    doc: Length of the fixed part, in bytes, 18.
+  - id: has_long_separators
+    type: bool
+    doc: Whether it is a NEW_LOAD_EVENT.
+seq:
+  - id: thread_id
+    -orig-id: slave_proxy_id
+    type: u4
+    doc: Connection that ran the statement.
+  - id: execution_time
+    -orig-id: exec_time
+    type: u4
+    doc: Time that the statement took, in seconds.
+  - id: skipped_lines
+    -orig-id: skip_lines
+    type: u4
+    doc: Number of lines to skip at the start of the file.
+  - id: table_name_length
+    -orig-id: table_name_len
+    type: u1
+    doc: Length of the table's name, in bytes.
+  - id: schema_name_length
+    -orig-id: db_len
+    type: u1
+    doc: Length of the schema's name, in bytes.
+  - id: number_of_fields
+    -orig-id: num_fields
+    type: u4
+    doc: Number of columns that the statement lists, or 0.
+  - id: unknown_post_header
+    size: post_header_length - 18
+    if: post_header_length > 18
+    doc: Fixed part beyond what is known; no server writes any.
+  - id: target
+    type: load_parts(has_long_separators, number_of_fields, table_name_length, schema_name_length)
+    doc: How the file is written and where it goes.
+  - id: file_name
+    -orig-id: fname
+    type: str
+    size-eos: true
+    encoding: UTF-8
+    doc: Name of the file as the statement gives it.

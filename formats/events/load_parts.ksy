@@ -1,0 +1,147 @@
+meta:
+  id: load_parts
+  title: Options of an old LOAD DATA
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part.
+doc-ref: sql/log_event.cc (MySQL 5.5), sql_ex_info, Load_log_event
+params:
+  - id: has_long_separators
+    type: bool
+    doc: Whether the separators have a length of their own, rather than one byte each.
+  - id: number_of_fields
+    type: u4
+  - id: table_name_length
+    type: u1
+  - id: schema_name_length
+    type: u1
+seq:
+  - id: short_separators
+    -orig-id: old_sql_ex
+    type: short_separators
+    if: not has_long_separators
+  - id: long_separators
+    -orig-id: sql_ex_info
+    type: long_separators
+    if: has_long_separators
+  - id: field_name_lengths
+    -orig-id: field_lens
+    type: u1
+    repeat: expr
+    repeat-expr: number_of_fields
+    doc: Length of each listed column's name, in bytes.
+  - id: field_names
+    -orig-id: fields
+    type: terminated_name(field_name_lengths[_index])
+    repeat: expr
+    repeat-expr: number_of_fields
+    doc: The columns that the statement lists.
+  - id: table
+    -orig-id: table_name
+    type: terminated_name(table_name_length)
+    doc: The table to load into.
+  - id: schema
+    -orig-id: db
+    type: terminated_name(schema_name_length)
+    doc: The schema of the table.
+instances:
+  table_name:
+    value: table.name
+  schema_name:
+    value: schema.name
+  option_flags:
+    value: 'has_long_separators ? long_separators.option_flags : short_separators.option_flags'
+    doc: Bits described by the instances below.
+  is_optionally_enclosed:
+    -orig-id: OPT_ENCLOSED_FLAG
+    value: (option_flags & 0x02) != 0
+    doc: OPTIONALLY ENCLOSED BY.
+  is_replace:
+    -orig-id: REPLACE_FLAG
+    value: (option_flags & 0x04) != 0
+    doc: LOAD DATA REPLACE.
+  is_ignore:
+    -orig-id: IGNORE_FLAG
+    value: (option_flags & 0x08) != 0
+    doc: LOAD DATA IGNORE.
+types:
+  short_separators:
+    doc: Separators of one byte; `empty_flags` says which of them are empty instead.
+    seq:
+      - id: field_terminator
+        -orig-id: field_term
+        size: 1
+        doc: FIELDS TERMINATED BY.
+      - id: enclosure
+        -orig-id: enclosed
+        size: 1
+        doc: ENCLOSED BY.
+      - id: line_terminator
+        -orig-id: line_term
+        size: 1
+        doc: LINES TERMINATED BY.
+      - id: line_start
+        -orig-id: line_start
+        size: 1
+        doc: LINES STARTING BY.
+      - id: escape
+        -orig-id: escaped
+        size: 1
+        doc: ESCAPED BY.
+      - id: option_flags
+        -orig-id: opt_flags
+        type: u1
+        doc: Bits 0x01 dump file (unused), 0x02 optionally enclosed, 0x04 replace, 0x08 ignore.
+      - id: empty_flags
+        -orig-id: empty_flags
+        type: u1
+        doc: |
+          Which separators are empty: 0x01 field terminator, 0x02 enclosure, 0x04 line terminator,
+          0x08 line start, 0x10 escape.
+  long_separators:
+    doc: Separators of up to 255 bytes each.
+    seq:
+      - id: field_terminator
+        -orig-id: field_term
+        type: counted_bytes
+        doc: FIELDS TERMINATED BY.
+      - id: enclosure
+        -orig-id: enclosed
+        type: counted_bytes
+        doc: ENCLOSED BY.
+      - id: line_terminator
+        -orig-id: line_term
+        type: counted_bytes
+        doc: LINES TERMINATED BY.
+      - id: line_start
+        -orig-id: line_start
+        type: counted_bytes
+        doc: LINES STARTING BY.
+      - id: escape
+        -orig-id: escaped
+        type: counted_bytes
+        doc: ESCAPED BY.
+      - id: option_flags
+        -orig-id: opt_flags
+        type: u1
+        doc: Bits 0x01 dump file (unused), 0x02 optionally enclosed, 0x04 replace, 0x08 ignore.
+  counted_bytes:
+    seq:
+      - id: length
+        type: u1
+        doc: Length of `value`, in bytes.
+      - id: value
+        size: length
+  terminated_name:
+    params:
+      - id: length
+        type: u1
+    seq:
+      - id: name
+        type: str
+        size: length
+        encoding: UTF-8
+      - id: terminator
+        type: u1
+        doc: 0; servers do not check it.

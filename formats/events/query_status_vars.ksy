@@ -1,0 +1,361 @@
+meta:
+  id: query_status_vars
+  title: Status variables of a statement
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /binlog_enums
+doc: |
+  The session variables that a statement depends on: pairs of a one-byte key and a value whose
+  layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
+  unknown key keeps all bytes behind it.
+doc-ref: libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
+seq:
+  - id: variables
+    type: variable
+    repeat: eos
+types:
+  variable:
+    -webide-representation: '{key}: {value}'
+    seq:
+      - id: key
+        type: u1
+        enum: binlog_enums::query_status_key
+        doc: Which variable it is.
+      - id: value
+        type:
+          switch-on: key
+          cases:
+            'binlog_enums::query_status_key::flags2': flags2
+            'binlog_enums::query_status_key::sql_mode': sql_mode
+            'binlog_enums::query_status_key::catalog_with_terminator': catalog_with_terminator
+            'binlog_enums::query_status_key::auto_increment': auto_increment
+            'binlog_enums::query_status_key::charset': charset
+            'binlog_enums::query_status_key::time_zone': time_zone
+            'binlog_enums::query_status_key::catalog': catalog
+            'binlog_enums::query_status_key::lc_time_names': lc_time_names
+            'binlog_enums::query_status_key::charset_database': charset_database
+            'binlog_enums::query_status_key::table_map_for_update': table_map_for_update
+            'binlog_enums::query_status_key::source_data_written': source_data_written
+            'binlog_enums::query_status_key::invoker': invoker
+            'binlog_enums::query_status_key::updated_schema_names': updated_schema_names
+            'binlog_enums::query_status_key::microseconds': microseconds
+            'binlog_enums::query_status_key::commit_timestamp': commit_timestamp
+            'binlog_enums::query_status_key::commit_timestamp_2': commit_timestamp_2
+            'binlog_enums::query_status_key::explicit_defaults_for_timestamp': explicit_defaults_for_timestamp
+            'binlog_enums::query_status_key::ddl_xid': ddl_xid
+            'binlog_enums::query_status_key::default_collation_for_utf8mb4': default_collation_for_utf8mb4
+            'binlog_enums::query_status_key::sql_require_primary_key': sql_require_primary_key
+            'binlog_enums::query_status_key::default_table_encryption': default_table_encryption
+            'binlog_enums::query_status_key::enable_cascade_triggers': enable_cascade_triggers
+            'binlog_enums::query_status_key::mariadb_microseconds': microseconds
+            'binlog_enums::query_status_key::mariadb_xid': ddl_xid
+            'binlog_enums::query_status_key::mariadb_gtid_flags3': mariadb_gtid_flags3
+            'binlog_enums::query_status_key::mariadb_character_set_collations': mariadb_character_set_collations
+            'binlog_enums::query_status_key::mariadb_dummy': mariadb_dummy
+            _: unknown
+        doc: Value of the variable.
+  flags2:
+    -webide-representation: '{flags:hex}'
+    seq:
+      - id: flags
+        -orig-id: flags2
+        type: u4
+        doc: Bits described by the instances.
+    instances:
+      is_sql_auto_is_null:
+        -orig-id: OPTION_AUTO_IS_NULL
+        value: (flags & 0x4000) != 0
+        doc: The variable `sql_auto_is_null`.
+      is_autocommit_off:
+        -orig-id: OPTION_NOT_AUTOCOMMIT
+        value: (flags & 0x80000) != 0
+        doc: '`autocommit` is 0.'
+      is_foreign_key_checks_off:
+        -orig-id: OPTION_NO_FOREIGN_KEY_CHECKS
+        value: (flags & 0x4000000) != 0
+        doc: '`foreign_key_checks` is 0.'
+      is_unique_checks_off:
+        -orig-id: OPTION_RELAXED_UNIQUE_CHECKS
+        value: (flags & 0x8000000) != 0
+        doc: '`unique_checks` is 0.'
+      is_if_exists:
+        -orig-id: OPTION_IF_EXISTS
+        value: (flags & 0x10000000) != 0
+        doc: MariaDB; a replica runs CREATE or DROP with IF [NOT] EXISTS.
+  sql_mode:
+    -webide-representation: '{modes:hex}'
+    seq:
+      - id: modes
+        -orig-id: sql_mode
+        type: u8
+        doc: |
+          The variable `sql_mode`: 0x1 REAL_AS_FLOAT, 0x2 PIPES_AS_CONCAT, 0x4 ANSI_QUOTES,
+          0x8 IGNORE_SPACE, 0x20 ONLY_FULL_GROUP_BY, 0x40 NO_UNSIGNED_SUBTRACTION,
+          0x80 NO_DIR_IN_CREATE, 0x40000 ANSI, 0x80000 NO_AUTO_VALUE_ON_ZERO,
+          0x100000 NO_BACKSLASH_ESCAPES, 0x200000 STRICT_TRANS_TABLES, 0x400000 STRICT_ALL_TABLES,
+          0x800000 NO_ZERO_IN_DATE, 0x1000000 NO_ZERO_DATE, 0x2000000 ALLOW_INVALID_DATES,
+          0x4000000 ERROR_FOR_DIVISION_BY_ZERO, 0x8000000 TRADITIONAL, 0x20000000
+          HIGH_NOT_PRECEDENCE, 0x40000000 NO_ENGINE_SUBSTITUTION, 0x80000000
+          PAD_CHAR_TO_FULL_LENGTH. Higher bits mean other things in MySQL than in MariaDB.
+  catalog:
+    -webide-representation: '{name}'
+    doc: Since 5.0.4.
+    seq:
+      - id: length
+        -orig-id: catalog_len
+        type: u1
+        doc: Length of `name`, in bytes.
+      - id: name
+        -orig-id: catalog
+        type: str
+        size: length
+        encoding: UTF-8
+        doc: Catalog of the session, always `std`.
+  catalog_with_terminator:
+    -webide-representation: '{name}'
+    doc: 5.0.0 to 5.0.3.
+    seq:
+      - id: length
+        -orig-id: catalog_len
+        type: u1
+        doc: Length of `name`, in bytes.
+      - id: name
+        -orig-id: catalog
+        type: str
+        size: length
+        encoding: UTF-8
+        doc: Catalog of the session, always `std`.
+      - id: terminator
+        type: u1
+        doc: 0; servers do not check it.
+  auto_increment:
+    -webide-representation: 'by {increment:dec} from {offset:dec}'
+    seq:
+      - id: increment
+        -orig-id: auto_increment_increment
+        type: u2
+        doc: The variable `auto_increment_increment`.
+      - id: offset
+        -orig-id: auto_increment_offset
+        type: u2
+        doc: The variable `auto_increment_offset`.
+  charset:
+    -webide-representation: '{client:dec}, {connection:dec}, {server:dec}'
+    doc: Numbers of character sets with collations, as `information_schema.collations` lists them.
+    seq:
+      - id: client
+        -orig-id: charset[0]
+        type: u2
+        doc: The variable `character_set_client`, in which the statement is written.
+      - id: connection
+        -orig-id: charset[2]
+        type: u2
+        doc: The variable `collation_connection`.
+      - id: server
+        -orig-id: charset[4]
+        type: u2
+        doc: The variable `collation_server`.
+  time_zone:
+    -webide-representation: '{name}'
+    seq:
+      - id: length
+        -orig-id: time_zone_len
+        type: u1
+        doc: Length of `name`, in bytes.
+      - id: name
+        -orig-id: time_zone_str
+        type: str
+        size: length
+        encoding: UTF-8
+        doc: The variable `time_zone`.
+  lc_time_names:
+    -webide-representation: '{number:dec}'
+    seq:
+      - id: number
+        -orig-id: lc_time_names_number
+        type: u2
+        doc: Number of the variable `lc_time_names`, as the server's list of locales has it; 0 is en_US.
+  charset_database:
+    -webide-representation: '{collation_id:dec}'
+    seq:
+      - id: collation_id
+        -orig-id: charset_database_number
+        type: u2
+        doc: Number of the variable `collation_database`.
+  table_map_for_update:
+    -webide-representation: '{tables:hex}'
+    seq:
+      - id: tables
+        -orig-id: table_map_for_update
+        type: u8
+        doc: A bit for each table that an UPDATE of several tables changes.
+  source_data_written:
+    -webide-representation: '{event_size:dec}'
+    seq:
+      - id: event_size
+        -orig-id: master_data_written
+        type: u4
+        doc: |
+          Size of the event as the source had it, in bytes. Only in relay logs of a source older
+          than 5.0.
+  invoker:
+    -webide-representation: '{user}@{host}'
+    doc: Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host.
+    seq:
+      - id: user_length
+        -orig-id: user_len
+        type: u1
+        doc: Length of `user`, in bytes.
+      - id: user
+        -orig-id: user
+        type: str
+        size: user_length
+        encoding: UTF-8
+        doc: User name.
+      - id: host_length
+        -orig-id: host_len
+        type: u1
+        doc: Length of `host`, in bytes.
+      - id: host
+        -orig-id: host
+        type: str
+        size: host_length
+        encoding: UTF-8
+        doc: Host name.
+  updated_schema_names:
+    -webide-representation: '{names}'
+    doc: Schemas that the statement changes, for appliers that run in parallel. Since 5.6.
+    seq:
+      - id: number_of_names
+        -orig-id: mts_accessed_dbs
+        type: u1
+        doc: Number of schemas, 1 to 16; 254 stands for more than 16, and none are named.
+      - id: names
+        -orig-id: mts_accessed_db_names
+        type: strz
+        encoding: UTF-8
+        repeat: expr
+        repeat-expr: 'has_too_many ? 0 : number_of_names'
+        doc: Names of the schemas.
+    instances:
+      has_too_many:
+        -orig-id: OVER_MAX_DBS_IN_EVENT_MTS
+        value: number_of_names == 254
+  microseconds:
+    -webide-representation: '{microseconds:dec}'
+    doc: Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3.
+    seq:
+      - id: microseconds
+        -orig-id: tv_usec
+        type: b24le
+        doc: 0 to 999999.
+  commit_timestamp:
+    -webide-representation: '{sequence:dec}'
+    doc: Only in milestones of 5.7, before GTID events took it over.
+    seq:
+      - id: sequence
+        -orig-id: commit_seq_no
+        type: u8
+        doc: Logical clock of the commit.
+  commit_timestamp_2:
+    -webide-representation: '{last_committed:dec}, {sequence_number:dec}'
+    doc: Only in milestones of 5.7, before GTID events took it over.
+    seq:
+      - id: last_committed
+        type: u8
+        doc: Logical clock of the commit that this one came after.
+      - id: sequence_number
+        type: u8
+        doc: Logical clock of this commit.
+  explicit_defaults_for_timestamp:
+    -webide-representation: '{is_on:dec}'
+    doc: Since 8.0.
+    seq:
+      - id: is_on
+        -orig-id: explicit_defaults_ts
+        type: u1
+        doc: The variable `explicit_defaults_for_timestamp`, 0 or 1.
+  ddl_xid:
+    -webide-representation: '{xid:dec}'
+    doc: MySQL since 8.0, MariaDB since 10.6.
+    seq:
+      - id: xid
+        -orig-id: ddl_xid
+        type: u8
+        doc: Number of the transaction that a crash-safe definition ran in.
+  default_collation_for_utf8mb4:
+    -webide-representation: '{collation_id:dec}'
+    doc: Since 8.0.
+    seq:
+      - id: collation_id
+        -orig-id: default_collation_for_utf8mb4_number
+        type: u2
+        doc: Number of the variable `default_collation_for_utf8mb4`.
+  sql_require_primary_key:
+    -webide-representation: '{is_on:dec}'
+    doc: Since 8.0.13.
+    seq:
+      - id: is_on
+        -orig-id: sql_require_primary_key
+        type: u1
+        doc: The variable `sql_require_primary_key`, 0 or 1.
+  default_table_encryption:
+    -webide-representation: '{is_on:dec}'
+    doc: Since 8.0.16.
+    seq:
+      - id: is_on
+        -orig-id: default_table_encryption
+        type: u1
+        doc: The variable `default_table_encryption`, 0 or 1.
+  enable_cascade_triggers:
+    -webide-representation: '{is_on:dec}'
+    doc: Since 9.7.
+    seq:
+      - id: is_on
+        -orig-id: enable_cascade_triggers
+        type: u1
+        doc: The variable `enable_cascade_triggers`, 0 or 1.
+  mariadb_gtid_flags3:
+    -webide-representation: '{flags:hex}'
+    doc: How the two parts of an ALTER TABLE belong together that replicas begin early. Since 10.8.
+    seq:
+      - id: flags
+        -orig-id: gtid_flags_extra
+        type: u1
+        doc: Bits 0x02 start, 0x04 commit, 0x08 rollback of such an ALTER TABLE.
+      - id: start_sequence_number
+        -orig-id: sa_seq_no
+        type: u8
+        if: (flags & 0x0c) != 0
+        doc: Sequence number of the GTID of the event that started it.
+  mariadb_character_set_collations:
+    -webide-representation: '{collations}'
+    doc: The variable `character_set_collations`. Since 11.2.
+    seq:
+      - id: number_of_collations
+        type: u1
+        doc: Number of pairs.
+      - id: collations
+        type: collation
+        repeat: expr
+        repeat-expr: number_of_collations
+    types:
+      collation:
+        seq:
+          - id: charset_id
+            type: u2
+            doc: Number of a character set, which is that of its compiled default collation.
+          - id: collation_id
+            type: u2
+            doc: Number of the collation that is its default in the session.
+  mariadb_dummy:
+    doc: |
+      Filling without a value. A server that sends an old replica a BEGIN in place of a longer
+      GTID event fills the rest with it.
+  unknown:
+    doc: Value of a key that this grammar does not know, and all after it.
+    seq:
+      - id: data
+        size-eos: true

@@ -1,0 +1,33 @@
+meta:
+  id: rotate_event
+  title: ROTATE_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  Where the log goes on. Ends a log that was rotated; made up by the server at the start of a
+  network stream, to name the log that follows.
+doc-ref: libs/mysql/binlog/event/control_events.h, Rotate_event
+-webide-representation: '{next_log} at {position:dec}'
+params:
+  - id: binlog_version
+    type: u2
+  - id: post_header_length
+    type: u1
+    doc: Length of the fixed part, in bytes; 0 in version 1 logs, else 8.
+seq:
+  - id: position
+    -orig-id: pos
+    type: u8
+    if: post_header_length >= 8
+    doc: Where to go on in the next log, in bytes. Absent in version 1 logs, where it is 4.
+  - id: unknown_post_header
+    size: post_header_length - 8
+    if: post_header_length > 8
+    doc: Fixed part beyond what is known; no server writes any.
+  - id: next_log
+    -orig-id: new_log_ident
+    type: str
+    size-eos: true
+    encoding: UTF-8
+    doc: File name of the next log, without its directory.

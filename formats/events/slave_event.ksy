@@ -1,0 +1,31 @@
+meta:
+  id: slave_event
+  title: SLAVE_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 knew how to write it, and
+  hardly did; it has no use since.
+doc-ref: sql/log_event.cc (MySQL 5.1), Slave_log_event
+-webide-representation: '{source_host}:{source_port:dec} {source_log} {source_position:dec}'
+seq:
+  - id: source_position
+    -orig-id: master_pos
+    type: u8
+    doc: Position in the source's log, in bytes.
+  - id: source_port
+    -orig-id: master_port
+    type: u2
+    doc: TCP port of the source.
+  - id: source_host
+    -orig-id: master_host
+    type: strz
+    encoding: UTF-8
+    doc: Host name of the source.
+  - id: source_log
+    -orig-id: master_log
+    type: str
+    size-eos: true
+    encoding: UTF-8
+    doc: File name of the source's log.

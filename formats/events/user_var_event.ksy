@@ -1,0 +1,163 @@
+meta:
+  id: user_var_event
+  title: USER_VAR_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: A user variable that the statement after it uses, and its value. Since 4.1.
+doc-ref: libs/mysql/binlog/event/statement_events.h, User_var_event
+-webide-representation: '@{name}'
+seq:
+  - id: name_length
+    -orig-id: name_len
+    type: u4
+    doc: Length of `name`, in bytes.
+  - id: name
+    -orig-id: name
+    type: str
+    size: name_length
+    encoding: UTF-8
+    doc: Name of the variable, without the at sign.
+  - id: is_null
+    -orig-id: is_null
+    type: u1
+    doc: 1 if the value is NULL, which ends the event; else 0.
+  - id: value_type
+    -orig-id: type
+    type: u1
+    enum: value_type
+    if: is_null == 0
+    doc: How the value is written.
+  - id: collation_id
+    -orig-id: charset_number
+    type: u4
+    if: is_null == 0
+    doc: Number of the value's character set and collation; 63 is binary.
+  - id: value_length
+    -orig-id: val_len
+    type: u4
+    if: is_null == 0
+    doc: Length of `value`, in bytes.
+  - id: value
+    -orig-id: val
+    size: value_length
+    type:
+      switch-on: value_type
+      cases:
+        'value_type::string': string_value
+        'value_type::real': real_value
+        'value_type::int': int_value
+        'value_type::decimal': decimal_value
+        _: unknown_value
+    if: is_null == 0
+  - id: attributes
+    type: attribute
+    repeat: eos
+    doc: What else is known of the value's type. Absent in logs older than 5.5.
+instances:
+  is_unsigned:
+    -orig-id: UNSIGNED_F
+    value: attributes.size > 0 and attributes[0].kind == attribute_kind::unsigned
+    doc: Whether an integer is to be read as `unsigned_number`.
+enums:
+  value_type:
+    0:
+      id: string
+      -orig-id: STRING_RESULT
+    1:
+      id: real
+      -orig-id: REAL_RESULT
+    2:
+      id: int
+      -orig-id: INT_RESULT
+    3:
+      id: row
+      -orig-id: ROW_RESULT
+      doc: Never written.
+    4:
+      id: decimal
+      -orig-id: DECIMAL_RESULT
+  attribute_kind:
+    0:
+      id: signed
+      -orig-id: CHUNK_SIGNED
+    1:
+      id: unsigned
+      -orig-id: CHUNK_UNSIGNED
+    2:
+      id: data_type_name
+      -orig-id: CHUNK_DATA_TYPE_NAME
+types:
+  attribute:
+    -webide-representation: '{kind} {data_type_name.name}'
+    doc: MySQL has one byte `flags` here, 0 or 1, behind integers; MariaDB made it a list.
+    seq:
+      - id: kind
+        -orig-id: flags
+        type: u1
+        enum: attribute_kind
+      - id: data_type_name
+        type: data_type_name
+        if: kind == attribute_kind::data_type_name
+      - id: unknown
+        size-eos: true
+        if: kind != attribute_kind::signed and kind != attribute_kind::unsigned and kind != attribute_kind::data_type_name
+        doc: Everything behind a kind that is not known.
+  data_type_name:
+    doc: MariaDB since 2024 (10.5.25, 10.6.18, 10.11.8, 11.4), where the type is a plugin's or a geometry.
+    seq:
+      - id: length
+        type: u1
+        doc: Length of `name`, in bytes.
+      - id: name
+        -orig-id: m_data_type_name
+        type: str
+        size: length
+        encoding: UTF-8
+        doc: Name of the type, such as `inet6` or `point`.
+  string_value:
+    seq:
+      - id: data
+        size-eos: true
+        doc: Text in the value's character set, or bytes.
+    instances:
+      text:
+        value: data.to_s("UTF-8")
+        doc: The value read as UTF-8.
+  real_value:
+    -webide-representation: '{number}'
+    seq:
+      - id: number
+        type: f8
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+  int_value:
+    -webide-representation: '{number:dec}'
+    seq:
+      - id: number
+        type: s8
+        doc: The value, unless the event's `is_unsigned` holds.
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+    instances:
+      unsigned_number:
+        pos: 0
+        type: u8
+        doc: The value, if the event's `is_unsigned` holds.
+  decimal_value:
+    seq:
+      - id: precision
+        type: u1
+        doc: Number of digits in all, 1 to 65.
+      - id: scale
+        type: u1
+        doc: Number of digits behind the point, 0 to 30.
+      - id: digits
+        size-eos: true
+        doc: The digits as a DECIMAL column stores them.
+  unknown_value:
+    seq:
+      - id: data
+        size-eos: true
