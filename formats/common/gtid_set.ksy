@@ -1,0 +1,91 @@
+meta:
+  id: gtid_set
+  title: Set of GTIDs
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /common/varlen_integer
+doc: |
+  A set of MySQL's global transaction identifiers: for each source (a server's UUID, and a tag
+  since 8.3) the intervals of transaction numbers. A set without any tag is written in the older,
+  untagged form, which has one 8-byte number at the start and no tag lengths.
+doc-ref: sql/rpl_gtid_set.cc, Gtid_set::encode
+-webide-representation: '{number_of_sources:dec} sources'
+seq:
+  - id: first
+    type: u1
+    doc: Tagged form, the same 1 as in `format`; untagged form, lowest byte of the number of sources.
+  - id: count_low
+    type: u4
+    doc: The next four bytes of the number of sources; the first four in the tagged form.
+  - id: count_high
+    type: u2
+    doc: Its highest two bytes.
+  - id: format
+    -orig-id: Gtid_format
+    type: u1
+    enum: format
+    valid:
+      any-of:
+        - format::untagged
+        - format::tagged
+    doc: |
+      The form of the set. In the untagged form it is the eighth byte of the number of sources,
+      which never gets that far.
+  - id: sources
+    type: source
+    repeat: expr
+    repeat-expr: number_of_sources
+instances:
+  is_tagged:
+    value: format == format::tagged
+  count:
+    value: (count_low.as<u8> + (count_high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>
+    doc: Bytes 1 to 6 as a number.
+  number_of_sources:
+    -orig-id: n_sids
+    value: '(is_tagged ? count : (first.as<u8> + (count * 0x100.as<u8>).as<u8>).as<u8>).as<u8>'
+    doc: How many pairs of UUID and tag the set names.
+types:
+  source:
+    -webide-representation: '{uuid} {tag}'
+    seq:
+      - id: uuid
+        -orig-id: sid
+        size: 16
+        doc: UUID of the server that the transactions come from, in the order in which it is printed.
+      - id: tag_length
+        type: varlen_integer
+        if: _parent.is_tagged
+        doc: Length of the tag in bytes, 0 to 32; 0 where the transactions have none.
+      - id: tag
+        type: str
+        size: tag_length.value
+        encoding: UTF-8
+        if: _parent.is_tagged
+        doc: Tag, of lower case letters, digits and underscores.
+      - id: number_of_intervals
+        -orig-id: n_intervals
+        type: u8
+      - id: intervals
+        type: interval
+        repeat: expr
+        repeat-expr: number_of_intervals
+  interval:
+    -webide-representation: '{start:dec}-{last:dec}'
+    seq:
+      - id: start
+        type: s8
+        doc: First transaction number of the interval, from 1.
+      - id: end
+        type: s8
+        doc: The number after the interval's last.
+    instances:
+      last:
+        value: (end - 1.as<s8>).as<s8>
+        doc: Last transaction number of the interval.
+enums:
+  format:
+    0: untagged
+    1: tagged

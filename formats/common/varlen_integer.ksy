@@ -1,0 +1,79 @@
+meta:
+  id: varlen_integer
+  title: Variable-length integer of MySQL's serialization library
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  An integer of 1 to 9 bytes. The trailing one bits of the first byte count the bytes that
+  follow; a zero bit ends the count, unless it is 8. The bits above and the following bytes
+  are the number, least significant first. Since MySQL 8.3.
+
+  A field that the server declares as signed holds the sign in the number's lowest bit; its
+  value is `signed_value`.
+doc-ref: libs/mysql/serialization/variable_length_integers.h
+-webide-representation: '{value:dec}'
+seq:
+  - id: first
+    type: u1
+    doc: How many bytes follow, and the lowest bits of the number.
+  - id: next_1
+    type: u1
+    if: number_of_more == 1
+  - id: next_2
+    type: u2
+    if: number_of_more == 2
+  - id: next_3
+    type: b24le
+    if: number_of_more == 3
+  - id: next_4
+    type: u4
+    if: number_of_more >= 4 and number_of_more <= 7
+  - id: last_1
+    type: u1
+    if: number_of_more == 5
+  - id: last_2
+    type: u2
+    if: number_of_more == 6
+  - id: last_3
+    type: b24le
+    if: number_of_more == 7
+  - id: next_8
+    type: u8
+    if: number_of_more == 8
+instances:
+  number_of_more:
+    value: |
+      (first & 0x01) == 0 ? 0 :
+      (first & 0x03) == 0x01 ? 1 :
+      (first & 0x07) == 0x03 ? 2 :
+      (first & 0x0f) == 0x07 ? 3 :
+      (first & 0x1f) == 0x0f ? 4 :
+      (first & 0x3f) == 0x1f ? 5 :
+      (first & 0x7f) == 0x3f ? 6 :
+      first == 0x7f ? 7 : 8
+    doc: Number of bytes after the first.
+  size:
+    value: number_of_more + 1
+    doc: Number of bytes in all.
+  more:
+    value: |
+      (number_of_more == 0 ? 0.as<u8> :
+      number_of_more == 1 ? next_1.as<u8> :
+      number_of_more == 2 ? next_2.as<u8> :
+      number_of_more == 3 ? next_3.as<u8> :
+      number_of_more == 4 ? next_4.as<u8> :
+      number_of_more == 5 ? (next_4.as<u8> + (last_1.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8> :
+      number_of_more == 6 ? (next_4.as<u8> + (last_2.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8> :
+      number_of_more == 7 ? (next_4.as<u8> + (last_3.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8> :
+      next_8).as<u8>
+    doc: The following bytes as one number.
+  value:
+    value: |
+      (number_of_more == 8 ? more :
+      ((first >> size).as<u8> + (more * (1 << (7 - number_of_more)).as<u8>).as<u8>).as<u8>).as<u8>
+    doc: The number, where it is unsigned.
+  signed_value:
+    value: |
+      (value % 2 == 0 ? (value / 2).as<s8> : (-1.as<s8> - (value / 2).as<s8>).as<s8>).as<s8>
+    doc: The number, where it is signed.

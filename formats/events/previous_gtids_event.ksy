@@ -1,0 +1,21 @@
+meta:
+  id: previous_gtids_event
+  title: PREVIOUS_GTIDS_LOG_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /common/gtid_set
+doc: |
+  Near the start of every log: the GTIDs of all transactions in the logs before it. In a relay
+  log, those that the replica had received. Since 5.6.
+doc-ref: libs/mysql/binlog/event/control_events.h, Previous_gtids_event
+-webide-representation: '{gtids}'
+seq:
+  - id: gtids
+    -orig-id: buf
+    type: gtid_set
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: What newer servers may add.
