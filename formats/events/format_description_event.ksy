@@ -58,7 +58,8 @@ instances:
     value: own_post_header_length - 57
     doc: Length of the table.
   has_permuted_types:
-    value: post_header_lengths[15] != 0
+    value: number_of_event_types >= 16 and post_header_lengths[15] != 0
+    doc: Whether types 16 to 22 are numbered as in some 5.1 alpha versions, see `effective_type`.
   has_checksums:
     value: |
       _io.size > 57 + number_of_event_types and

@@ -1,0 +1,99 @@
+"""What earlier events of a log say about the next one.
+
+The whole of it: the format in force, the table maps that rows may belong to, whether the log was closed,
+and whether the rest is encrypted.
+"""
+
+from __future__ import annotations
+
+from binlog_kaitai.errors import EncryptedError, GrammarError
+from binlog_kaitai.grammar import (
+    ROWS_TYPES,
+    BinlogEvent,
+    EventType,
+    Format,
+    Header,
+    TableMapEvent,
+    parse_event,
+    rows_table_id,
+)
+
+#: A statement of MySQL locks fewer tables than this by far; the bound is for hostile logs.
+MAX_TABLE_MAPS = 16_384
+
+#: The types whose events change the context.
+CONTEXT_TYPES = frozenset(
+    (EventType.format_description_event, EventType.table_map_event, EventType.start_encryption_event)
+)
+
+
+class Context:
+    """The state of reading one log, or one transaction payload inside it.
+
+    Attributes
+    ----------
+    layout : Format
+        How the next event is laid out.
+    is_in_use : bool
+        The first format description event says that the file is being written, or was never closed.
+    table_maps : dict
+        Body of the newest table map event by table id.
+    """
+
+    def __init__(self, binlog_version: int) -> None:
+        self.layout = Format.of_version(binlog_version)
+        self.is_in_use = False
+        self.table_maps: dict[int, TableMapEvent] = {}
+        self._described = False
+        self._encrypted = False
+
+    def for_payload(self) -> Context:
+        """The context of the events inside a transaction payload: no checksums, table maps of their own."""
+        inner = Context(self.layout.binlog_version)
+        inner.layout = self.layout.without_checksums()
+        return inner
+
+    def table_map_of(self, raw: bytes, type_code: int) -> TableMapEvent | None:
+        """The table map that a rows event refers to; None for other events and where it is missing."""
+        if self.layout.effective_type(type_code) not in ROWS_TYPES:
+            return None
+        table_id = rows_table_id(raw, type_code, self.layout)
+        return None if table_id is None else self.table_maps.get(table_id)
+
+    def observe(self, raw: bytes, header: Header) -> BinlogEvent | None:
+        """Take in one event, in the order of the log; gives it parsed where that was needed.
+
+        Raises
+        ------
+        GrammarError
+            An event that later ones depend on cannot be read.
+        EncryptedError
+            The event lies behind a START_ENCRYPTION_EVENT.
+        """
+        if self._encrypted:
+            raise EncryptedError("the event is encrypted by MariaDB (encrypt_binlog)")
+        kind = self.layout.effective_type(header.type_code)
+        if kind not in CONTEXT_TYPES:
+            return None
+        event = parse_event(raw, header.type_code, self.layout)
+        content = event.body.content
+        if kind == EventType.table_map_event:
+            self._remember(content)
+        elif kind == EventType.start_encryption_event:
+            self._encrypted = True
+        else:
+            self.layout = Format.described_by(content)
+            self.table_maps.clear()
+            if not self._described:
+                self.is_in_use = bool(event.header.is_in_use)
+                self._described = True
+        return event
+
+    def _remember(self, table_map: TableMapEvent) -> None:
+        self.table_maps.pop(table_map.table_id.value, None)
+        self.table_maps[table_map.table_id.value] = table_map
+        if len(self.table_maps) > MAX_TABLE_MAPS:
+            del self.table_maps[next(iter(self.table_maps))]
+
+
+__all__ = ["CONTEXT_TYPES", "MAX_TABLE_MAPS", "Context", "GrammarError"]

@@ -1,0 +1,124 @@
+"""What can go wrong, as one exception tree.
+
+::
+
+    BinlogError
+     ├── SourceError        a path, index file or stream cannot be read
+     ├── UsageError         an option makes no sense
+     ├── NotABinlogError    the file starts like no binary log
+     ├── EncryptedError     the log is encrypted
+     └── DamagedError       the bytes are not what a server writes
+          ├── TruncatedError   the file ends inside an event
+          ├── FramingError     an event header cannot be right
+          ├── ChecksumError    the CRC32 does not fit the event
+          └── GrammarError     the event's bytes do not follow the grammar
+
+Promise: whatever the bytes, reading gives events or one ``BinlogError``, never another exception.
+"""
+
+from __future__ import annotations
+
+
+class BinlogError(Exception):
+    """Base of every error of this package, with the place it happened at.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong, in a sentence.
+    file : str or None
+        Name of the source as it was given.
+    position : int or None
+        Offset of the event in the file, in bytes; of the outer event for one inside a payload.
+    event_type : str or None
+        The server's name for the event's type, such as ``"QUERY_EVENT"``.
+    field : str or None
+        Path of the field in the grammar, such as ``"body.content.schema"``.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        file: str | None = None,
+        position: int | None = None,
+        event_type: str | None = None,
+        field: str | None = None,
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.file = file
+        self.position = position
+        self.event_type = event_type
+        self.field = field
+
+    def at(self, *, file: str, position: int, event_type: str | None = None) -> BinlogError:
+        """Fill in the place where it is still unknown; returns the same exception."""
+        if self.file is None:
+            self.file = file
+        if self.position is None:
+            self.position = position
+        if self.event_type is None:
+            self.event_type = event_type
+        return self
+
+    def __str__(self) -> str:
+        place = [self.file] if self.file is not None else []
+        if self.position is not None:
+            place.append(f"position {self.position}")
+        if self.event_type is not None:
+            place.append(self.event_type)
+        if self.field is not None:
+            place.append(f"field {self.field}")
+        return f"{', '.join(place)}: {self.reason}" if place else self.reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions cross process boundaries in Spark; keyword arguments do not survive by themselves.
+        return _rebuild, (type(self), self.reason, self.file, self.position, self.event_type, self.field)
+
+
+def _rebuild(
+    kind: type[BinlogError],
+    reason: str,
+    file: str | None,
+    position: int | None,
+    event_type: str | None,
+    field: str | None,
+) -> BinlogError:
+    return kind(reason, file=file, position=position, event_type=event_type, field=field)
+
+
+class SourceError(BinlogError):
+    """A path, index file or stream cannot be read."""
+
+
+class UsageError(BinlogError, ValueError):
+    """An option or argument makes no sense."""
+
+
+class NotABinlogError(BinlogError):
+    """The file starts like no binary log: wrong magic, or a first event of no known version."""
+
+
+class EncryptedError(BinlogError):
+    """The log is encrypted, so that its events cannot be read."""
+
+
+class DamagedError(BinlogError):
+    """The bytes are not what a server writes."""
+
+
+class TruncatedError(DamagedError):
+    """The file ends inside an event, and was closed: nothing more will come."""
+
+
+class FramingError(DamagedError):
+    """An event header cannot be right: impossible size, or a position that does not fit."""
+
+
+class ChecksumError(DamagedError):
+    """The CRC32 at the end of an event does not fit its bytes."""
+
+
+class GrammarError(DamagedError):
+    """The event's bytes do not follow the grammar: too short, too long, or an impossible value."""

@@ -1,0 +1,175 @@
+"""From a stream of bytes to the bytes of one event after another.
+
+Rules
+-----
+1. A file begins with the magic; its version is known from the first event alone.
+2. An event is as long as its header says. Memory is taken as bytes arrive, never because a length says so.
+3. A position is the offset in the file, counted here; headers know only 32 bits of it.
+4. How a file ends is for the caller to judge: what is left behind the last whole event is its :class:`Tail`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import BinaryIO, NamedTuple
+
+from binlog_kaitai.errors import EncryptedError, FramingError, NotABinlogError
+from binlog_kaitai.grammar import Header, detect_version, header_length, read_header
+from binlog_kaitai.sources import ENCRYPTED_MAGIC, MAGIC
+
+_STEP = 1 << 20
+
+
+class Frame(NamedTuple):
+    """One whole event: where it begins, its header, all its bytes."""
+
+    position: int
+    header: Header
+    raw: bytes
+
+    @property
+    def end_position(self) -> int:
+        return self.position + len(self.raw)
+
+
+class TailKind(Enum):
+    """What lies behind the last whole event of a file."""
+
+    NOTHING = "nothing"
+    ZEROS = "zero bytes up to the end"
+    PART = "a part of an event"
+
+
+class Tail(NamedTuple):
+    """The bytes behind the last whole event."""
+
+    kind: TailKind
+    position: int
+    size: int
+
+
+class Framer:
+    """The events of one stream, as bytes.
+
+    Iterating gives :class:`Frame` after :class:`Frame`; afterwards :attr:`tail` tells how the stream ended.
+
+    Parameters
+    ----------
+    stream
+        A binary stream; at the magic of a file, see :meth:`of_file`, or at an event.
+    binlog_version
+        1, 3 or 4: whether headers have 13 or 19 bytes.
+    position
+        Offset of the stream's next byte.
+    max_event_size
+        An event that says it is longer is refused.
+
+    Raises
+    ------
+    FramingError
+        A header that cannot be right, while iterating.
+    """
+
+    def __init__(
+        self, stream: BinaryIO, binlog_version: int, position: int = 0, max_event_size: int = 1 << 32
+    ) -> None:
+        self._stream = stream
+        self._ahead = b""
+        self._max_event_size = max_event_size
+        self.binlog_version = binlog_version
+        self.position = position
+        self.tail = Tail(TailKind.NOTHING, position, 0)
+
+    @classmethod
+    def of_file(cls, stream: BinaryIO) -> Framer:
+        """The events of a whole file, whose version its first event tells.
+
+        Raises
+        ------
+        NotABinlogError, EncryptedError
+            The first bytes are not those of a readable log.
+        """
+        check_magic(read_up_to(stream, len(MAGIC)))
+        ahead = read_up_to(stream, header_length(1))
+        # Of fewer bytes nothing can be told; they are a part of an event in any version.
+        version = detect_version(ahead) if len(ahead) == header_length(1) else 4
+        framer = cls(stream, version, len(MAGIC))
+        framer._ahead = ahead
+        return framer
+
+    def __iter__(self) -> Iterator[Frame]:
+        while (frame := self._next()) is not None:
+            yield frame
+
+    def skip_to(self, position: int) -> None:
+        """Go on at a later offset, which must be the start of an event."""
+        distance = position - self.position - len(self._ahead)
+        if distance < 0:
+            return
+        if self._stream.seekable():
+            self._stream.seek(position)
+        else:
+            while distance > 0 and (chunk := self._stream.read(min(distance, _STEP))):
+                distance -= len(chunk)
+        self._ahead = b""
+        self.position = position
+
+    def _next(self) -> Frame | None:
+        length = header_length(self.binlog_version)
+        head = self._ahead + read_up_to(self._stream, length - len(self._ahead))
+        self._ahead = b""
+        if len(head) < length:
+            kind = TailKind.PART if head.strip(b"\0") else TailKind.ZEROS if head else TailKind.NOTHING
+            return self._end(kind, len(head))
+        header = read_header(head, self.binlog_version)
+        if header.event_size < length:
+            if not head.strip(b"\0"):
+                return self._end_in_zeros(len(head))
+            raise FramingError(
+                f"an event of {header.event_size} bytes cannot hold its header",
+                position=self.position,
+                field="header.event_size",
+            )
+        if header.event_size > self._max_event_size:
+            raise FramingError(
+                f"an event of {header.event_size} bytes is longer than any server writes",
+                position=self.position,
+                field="header.event_size",
+            )
+        raw = head + read_up_to(self._stream, header.event_size - length)
+        if len(raw) < header.event_size:
+            return self._end(TailKind.PART, len(raw))
+        frame = Frame(self.position, header, raw)
+        self.position += len(raw)
+        return frame
+
+    def _end(self, kind: TailKind, size: int) -> None:
+        self.tail = Tail(kind, self.position, size)
+
+    def _end_in_zeros(self, size: int) -> None:
+        while chunk := self._stream.read(_STEP):
+            if chunk.strip(b"\0"):
+                raise FramingError("zero bytes where an event should begin", position=self.position)
+            size += len(chunk)
+        self._end(TailKind.ZEROS, size)
+
+
+def read_up_to(stream: BinaryIO, size: int) -> bytes:
+    """`size` bytes, or what there is before the stream's end; takes memory only as bytes arrive."""
+    data = stream.read(min(size, _STEP)) or b""
+    if len(data) >= size or not data:
+        return data
+    parts = bytearray(data)
+    while len(parts) < size and (chunk := stream.read(min(size - len(parts), 16 * _STEP))):
+        parts += chunk
+    return bytes(parts)
+
+
+def check_magic(start: bytes) -> None:
+    """Refuse a file that does not start like a binary log."""
+    if start == ENCRYPTED_MAGIC:
+        raise EncryptedError("the file is encrypted by MySQL (binlog_encryption)", position=0)
+    if start != MAGIC:
+        what = f"starts with {start.hex(' ')}" if start else "is empty"
+        raise NotABinlogError(f"not a binary log: it {what}, not with {MAGIC.hex(' ')}", position=0)

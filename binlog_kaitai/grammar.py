@@ -1,0 +1,302 @@
+"""The gate to the generated grammar: the only module that imports it.
+
+In: the bytes of one event and what earlier events said about it (:class:`Format` and a table map).
+Out: the generated object, read to the last byte, or a :class:`GrammarError` that names the field.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from binlog_grammar.binlog_enums import BinlogEnums
+from binlog_grammar.binlog_event import BinlogEvent
+from binlog_grammar.effective_type import EffectiveType
+from binlog_grammar.event_body import EventBody
+from binlog_grammar.event_header import EventHeader
+from binlog_grammar.format_description_event import FormatDescriptionEvent
+from binlog_grammar.layouts import LAYOUTS, Layout
+from binlog_grammar.log_start import LogStart
+from binlog_grammar.table_map_event import TableMapEvent
+from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
+
+from binlog_kaitai.errors import GrammarError, NotABinlogError
+
+__all__ = [
+    "LAYOUTS",
+    "BinlogEvent",
+    "EventBody",
+    "EventHeader",
+    "EventType",
+    "Format",
+    "FormatDescriptionEvent",
+    "Header",
+    "Layout",
+    "TableMapEvent",
+    "detect_version",
+    "header_length",
+    "header_offset",
+    "header_struct",
+    "parse_event",
+    "read_header",
+    "trace_event",
+]
+
+EventType = BinlogEnums.EventType
+
+
+_ROWS_PREFIXES = ("pre_ga_", "write_", "update_", "delete_", "partial_update_")
+
+
+class Header(NamedTuple):
+    """The fixed part of an event header; a version 1 log has no position and no flags."""
+
+    timestamp: int
+    type_code: int
+    server_id: int
+    event_size: int
+    next_position: int = 0
+    flags: int = 0
+
+
+@lru_cache
+def header_struct(binlog_version: int) -> struct.Struct:
+    """The layout of the event header as a :class:`struct.Struct`, in the order of :class:`Header`."""
+    fields = LAYOUTS["event_header"].fields
+    names = Header._fields[:4] if binlog_version == 1 else Header._fields
+    if names != tuple(field.path for field in fields[: len(names)]):
+        raise AssertionError("the event header of the grammar does not begin like Header")
+    return struct.Struct("<" + "".join(_STRUCT_CODES[field.dtype or ""] for field in fields[: len(names)]))
+
+
+_STRUCT_CODES = {"u1": "B", "<u2": "H", "<u4": "I"}
+
+
+def header_offset(name: str) -> int:
+    """Offset of one of the fields of :class:`Header` in an event, in bytes."""
+    before = LAYOUTS["event_header"].fields[: Header._fields.index(name)]
+    return struct.calcsize("<" + "".join(_STRUCT_CODES[field.dtype or ""] for field in before))
+
+
+def header_length(binlog_version: int) -> int:
+    """Length of an event header without extra headers, in bytes: 13 or 19."""
+    return header_struct(binlog_version).size
+
+
+def read_header(data: bytes, binlog_version: int, offset: int = 0) -> Header:
+    """The header at `offset`; the bytes must be there."""
+    return Header._make(header_struct(binlog_version).unpack_from(data, offset))
+
+
+def detect_version(head: bytes) -> int:
+    """The version of a log, 1, 3 or 4, from the first 13 bytes behind its magic.
+
+    Raises
+    ------
+    NotABinlogError
+        The first event is neither a format description nor a START_EVENT_V3 of a known length.
+    """
+    try:
+        return int(LogStart(KaitaiStream(io.BytesIO(head))).binlog_version)
+    except ValidationFailedError as error:
+        first = read_header(head, 1)
+        raise NotABinlogError(
+            f"no known version: the first event has type {first.type_code} and {first.event_size} bytes"
+        ) from error
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a log's events are laid out: its version, and its format description event from version 4 on.
+
+    Attributes
+    ----------
+    binlog_version : int
+        1 (MySQL 3.23), 3 (4.0, 4.1) or 4.
+    header_length : int
+        Length of an event's header, in bytes.
+    is_checksummed : bool
+        Whether events end with a CRC32.
+    has_permuted_types : bool
+        Whether event types are numbered as in early 5.1 alpha versions.
+    post_header_lengths : tuple of int
+        For each type from 1 on, the length of the fixed part of its body, in bytes.
+    """
+
+    binlog_version: int
+    header_length: int
+    is_checksummed: bool = False
+    has_permuted_types: bool = False
+    post_header_lengths: tuple[int, ...] = ()
+
+    @classmethod
+    def of_version(cls, binlog_version: int) -> Format:
+        """The layout before any format description event."""
+        return cls(binlog_version, header_length(binlog_version))
+
+    @classmethod
+    def described_by(cls, event: FormatDescriptionEvent) -> Format:
+        """The layout after a format description event."""
+        if event.header_length < header_length(4):
+            raise GrammarError(f"declares event headers of {event.header_length} bytes", field="body.content.header_length")
+        return cls(
+            binlog_version=4,
+            header_length=event.header_length,
+            is_checksummed=event.has_checksums,
+            has_permuted_types=event.has_permuted_types,
+            post_header_lengths=tuple(event.post_header_lengths),
+        )
+
+    def without_checksums(self) -> Format:
+        """The layout of events inside a transaction payload."""
+        return Format(
+            self.binlog_version, self.header_length, False, self.has_permuted_types, self.post_header_lengths
+        )
+
+    def effective_type(self, type_code: int) -> int:
+        """What an event with this type code is, in the numbering of all versions but some 5.1 alphas."""
+        if not self.has_permuted_types:
+            return type_code
+        return int(EffectiveType(type_code, True, KaitaiStream(io.BytesIO(b""))).value)
+
+    def header_length_of(self, type_code: int) -> int:
+        """Length of the header of an event of this type; a format description event has no extra headers."""
+        return header_length(4) if type_code == EventType.format_description_event else self.header_length
+
+    def post_header_length_of(self, type_code: int) -> int:
+        """The format description's entry for the type, in bytes; 0 where there is none."""
+        index = type_code - 1
+        return self.post_header_lengths[index] if 0 <= index < len(self.post_header_lengths) else 0
+
+    def parameters(self, type_code: int, table_map: TableMapEvent | None) -> tuple[Any, ...]:
+        """What the grammar's `binlog_event` takes."""
+        return (
+            self.binlog_version,
+            self.header_length_of(type_code),
+            self.post_header_length_of(type_code),
+            self.is_checksummed,
+            self.has_permuted_types,
+            table_map,
+        )
+
+
+def parse_event(
+    raw: bytes, type_code: int, layout: Format, table_map: TableMapEvent | None = None
+) -> BinlogEvent:
+    """Read one event by the grammar.
+
+    Parameters
+    ----------
+    raw
+        All bytes of the event, from its header to its checksum.
+    type_code
+        The type as its header has it.
+    layout
+        The log's format at this event.
+    table_map
+        For a rows event, the body of the table map event it belongs to.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar or go on after it; `field` names where.
+    """
+    parameters = layout.parameters(type_code, table_map)
+    try:
+        event = BinlogEvent(*parameters, KaitaiStream(io.BytesIO(raw)))
+        leftover = _find_leftover(event, "")
+    except Exception as error:  # generated code on hostile bytes: any exception means "not the grammar"
+        raise _describe(error, raw, parameters) from error
+    if leftover is not None:
+        path, count = leftover
+        raise GrammarError(f"{count} bytes are left over", field=path)
+    return event
+
+
+#: Types whose events hold row images, and so refer to a table map.
+ROWS_TYPES = frozenset(code for code in EventType if code.name.startswith(_ROWS_PREFIXES) and "rows" in code.name)
+
+
+def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:
+    """The table that a rows event refers to; None where the event is too short to tell."""
+    return None
+
+
+def _find_leftover(node: KaitaiStruct, path: str) -> tuple[str, int] | None:
+    """Path and number of the bytes of a sized substream, or of the event, that no field has read."""
+    stream = node._io
+    if (node._parent is None or stream is not node._parent._io) and not stream.is_eof():
+        return path or "event", stream.size() - stream.pos()
+    for name, child in children(node):
+        if found := _find_leftover(child, f"{path}.{name}" if path else name):
+            return found
+    return None
+
+
+def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
+    """The parsed substructures of a generated object, with their field names."""
+    for name, value in vars(node).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(value, KaitaiStruct):
+            if value._parent is node:  # a parameter refers to another event's object
+                yield name, value
+        elif isinstance(value, list) and value and isinstance(value[0], KaitaiStruct):
+            for index, item in enumerate(value):
+                if item._parent is node:
+                    yield f"{name}[{index}]", item
+
+
+def trace_event(
+    raw: bytes, type_code: int, layout: Format, table_map: TableMapEvent | None = None
+) -> tuple[Any, GrammarError | None]:
+    """Read one event by the traced classes, which know the position of every field (`_debug`).
+
+    Returns the traced object, as far as it could be read, and what stopped the reading, if anything.
+    """
+    return _trace(raw, layout.parameters(type_code, table_map))
+
+
+def _trace(raw: bytes, parameters: tuple[Any, ...]) -> tuple[Any, GrammarError | None]:
+    from binlog_grammar_traced.binlog_event import BinlogEvent as TracedEvent
+
+    event = TracedEvent(*parameters, KaitaiStream(io.BytesIO(raw)))
+    try:
+        event._read()
+    except Exception as error:  # as in parse_event
+        return event, GrammarError(_reason(error), field=_unfinished_field(event))
+    return event, None
+
+
+def _describe(error: Exception, raw: bytes, parameters: tuple[Any, ...]) -> GrammarError:
+    # Errors of the runtime do not say which field they happened in; the traced classes do.
+    _, traced = _trace(raw, parameters)
+    return traced or GrammarError(_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, EOFError):
+        return f"ends too early: {error}"
+    if isinstance(error, ValidationFailedError):
+        return f"impossible value: {error}"
+    if isinstance(error, KaitaiStructError):
+        return str(error)
+    return f"cannot be read ({type(error).__name__}: {error})"
+
+
+def _unfinished_field(node: Any) -> str:
+    """Path of the field that reading had begun and not ended."""
+    for name, where in reversed(node._debug.items()):
+        if "start" in where and "end" not in where:
+            value = getattr(node, name, None)
+            path = name
+            if "arr" in where:
+                path = f"{name}[{max(len(where['arr']) - 1, 0)}]"
+                value = value[-1] if value else None
+            inner = _unfinished_field(value) if hasattr(value, "_debug") else ""
+            return f"{path}.{inner}" if inner else path
+    return ""

@@ -1,0 +1,298 @@
+"""The reader: one event at a time, everything in it, by the grammar.
+
+``open`` gives a :class:`LogReader`; iterating it gives an :class:`Event` for every event of every file, and
+for each event inside a compressed transaction right after the payload event that holds it. Framing and
+checksums are checked as the events come; a body is parsed when it is first looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from enum import Enum
+from functools import cached_property
+from types import TracebackType
+from typing import Any, BinaryIO, NamedTuple
+
+from binlog_kaitai.adapter import crc32_of, gtid_text, stored_checksum
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError, TruncatedError
+from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
+from binlog_kaitai.grammar import BinlogEvent, EventHeader, EventType, Format, Header, TableMapEvent, parse_event
+from binlog_kaitai.payload import read_payload
+from binlog_kaitai.sources import Source, SourceLike, resolve
+from binlog_kaitai.transactions import GTID_TYPES, GtidTracker
+
+
+class Event:
+    """One event of a log.
+
+    Attributes
+    ----------
+    file : str
+        Name of its source.
+    position, end_position : int
+        Where it begins and ends in the file, in bytes, past 4 GiB too. For an event inside a transaction
+        payload, those of the payload event.
+    payload_index : int or None
+        Its number inside its transaction payload, from 0; None for an event of the file itself.
+    type_code : int
+        As its header has it.
+    type : str
+        The server's name of its type, such as ``"GTID_LOG_EVENT"``; ``"UNKNOWN_EVENT"`` for types that the
+        grammar does not know.
+    checksum_status : str
+        ``"ok"``, ``"bad"`` or ``"none"``.
+    gtid : str or None
+        Identifier of the transaction that it belongs to: ``uuid:number``, ``uuid:tag:number``, in MariaDB
+        ``domain-server-sequence``; None outside of transactions and in anonymous ones.
+    raw : bytes
+        All of its bytes.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "checksum_status",
+        "end_position",
+        "file",
+        "fixed_header",
+        "gtid",
+        "layout",
+        "payload_index",
+        "position",
+        "raw",
+        "table_map",
+    )
+
+    def __init__(
+        self, file: str, frame: Frame, layout: Format, table_map: TableMapEvent | None, checksum_status: str
+    ) -> None:
+        self.file = file
+        self.position = frame.position
+        self.end_position = frame.end_position
+        self.fixed_header = frame.header
+        self.raw = frame.raw
+        self.layout = layout
+        self.table_map = table_map
+        self.checksum_status = checksum_status
+        self.payload_index: int | None = None
+        self.gtid: str | None = None
+
+    @property
+    def type_code(self) -> int:
+        return self.fixed_header.type_code
+
+    @property
+    def type(self) -> str:
+        return type_name(self.layout.effective_type(self.type_code))
+
+    @cached_property
+    def parsed(self) -> BinlogEvent:
+        """The whole event as the grammar's object.
+
+        Raises
+        ------
+        GrammarError
+            Its bytes do not follow the grammar.
+        """
+        try:
+            return parse_event(self.raw, self.type_code, self.layout, self.table_map)
+        except BinlogError as error:
+            raise self.locate(error) from error.__cause__
+
+    @property
+    def header(self) -> EventHeader:
+        """The generated object of the event's header."""
+        return self.parsed.header
+
+    @property
+    def body(self) -> Any:
+        """The generated object of the event's body, of the class that its type has in the grammar."""
+        return self.parsed.body.content
+
+    @property
+    def checksum(self) -> int | None:
+        """The CRC32 at the event's end; None where the log has none."""
+        return self.parsed.checksum
+
+    def locate(self, error: BinlogError) -> BinlogError:
+        """Say in an error that it happened at this event."""
+        return error.at(file=self.file, position=self.position, event_type=self.type)
+
+    def __repr__(self) -> str:
+        return f"<{self.type} at {self.position} of {self.file}, {len(self.raw)} bytes>"
+
+
+def _step(transactions: GtidTracker, event: Event) -> str | None:
+    kind = event.layout.effective_type(event.type_code)
+    own = gtid_text(event.parsed) if kind in GTID_TYPES else None
+    return transactions.step(kind, own)
+
+
+def type_name(code: int) -> str:
+    """The server's name of an event type."""
+    try:
+        return EventType(code).name.upper()
+    except ValueError:
+        return EventType.unknown_event.name.upper()
+
+
+class EndKind(Enum):
+    """How a file ended."""
+
+    CLEAN = "clean"
+    IN_USE = "in use"
+    TRUNCATED = "truncated"
+
+
+class End(NamedTuple):
+    """The end of one file: how, where its last whole event ends, and how many bytes lie behind that."""
+
+    file: str
+    kind: EndKind
+    position: int
+    bytes_behind: int
+
+
+class LogReader(AbstractContextManager["LogReader"]):
+    """The events of one or many logs, in order. Made by :func:`open`.
+
+    Attributes
+    ----------
+    sources : list of Source
+        The files, in the order they are read.
+    ends : list of End
+        How each file that has been read ended.
+    """
+
+    def __init__(self, sources: list[Source], *, verify_checksums: bool = True) -> None:
+        self.sources = sources
+        self.ends: list[End] = []
+        self._verify_checksums = verify_checksums
+        self._stream: BinaryIO | None = None
+
+    def __iter__(self) -> Iterator[Event]:
+        for source in self.sources:
+            yield from self._read(source)
+
+    def close(self) -> None:
+        """Close the file that is being read."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _read(self, source: Source) -> Iterator[Event]:
+        try:
+            self._stream = source.open()
+            try:
+                yield from self._read_stream(source.name, self._stream)
+            finally:
+                self.close()
+        except OSError as error:
+            raise SourceError(error.strerror or str(error), file=source.name) from error
+
+    def _read_stream(self, name: str, stream: BinaryIO) -> Iterator[Event]:
+        position = 0
+        try:
+            framer = Framer.of_file(stream)
+            context = Context(framer.binlog_version)
+            transactions = GtidTracker()
+            for frame in framer:
+                position = frame.position
+                event = self._take_in(name, frame, context)
+                event.gtid = _step(transactions, event)
+                yield event
+                if event.type_code == EventType.transaction_payload_event:
+                    yield from self._read_payload(event, context, transactions)
+            position = framer.position
+            self.ends.append(judge_end(name, framer.tail, context))
+        except BinlogError as error:
+            raise error.at(file=name, position=position) from error.__cause__
+
+    def _take_in(self, name: str, frame: Frame, context: Context) -> Event:
+        status = checksum_status(frame.raw, frame.header, context.layout)
+        table_map = context.table_map_of(frame.raw, frame.header.type_code)
+        event = Event(name, frame, context.layout, table_map, status)
+        if status == "bad" and self._verify_checksums:
+            raise event.locate(ChecksumError("the checksum does not fit the bytes", field="checksum"))
+        try:
+            parsed = context.observe(frame.raw, frame.header)
+        except BinlogError as error:
+            raise event.locate(error) from error.__cause__
+        if parsed is not None:
+            event.__dict__["parsed"] = parsed
+        return event
+
+    def _read_payload(
+        self, outer: Event, context: Context, transactions: GtidTracker
+    ) -> Iterator[Event]:
+        inner_context = context.for_payload()
+        try:
+            for index, frame in enumerate(read_payload(outer.body, context.layout.binlog_version)):
+                event = self._take_in(outer.file, frame, inner_context)
+                event.payload_index = index
+                event.position, event.end_position = outer.position, outer.end_position
+                event.gtid = _step(transactions, event)
+                yield event
+        except BinlogError as error:
+            raise outer.locate(error) from error.__cause__
+
+
+def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
+    """``"ok"``, ``"bad"`` or ``"none"``, by the format in force, or the event's own if it describes one.
+
+    Raises
+    ------
+    GrammarError
+        A format description event cannot be read.
+    """
+    if header.type_code == EventType.format_description_event:
+        stored = parse_event(raw, header.type_code, layout).checksum
+    else:
+        stored = stored_checksum(raw) if layout.is_checksummed else None
+    if stored is None:
+        return "none"
+    return "ok" if stored == crc32_of(raw, header) else "bad"
+
+
+def judge_end(file: str, tail: Tail, context: Context) -> End:
+    """How a file ended, by what is left behind its last whole event.
+
+    Raises
+    ------
+    TruncatedError
+        A closed file ends inside an event.
+    """
+    if context.is_in_use:
+        return End(file, EndKind.IN_USE, tail.position, tail.size)
+    if tail.kind is not TailKind.NOTHING:
+        raise TruncatedError(
+            f"the file ends inside an event: {tail.size} bytes behind its last whole event are {tail.kind.value}",
+            file=file,
+            position=tail.position,
+        )
+    return End(file, EndKind.CLEAN, tail.position, 0)
+
+
+def open(source: SourceLike | Iterable[SourceLike], *, verify_checksums: bool = True) -> LogReader:
+    """Open binary logs to read them event by event.
+
+    Parameters
+    ----------
+    source
+        A path, glob pattern, directory, ``.index`` file, ``"-"`` for stdin, bytes, binary file object, or
+        several of these.
+    verify_checksums
+        Raise on an event whose CRC32 does not fit; otherwise it is only marked.
+
+    Raises
+    ------
+    SourceError
+        Nothing is there to read.
+    """
+    return LogReader(resolve(source), verify_checksums=verify_checksums)
