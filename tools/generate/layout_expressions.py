@@ -126,7 +126,6 @@ class _Parser:
             raise UntranslatableError(f"an index or a call in {self.text!r}")
         return node
 
-
     def _takes_number_type(self) -> bool:
         """Read `<u8>` or another primitive integer type in angle brackets; leave anything else alone."""
         match = re.compile(r"\s*[us][1248]\s*>").match(self.text, self.at)
@@ -135,6 +134,14 @@ class _Parser:
         self.at = match.end()
         self.advance()
         return True
+
+    def cast(self) -> str:
+        self.take("<")
+        name = self.advance()
+        self.take(">")
+        if not re.fullmatch(r"[us][1248]", name):
+            raise UntranslatableError(f"the cast to {name!r} in {self.text!r}")
+        return name
 
 
 def _binary(operator: str, left: str, right: str) -> str:
@@ -168,6 +175,9 @@ def translate(
                 return str(constant(names))
             case ("name" | "member", *_):
                 return _chain(node)
+            case ("cast", inner, _):
+                # It tells typed languages which width to compute in; columns compute in 64 bits.
+                return walk(inner)
             case ("unary", operator, inner):
                 return f"n.negate({walk(inner)})" if operator == "not" else f"({operator}{walk(inner)})"
             case ("binary", operator, left, right):

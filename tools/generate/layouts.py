@@ -119,7 +119,7 @@ class _Builder:
 
     def lay_out_use(self, body: Type, use: str) -> str:
         """Lay out the type that a case of the router uses; its arguments speak of the router's parameters."""
-        router = _Scope(body, names={one["id"]: f"v[{one['id']!r}]" for one in body.params})
+        router = _Scope(body, "event_body.", names={one["id"]: f"v[{one['id']!r}]" for one in body.params})
         scope = self._child(router, use, "", None)
         self._run(scope)
         return scope.type.name
@@ -269,6 +269,7 @@ class _Builder:
         try:
             condition = self._condition(scope, node)
             source = self._translate(scope, node["value"])
+            self._uses_wide |= str(node["value"]).strip().endswith(".as<u8>")
             is_unsigned = self._uses_wide and " - " not in source
         finally:
             scope.pending.discard(name)
