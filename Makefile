@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
+SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
+	mysql-5.6/ddl mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/compress_zstd_mix mariadb-11.8/maria_gtid)))
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
@@ -26,8 +28,8 @@ $(STAMP): pyproject.toml tools/setup_venv.sh
 
 run: setup ## verify the sample logs, then make a Parquet table of them with a local Spark
 	@tools/need_java.sh
-	$(BIN)/binlog-kaitai verify $$($(BIN)/python -m examples.spark_events --list)
-	$(BIN)/python -m examples.spark_events build/demo/events
+	$(BIN)/binlog-kaitai verify $(SAMPLES)
+	$(BIN)/python examples/spark_events.py build/events $(SAMPLES)
 
 test: check ## all checks and tests that need no database server
 	@tools/need_java.sh

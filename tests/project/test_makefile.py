@@ -19,8 +19,8 @@ def makefile() -> str:
 
 
 def test_help_lists_every_target(makefile: str) -> None:
-    shown = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert {line.split()[0] for line in shown.splitlines()} == TARGETS
+    done = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {line.split()[0] for line in done.stdout.splitlines()} == TARGETS
 
 
 def test_every_target_is_phony_and_has_a_rule(makefile: str) -> None:

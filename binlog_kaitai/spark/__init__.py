@@ -1,0 +1,62 @@
+"""Binary logs as a Spark data source.
+
+::
+
+    from binlog_kaitai.spark import register
+    register(spark)
+    spark.read.format("binlog").load("/var/lib/mysql/mysql-bin.*")
+
+=========  ==================================================================
+options    what a reader may be told, from Spark's text to checked values
+schemas    Arrow's columns and Spark's, one made from the other
+batch      partitions (one a file) and their reading, as Arrow batches
+source     the entry that Spark calls
+=========  ==================================================================
+
+Everything below the partition is :mod:`binlog_kaitai.columns`. Spark's Python workers import this
+package, so it has to be installed for the interpreter that they run (docs/spark.md).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["register"]
+
+_NEEDED = 'PySpark 4.2 or newer is needed: pip install "binlog-kaitai[spark]"'
+
+
+def register(spark: SparkSession) -> None:
+    """Make ``spark.read.format("binlog")`` known to a session.
+
+    In local mode the data source's workers run this very interpreter, unless ``PYSPARK_PYTHON`` names
+    another. On a cluster they run what the cluster is set to run.
+
+    Raises
+    ------
+    ImportError
+        PySpark is missing, or older than 4.2.
+    """
+    try:
+        import pyspark
+    except ImportError as error:
+        raise ImportError(_NEEDED) from error
+    if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < (4, 2):
+        raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
+    from binlog_kaitai.spark.source import BinlogDataSource
+
+    context = getattr(spark, "_sc", None)
+    if context is None or "PYSPARK_PYTHON" in os.environ or not context.master.startswith("local"):
+        spark.dataSource.register(BinlogDataSource)
+        return
+    # Registering notes the interpreter; where none is named, Spark would take any python3 on the path.
+    noted, context.pythonExec = context.pythonExec, sys.executable
+    try:
+        spark.dataSource.register(BinlogDataSource)
+    finally:
+        context.pythonExec = noted

@@ -1,0 +1,68 @@
+"""What a user did wrong and what is wrong with the data: errors that say so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import PySparkException
+
+from tests.corpus_files import CORPUS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+LOG = CORPUS / "mariadb-10.11" / "maria_gtid" / "binlog.000001"
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """A log with one bit of its second event flipped."""
+    data = bytearray(LOG.read_bytes())
+    second = 4 + int.from_bytes(data[4 + 9 : 4 + 13], "little")
+    data[second + 19] ^= 1
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(data)
+    return path
+
+
+def test_damage_names_file_and_position(spark: SparkSession, damaged: Path) -> None:
+    second = 4 + int.from_bytes(LOG.read_bytes()[4 + 9 : 4 + 13], "little")
+    frame = spark.read.format("binlog").load(str(damaged))
+    with pytest.raises(PySparkException, match=re.escape(f"{damaged}, position {second}")):
+        frame.collect()
+
+
+def test_no_such_file(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(PySparkException, match="no such file"):
+        spark.read.format("binlog").load(str(tmp_path / "missing.000001")).collect()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"view": "rows"}, "view 'rows'.*events"),
+        ({"mode": "LENIENT"}, "mode 'LENIENT'.*FAILFAST"),
+        ({"startPostion": "4"}, "startPostion.*startPosition"),
+        ({"startPosition": "four"}, "startPosition"),
+    ],
+)
+def test_a_wrong_option_names_the_right_ones(
+    spark: SparkSession, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(PySparkException, match=f"(?is){message}"):
+        spark.read.format("binlog").options(**options).load(str(LOG)).collect()
+
+
+def test_no_path(spark: SparkSession) -> None:
+    with pytest.raises(PySparkException, match="path"):
+        spark.read.format("binlog").load().collect()
+
+
+def test_a_column_that_is_not_there(spark: SparkSession) -> None:
+    with pytest.raises(PySparkException, match="asks for price"):
+        spark.read.format("binlog").schema("price int").load(str(LOG)).collect()
