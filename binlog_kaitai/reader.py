@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 from binlog_kaitai.adapter import crc32_of, gtid_text, stored_checksum
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError, TruncatedError
+from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
 from binlog_kaitai.grammar import BinlogEvent, EventHeader, EventType, Format, Header, TableMapEvent, parse_event
 from binlog_kaitai.payload import read_payload
@@ -127,14 +128,6 @@ def _step(transactions: GtidTracker, event: Event) -> str | None:
     kind = event.layout.effective_type(event.type_code)
     own = gtid_text(event.parsed) if kind in GTID_TYPES else None
     return transactions.step(kind, own)
-
-
-def type_name(code: int) -> str:
-    """The server's name of an event type."""
-    try:
-        return EventType(code).name.upper()
-    except ValueError:
-        return EventType.unknown_event.name.upper()
 
 
 class EndKind(Enum):
