@@ -6,12 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes, layouts, stubs
+from tools.generate import classes, layouts, stubs, tables, webide
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
 
 ROOT = Path(__file__).parents[2]
+TABLES = "docs/grammar.md"
+ENTRY = "mysql_binlog"
+WEBIDE = Path("build/webide/mysql_binlog.ksy")
 
 
 def render_all(grammar: Grammar) -> dict[str, str]:
@@ -30,16 +33,16 @@ def render_all(grammar: Grammar) -> dict[str, str]:
             **stubs.render(grammar, types, traced=True),
         },
     }
-    return {
-        f"generated/{package}/{name}": text
-        for package, files in packages.items()
-        for name, text in files.items()
-    }
+    files = {TABLES: tables.render(grammar)}
+    for package, texts in packages.items():
+        files |= {f"generated/{package}/{name}": text for name, text in texts.items()}
+    return files
 
 
 def present(root: Path) -> dict[str, str]:
     """What is there of generated files, by path from the root."""
     paths = [p for p in (root / "generated").rglob("*") if p.is_file() and "__pycache__" not in p.parts]
+    paths += [p for p in [root / TABLES] if p.exists()]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
@@ -67,10 +70,9 @@ def drift(root: Path, files: dict[str, str]) -> list[str]:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.generate", description=__doc__)
     mode = parser.add_mutually_exclusive_group()
-    mode.add_argument(
-        "--check", action="store_true", help="write nothing; fail where something is out of date"
-    )
+    mode.add_argument("--check", action="store_true", help="write nothing; fail where a file is out of date")
     mode.add_argument("--target", choices=LANGUAGES, help="write this language to build/LANGUAGE/")
+    mode.add_argument("--webide", action="store_true", help=f"write {WEBIDE}, one file without imports")
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     try:
@@ -87,6 +89,10 @@ def run(options: argparse.Namespace) -> int:
         (files,) = compile_grammar(grammar.specs, Target(options.target))
         write_target(files, folder)
         print(f"wrote {len(files)} files to {folder}")
+        return 0
+    if options.webide:
+        write_target({WEBIDE.name: webide.render(grammar, ENTRY)}, (options.root / WEBIDE).parent)
+        print(f"wrote {WEBIDE}")
         return 0
     files = render_all(grammar)
     if not options.check:
