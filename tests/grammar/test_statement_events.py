@@ -264,7 +264,7 @@ FILES = [
     vector(
         "create file: a load with a number, and the first block behind the name",
         CreateFileEvent,
-        LOAD_FIXED + b"\x05\0\0\0" + LONG_SEPARATORS + LOAD_NAMES + b"f.csv\01||a\r\n",
+        LOAD_FIXED + b"\x05\0\0\0" + LONG_SEPARATORS + LOAD_NAMES + b"f.csv\x001||a\r\n",
         file_id=5,
         target__table_name="t",
         file_name="f.csv",

@@ -1,4 +1,4 @@
-"""Vectors of the grammar tests: given these bytes, these fields; nothing left over, whatever is cut or added."""
+"""Vectors of the grammar tests: given these bytes, these fields, whatever is cut off or added behind."""
 
 from __future__ import annotations
 
