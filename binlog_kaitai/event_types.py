@@ -70,7 +70,12 @@ _MAIN_FIELDS: dict[str, tuple[str, ...]] = {
     "xid_event": ("xid",),
     "begin_load_query_event": ("file_id", "block_length=len(block)"),
     "execute_load_query_event": (*_STATEMENT, "file_id", "duplicate_handling"),
-    "table_map_event": ("table_id=table_id.value", "schema_name", "table_name", "columns=number_of_columns.value"),
+    "table_map_event": (
+        "table_id=table_id.value",
+        "schema_name",
+        "table_name",
+        "columns=number_of_columns.value",
+    ),
     "incident_event": ("incident", "message"),
     "heartbeat_log_event": ("log", "position"),
     "ignorable_log_event": ("length=len(data)",),
@@ -89,6 +94,10 @@ for _kind in EventType:
 INFO_FIELDS: dict[int, tuple[InfoField, ...]] = {
     kind.value: tuple(_field(entry) for entry in _MAIN_FIELDS.get(kind.name, ())) for kind in EventType
 }
+
+
+#: The server's names of all types.
+TYPE_NAMES = tuple(kind.name.upper() for kind in EventType)
 
 
 def type_name(code: int) -> str:

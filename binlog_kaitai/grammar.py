@@ -142,7 +142,8 @@ class Format:
     def described_by(cls, event: FormatDescriptionEvent) -> Format:
         """The layout after a format description event."""
         if event.header_length < header_length(4):
-            raise GrammarError(f"declares event headers of {event.header_length} bytes", field="body.content.header_length")
+            reason = f"declares event headers of {event.header_length} bytes"
+            raise GrammarError(reason, field="body.content.header_length")
         return cls(
             binlog_version=4,
             header_length=event.header_length,
@@ -218,7 +219,9 @@ def parse_event(
 
 
 #: Types whose events hold row images, and so refer to a table map.
-ROWS_TYPES = frozenset(code for code in EventType if code.name.startswith(_ROWS_PREFIXES) and "rows" in code.name)
+ROWS_TYPES = frozenset(
+    kind for kind in EventType if "rows_" in kind.name and kind.name.startswith(_ROWS_PREFIXES)
+)
 
 
 def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:

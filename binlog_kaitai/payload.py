@@ -8,7 +8,6 @@ Rules
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -43,7 +42,8 @@ def read_payload(body: Any, binlog_version: int) -> Iterator[Frame]:
     try:
         yield from framer
     except FramingError as error:
-        raise GrammarError(f"at uncompressed offset {error.position}, {error.reason}", field=_FIELD) from error
+        reason = f"at uncompressed offset {error.position}, {error.reason}"
+        raise GrammarError(reason, field=_FIELD) from error
     except Exception as error:
         import zstandard
 
@@ -53,9 +53,8 @@ def read_payload(body: Any, binlog_version: int) -> Iterator[Frame]:
     if framer.tail.kind is not TailKind.NOTHING:
         raise GrammarError("ends inside an event", field=_FIELD)
     if framer.position != declared_size(body):
-        raise GrammarError(
-            f"uncompresses to {framer.position} bytes, not to the declared {declared_size(body)}", field=_FIELD
-        )
+        reason = f"uncompresses to {framer.position} bytes, not to the declared {declared_size(body)}"
+        raise GrammarError(reason, field=_FIELD)
 
 
 def open_payload(body: Any) -> BinaryIO:

@@ -19,7 +19,15 @@ from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError, TruncatedError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
-from binlog_kaitai.grammar import BinlogEvent, EventHeader, EventType, Format, Header, TableMapEvent, parse_event
+from binlog_kaitai.grammar import (
+    BinlogEvent,
+    EventHeader,
+    EventType,
+    Format,
+    Header,
+    TableMapEvent,
+    parse_event,
+)
 from binlog_kaitai.payload import read_payload
 from binlog_kaitai.sources import Source, SourceLike, resolve
 from binlog_kaitai.transactions import GTID_TYPES, GtidTracker
@@ -221,9 +229,7 @@ class LogReader(AbstractContextManager["LogReader"]):
             event.__dict__["parsed"] = parsed
         return event
 
-    def _read_payload(
-        self, outer: Event, context: Context, transactions: GtidTracker
-    ) -> Iterator[Event]:
+    def _read_payload(self, outer: Event, context: Context, transactions: GtidTracker) -> Iterator[Event]:
         inner_context = context.for_payload()
         try:
             for index, frame in enumerate(read_payload(outer.body, context.layout.binlog_version)):
@@ -264,11 +270,8 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
     if context.is_in_use:
         return End(file, EndKind.IN_USE, tail.position, tail.size)
     if tail.kind is not TailKind.NOTHING:
-        raise TruncatedError(
-            f"the file ends inside an event: {tail.size} bytes behind its last whole event are {tail.kind.value}",
-            file=file,
-            position=tail.position,
-        )
+        reason = f"the file ends inside an event: {tail.size} bytes, {tail.kind.value}, lie behind the last whole one"
+        raise TruncatedError(reason, file=file, position=tail.position)
     return End(file, EndKind.CLEAN, tail.position, 0)
 
 

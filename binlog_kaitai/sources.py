@@ -45,7 +45,7 @@ class Source:
 
     @classmethod
     def of_path(cls, path: str) -> Source:
-        return cls(path, lambda: open(path, "rb"), path)  # noqa: SIM115 - the reader closes it
+        return cls(path, lambda: open(path, "rb"), path)
 
     @classmethod
     def of_bytes(cls, data: bytes | bytearray | memoryview, name: str = "<bytes>") -> Source:

@@ -1,0 +1,155 @@
+"""Sets of GTIDs, as text and as intervals.
+
+Text of MySQL: ``uuid:1-5:7, uuid:tag:1-3``. MariaDB has no notation of sets; here its GTIDs
+``domain-server-sequence`` are joined by commas, and ``domain-server-first..last`` is a range.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+from binlog_kaitai.errors import UsageError
+
+_UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
+_TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.IGNORECASE)
+_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_MARIADB = re.compile(r"(\d+)-(\d+)-(\d+)(?:\.\.(\d+))?")
+
+
+class Intervals:
+    """A set of whole numbers as sorted, disjoint intervals that do not touch."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []  # behind the last number of each
+
+    def add(self, start: int, end: int) -> None:
+        """Add the numbers from `start` up to, but without, `end`."""
+        if start >= end:
+            return
+        first = bisect_right(self._ends, start - 1)
+        last = bisect_right(self._starts, end)
+        if first < last:
+            start = min(start, self._starts[first])
+            end = max(end, self._ends[last - 1])
+        self._starts[first:last] = [start]
+        self._ends[first:last] = [end]
+
+    def __contains__(self, number: int) -> bool:
+        index = bisect_right(self._starts, number) - 1
+        return index >= 0 and number < self._ends[index]
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """First and last number of each interval."""
+        return iter([(start, end - 1) for start, end in zip(self._starts, self._ends, strict=True)])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Intervals) and list(self) == list(other)
+
+    def __len__(self) -> int:
+        """How many numbers it holds."""
+        return sum(self._ends) - sum(self._starts)
+
+    def gaps(self) -> list[tuple[int, int]]:
+        """First and last number of each gap between two intervals."""
+        return [(end, start - 1) for end, start in zip(self._ends, self._starts[1:], strict=False)]
+
+
+class GtidSet:
+    """A set of GTIDs, of MySQL or of MariaDB.
+
+    The *source* of a GTID is all before its number: ``uuid``, ``uuid:tag`` or ``domain-server``.
+    """
+
+    def __init__(self) -> None:
+        self._by_source: dict[str, Intervals] = {}
+
+    @classmethod
+    def parse(cls, text: str) -> GtidSet:
+        """Read the text of a set.
+
+        Raises
+        ------
+        UsageError
+            It is not one.
+        """
+        found = cls()
+        for part in (part.strip() for part in text.replace("\n", "").split(",")):
+            if part and not (found._add_mariadb(part) or found._add_mysql(part)):
+                raise UsageError(f"{part!r} is not a GTID or a set of GTIDs")
+        return found
+
+    def add(self, gtid: str) -> None:
+        """Add one GTID, as :attr:`Event.gtid` has it."""
+        source, number = split_gtid(gtid)
+        self.add_range(source, number, number + 1)
+
+    def add_range(self, source: str, start: int, end: int) -> None:
+        """Add the numbers from `start` up to, but without, `end`."""
+        self._by_source.setdefault(source, Intervals()).add(start, end)
+
+    def update(self, other: GtidSet) -> None:
+        """Add all of another set."""
+        for source, intervals in other.items():
+            for first, last in intervals:
+                self.add_range(source, first, last + 1)
+
+    def __contains__(self, gtid: str) -> bool:
+        source, number = split_gtid(gtid)
+        return source in self._by_source and number in self._by_source[source]
+
+    def __bool__(self) -> bool:
+        return any(len(intervals) for intervals in self._by_source.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GtidSet) and self._by_source == other._by_source
+
+    def __len__(self) -> int:
+        """How many GTIDs it holds."""
+        return sum(len(intervals) for intervals in self._by_source.values())
+
+    def items(self) -> Iterable[tuple[str, Intervals]]:
+        """Each source with its numbers, in the order of their text."""
+        return sorted(self._by_source.items())
+
+    def __str__(self) -> str:
+        return ",".join(_text(source, intervals) for source, intervals in self.items())
+
+    def _add_mariadb(self, part: str) -> bool:
+        if match := _MARIADB.fullmatch(part):
+            domain, server, first, last = match.groups()
+            self.add_range(f"{int(domain)}-{int(server)}", int(first), int(last or first) + 1)
+        return match is not None
+
+    def _add_mysql(self, part: str) -> bool:
+        uuid, *rest = (piece.strip() for piece in part.split(":"))
+        if not _UUID.fullmatch(uuid) or not rest:
+            return False
+        digits = uuid.replace("-", "").lower()
+        uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+        source = uuid
+        for piece in rest:
+            if match := _RANGE.fullmatch(piece):
+                first, last = match.groups()
+                self.add_range(source, int(first), int(last or first) + 1)
+            elif _TAG.fullmatch(piece):
+                source = f"{uuid}:{piece.lower()}"
+            else:
+                return False
+        return True
+
+
+def split_gtid(gtid: str) -> tuple[str, int]:
+    """Source and number of a GTID."""
+    source, _, number = gtid.rpartition(":" if ":" in gtid else "-")
+    return source, int(number)
+
+
+def _text(source: str, intervals: Intervals) -> str:
+    if ":" in source or _UUID.fullmatch(source):
+        ranges = (str(first) if first == last else f"{first}-{last}" for first, last in intervals)
+        return f"{source}:{':'.join(ranges)}"
+    ranges = (str(first) if first == last else f"{first}..{last}" for first, last in intervals)
+    return ",".join(f"{source}-{one}" for one in ranges)

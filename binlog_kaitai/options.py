@@ -1,0 +1,133 @@
+"""The filters that every command and function takes, by mysqlbinlog's names where it has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.event_types import TYPE_NAMES
+from binlog_kaitai.gtids import GtidSet
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which events to take; an event must fit all filters that are set.
+
+    Attributes
+    ----------
+    start_position : int or None
+        In the first file, skip events that begin before this offset.
+    stop_position : int or None
+        In the last file, stop at the first event that begins at or behind this offset.
+    start_timestamp, stop_timestamp : int or None
+        Skip events before the one, stop at the first event at or behind the other; seconds since
+        1970-01-01 UTC.
+    include_gtids, exclude_gtids : GtidSet or None
+        Only, or no, events of these transactions.
+    databases, tables : frozenset of str
+        Only events that name one of these schemas, or tables (``schema.table``).
+    event_types : frozenset of str
+        Only events of these types, by the server's names.
+    server_ids : frozenset of int
+        Only events that these servers wrote first.
+    """
+
+    start_position: int | None = None
+    stop_position: int | None = None
+    start_timestamp: int | None = None
+    stop_timestamp: int | None = None
+    include_gtids: GtidSet | None = None
+    exclude_gtids: GtidSet | None = None
+    databases: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
+    event_types: frozenset[str] = frozenset()
+    server_ids: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        start_position: int | None = None,
+        stop_position: int | None = None,
+        start_datetime: datetime | str | None = None,
+        stop_datetime: datetime | str | None = None,
+        include_gtids: str | None = None,
+        exclude_gtids: str | None = None,
+        database: str | Iterable[str] | None = None,
+        table: str | Iterable[str] | None = None,
+        event_type: str | Iterable[str] | None = None,
+        server_id: int | Iterable[int] | None = None,
+    ) -> Filters:
+        """The filters as a person writes them; parameters have the names of the command line's options.
+
+        Raises
+        ------
+        UsageError
+            A value makes no sense.
+        """
+        return cls(
+            start_position,
+            stop_position,
+            _timestamp(start_datetime),
+            _timestamp(stop_datetime),
+            GtidSet.parse(include_gtids) if include_gtids else None,
+            GtidSet.parse(exclude_gtids) if exclude_gtids else None,
+            frozenset(_several(database)),
+            frozenset(_table(name) for name in _several(table)),
+            frozenset(_type_name(name) for name in _several(event_type)),
+            frozenset([server_id] if isinstance(server_id, int) else server_id or ()),
+        )
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) not in (None, frozenset()) for field in fields(self))
+
+    def takes_gtid(self, gtid: str | None) -> bool:
+        """Whether events of this transaction (None: of no transaction) are wanted."""
+        if self.include_gtids is not None and (gtid is None or gtid not in self.include_gtids):
+            return False
+        return self.exclude_gtids is None or gtid is None or gtid not in self.exclude_gtids
+
+    def takes_names(self, schema: str | None, table: str | None) -> bool:
+        """Whether an event that names this schema, and maybe table, is wanted."""
+        if self.databases and schema not in self.databases:
+            return False
+        return not self.tables or (table is not None and f"{schema}.{table}" in self.tables)
+
+
+def _several(value: str | Iterable[str] | None) -> Iterable[str]:
+    return [value] if isinstance(value, str) else value or ()
+
+
+def _table(name: str) -> str:
+    schema, dot, table = name.partition(".")
+    if not (schema and dot and table):
+        raise UsageError(f"{name!r} is no table; write schema.table")
+    return name
+
+
+def _type_name(name: str) -> str:
+    known = {spelling: full for full in TYPE_NAMES for spelling in _spellings(full)}
+    wanted = name.upper().replace("-", "_")
+    if wanted not in known:
+        raise UsageError(f"{name!r} is no event type; see `binlog-kaitai events --help`")
+    return known[wanted]
+
+
+def _spellings(full: str) -> Iterable[str]:
+    return full, full.removesuffix("_EVENT"), full.removesuffix("_LOG_EVENT")
+
+
+def _timestamp(value: Any) -> int | None:
+    """Seconds since 1970 of a time; one without a zone is local time, as in mysqlbinlog."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            reason = f"{value!r} is no time; write YYYY-MM-DD hh:mm:ss, with a zone if not local"
+            raise UsageError(reason) from None
+    return int(value.timestamp())
