@@ -19,7 +19,7 @@ class BinlogEvent(KaitaiStruct):
     """
     checksum = None
 
-    def __init__(self, binlog_version, header_length, post_header_length, is_checksummed, has_permuted_types, table_map, _io, _parent=None, _root=None):
+    def __init__(self, binlog_version, header_length, post_header_length, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
         super(BinlogEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
@@ -29,13 +29,14 @@ class BinlogEvent(KaitaiStruct):
         self.is_checksummed = is_checksummed
         self.has_permuted_types = has_permuted_types
         self.table_map = table_map
+        self.has_table_map = has_table_map
         self._read()
 
     def _read(self):
         self.header = event_header.EventHeader(self.binlog_version, self.header_length, self._io)
         self._raw_body = self._io.read_bytes((self.header.event_size - self.header_length) - (4 if self.has_checksum else 0))
         _io__raw_body = KaitaiStream(BytesIO(self._raw_body))
-        self.body = event_body.EventBody(self.event_type.value, self.binlog_version, self.post_header_length, self.table_map, _io__raw_body)
+        self.body = event_body.EventBody(self.event_type.value, self.binlog_version, self.post_header_length, self.table_map, self.has_table_map, _io__raw_body)
         if self.has_checksum:
             pass
             self.checksum = self._io.read_u4le()

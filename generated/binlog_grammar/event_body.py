@@ -5,6 +5,7 @@ import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import append_block_event
 from . import binlog_enums
+from . import compressed_rows_event
 from . import create_file_event
 from . import delete_file_event
 from . import exec_load_event
@@ -17,6 +18,7 @@ from . import incident_event
 from . import intvar_event
 from . import large_transaction_header_event
 from . import load_event
+from . import pre_ga_rows_event
 from . import query_event
 from . import rand_event
 from . import rotate_event
@@ -35,7 +37,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class EventBody(KaitaiStruct):
     """Everything between an event's header and its checksum."""
-    def __init__(self, type_code, binlog_version, post_header_length, table_map, _io, _parent=None, _root=None):
+    def __init__(self, type_code, binlog_version, post_header_length, table_map, has_table_map, _io, _parent=None, _root=None):
         super(EventBody, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
@@ -43,6 +45,7 @@ class EventBody(KaitaiStruct):
         self.binlog_version = binlog_version
         self.post_header_length = post_header_length
         self.table_map = table_map
+        self.has_table_map = has_table_map
         self._read()
 
     def _read(self):
@@ -59,6 +62,18 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.delete_file_event:
             pass
             self.content = delete_file_event.DeleteFileEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event:
+            pass
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1:
+            pass
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_event:
+            pass
+            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1:
+            pass
+            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.exec_load_event:
             pass
             self.content = exec_load_event.ExecLoadEvent(self._io)
@@ -92,6 +107,18 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
             pass
             self.content = load_event.LoadEvent(self.fixed_length, True, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.partial_update_rows_event:
+            pass
+            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event:
+            pass
+            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.fixed_length, self.table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event:
+            pass
+            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.fixed_length, self.table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event:
+            pass
+            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.fixed_length, self.table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.query_event:
             pass
             self.content = query_event.QueryEvent(self.fixed_length, self._io)
@@ -116,12 +143,33 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
             self.content = table_map_event.TableMapEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event:
+            pass
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1:
+            pass
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.update_rows_event:
+            pass
+            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.update_rows_event_v1:
+            pass
+            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
             pass
             self.content = user_var_event.UserVarEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event:
+            pass
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1:
+            pass
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event:
             pass
-            self.content = rows_event.RowsEvent(self.fixed_length, self.table_map, self._io)
+            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event_v1:
+            pass
+            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.xid_event:
             pass
             self.content = xid_event.XidEvent(self._io)
@@ -143,6 +191,18 @@ class EventBody(KaitaiStruct):
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.delete_file_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.exec_load_event:
@@ -178,6 +238,18 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.partial_update_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.query_event:
             pass
             self.content._fetch_instances()
@@ -202,10 +274,31 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.update_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.update_rows_event_v1:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event_v1:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.xid_event:

@@ -67,10 +67,11 @@ class FormatDescriptionEvent(KaitaiStruct):
 
     @property
     def has_permuted_types(self):
+        """Whether types 16 to 22 are numbered as in some 5.1 alpha versions, see `effective_type`."""
         if hasattr(self, '_m_has_permuted_types'):
             return self._m_has_permuted_types
 
-        self._m_has_permuted_types = self.post_header_lengths[15] != 0
+        self._m_has_permuted_types =  ((self.number_of_event_types >= 16) and (self.post_header_lengths[15] != 0))
         return getattr(self, '_m_has_permuted_types', None)
 
     @property

@@ -49,7 +49,8 @@ class FormatDescriptionEvent(KaitaiStruct):
     def number_of_event_types(self) -> int:
         """Length of the table."""
     @property
-    def has_permuted_types(self) -> bool: ...
+    def has_permuted_types(self) -> bool:
+        """Whether types 16 to 22 are numbered as in some 5.1 alpha versions, see `effective_type`."""
     @property
     def has_checksums(self) -> bool:
         """Whether every later event ends with a CRC32 of all its bytes before."""

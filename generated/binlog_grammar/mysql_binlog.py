@@ -5,8 +5,10 @@ import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import binlog_enums
 from . import binlog_event
+from . import effective_type
 from . import event_header
 from . import log_start
+from . import table_id
 
 
 if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
@@ -57,7 +59,7 @@ class MysqlBinlog(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.event = binlog_event.BinlogEvent(self._root.binlog_version, self.header_length, self.post_header_length,  ((self.has_format) and (self.format.has_checksums)) ,  ((self.has_format) and (self.format.has_permuted_types)) , self.table_map, self._io)
+            self.event = binlog_event.BinlogEvent(self._root.binlog_version, self.header_length, self.post_header_length,  ((self.has_format) and (self.format.has_checksums)) ,  ((self.has_format) and (self.format.has_permuted_types)) , self.table_map, self.has_table_map, self._io)
 
 
         def _fetch_instances(self):
@@ -81,6 +83,11 @@ class MysqlBinlog(KaitaiStruct):
                 pass
                 self._m_upcoming_table_id._fetch_instances()
 
+            _ = self.upcoming_type
+            if hasattr(self, '_m_upcoming_type'):
+                pass
+                self._m_upcoming_type._fetch_instances()
+
 
         @property
         def format(self):
@@ -98,7 +105,7 @@ class MysqlBinlog(KaitaiStruct):
             if hasattr(self, '_m_format_index'):
                 return self._m_format_index
 
-            self._m_format_index = (self.index if self.upcoming.type_code == binlog_enums.BinlogEnums.EventType.format_description_event else self.previous_format_index)
+            self._m_format_index = (self.index if self.is_format else self.previous_format_index)
             return getattr(self, '_m_format_index', None)
 
         @property
@@ -110,27 +117,52 @@ class MysqlBinlog(KaitaiStruct):
             return getattr(self, '_m_has_format', None)
 
         @property
+        def has_table_map(self):
+            if hasattr(self, '_m_has_table_map'):
+                return self._m_has_table_map
+
+            self._m_has_table_map =  ((self.is_rows_event) and (self.table_map_candidates[-1].is_match))
+            return getattr(self, '_m_has_table_map', None)
+
+        @property
         def header_length(self):
             if hasattr(self, '_m_header_length'):
                 return self._m_header_length
 
-            self._m_header_length = (13 if self._root.binlog_version == 1 else (19 if self.upcoming.type_code == binlog_enums.BinlogEnums.EventType.format_description_event else (self.format.header_length if self.has_format else 19)))
+            self._m_header_length = (13 if self._root.binlog_version == 1 else (19 if self.is_format else (self.format.header_length if self.has_format else 19)))
             return getattr(self, '_m_header_length', None)
+
+        @property
+        def is_format(self):
+            if hasattr(self, '_m_is_format'):
+                return self._m_is_format
+
+            self._m_is_format = self.upcoming.type_code == binlog_enums.BinlogEnums.EventType.format_description_event
+            return getattr(self, '_m_is_format', None)
 
         @property
         def is_rows_event(self):
             if hasattr(self, '_m_is_rows_event'):
                 return self._m_is_rows_event
 
-            self._m_is_rows_event = self.upcoming.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event
+            self._m_is_rows_event =  (( ((int(self.upcoming_type.value) >= 20) and (int(self.upcoming_type.value) <= 25)) ) or ( ((int(self.upcoming_type.value) >= 30) and (int(self.upcoming_type.value) <= 32)) ) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.partial_update_rows_event) or ( ((int(self.upcoming_type.value) >= 166) and (int(self.upcoming_type.value) <= 171)) ))
             return getattr(self, '_m_is_rows_event', None)
+
+        @property
+        def is_statement_start(self):
+            """No rows event behind refers to a table map before; it bounds the search."""
+            if hasattr(self, '_m_is_statement_start'):
+                return self._m_is_statement_start
+
+            self._m_is_statement_start =  ((self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.query_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.xid_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.gtid_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event))
+            return getattr(self, '_m_is_statement_start', None)
 
         @property
         def post_header_length(self):
             if hasattr(self, '_m_post_header_length'):
                 return self._m_post_header_length
 
-            self._m_post_header_length = (self.format.post_header_lengths[int(self.upcoming.type_code) - 1] if self.has_format else 0)
+            self._m_post_header_length = (self.format.post_header_lengths[int(self.upcoming.type_code) - 1] if  ((self.has_format) and (int(self.upcoming.type_code) > 0) and (int(self.upcoming.type_code) <= self.format.number_of_event_types))  else 0)
             return getattr(self, '_m_post_header_length', None)
 
         @property
@@ -138,7 +170,7 @@ class MysqlBinlog(KaitaiStruct):
             if hasattr(self, '_m_table_map'):
                 return self._m_table_map
 
-            if  ((self.is_rows_event) and (self.table_map_candidates[-1].is_match)) :
+            if self.has_table_map:
                 pass
                 self._m_table_map = self.table_map_candidates[-1].table_map
 
@@ -155,7 +187,7 @@ class MysqlBinlog(KaitaiStruct):
                 self._m_table_map_candidates = []
                 i = 0
                 while True:
-                    _ = MysqlBinlog.TableMapCandidate(self.upcoming_table_id, (self.previous_table_map_index if i == 0 else self.table_map_candidates[i - 1].next_index), self._io, self, self._root)
+                    _ = MysqlBinlog.TableMapCandidate(self.upcoming_table_id.value, (self.previous_table_map_index if i == 0 else self.table_map_candidates[i - 1].next_index), self._io, self, self._root)
                     self._m_table_map_candidates.append(_)
                     if  ((_.is_end) or (_.is_match)) :
                         break
@@ -168,7 +200,7 @@ class MysqlBinlog(KaitaiStruct):
             if hasattr(self, '_m_table_map_index'):
                 return self._m_table_map_index
 
-            self._m_table_map_index = (self.index if self.upcoming.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else self.previous_table_map_index)
+            self._m_table_map_index = (self.index if self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.table_map_event else (-1 if self.is_statement_start else self.previous_table_map_index))
             return getattr(self, '_m_table_map_index', None)
 
         @property
@@ -192,26 +224,19 @@ class MysqlBinlog(KaitaiStruct):
                 pass
                 _pos = self._io.pos()
                 self._io.seek(self._io.pos() + self.header_length)
-                self._m_upcoming_table_id = MysqlBinlog.TableId((4 if self.post_header_length == 6 else 6), self._io, self, self._root)
+                self._m_upcoming_table_id = table_id.TableId(self.post_header_length, self._io)
                 self._io.seek(_pos)
 
             return getattr(self, '_m_upcoming_table_id', None)
 
+        @property
+        def upcoming_type(self):
+            """What the event is; no bytes."""
+            if hasattr(self, '_m_upcoming_type'):
+                return self._m_upcoming_type
 
-    class TableId(KaitaiStruct):
-        def __init__(self, len, _io, _parent=None, _root=None):
-            super(MysqlBinlog.TableId, self).__init__(_io)
-            self._parent = _parent
-            self._root = _root
-            self.len = len
-            self._read()
-
-        def _read(self):
-            self.table_id = self._io.read_bytes(self.len)
-
-
-        def _fetch_instances(self):
-            pass
+            self._m_upcoming_type = effective_type.EffectiveType(self.upcoming.type_code,  ((self.has_format) and (self.format.has_permuted_types)) , self._io)
+            return getattr(self, '_m_upcoming_type', None)
 
 
     class TableMapCandidate(KaitaiStruct):
@@ -243,7 +268,7 @@ class MysqlBinlog(KaitaiStruct):
             if hasattr(self, '_m_is_match'):
                 return self._m_is_match
 
-            self._m_is_match =  (((not (self.is_end))) and (self.table_map.table_id == self.table_id.table_id))
+            self._m_is_match =  (((not (self.is_end))) and (self.table_map.table_id.value == self.table_id))
             return getattr(self, '_m_is_match', None)
 
         @property

@@ -3,6 +3,11 @@
 
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
+from . import binlog_enums
+from . import extra_row_info
+from . import image_columns
+from . import packed_integer
+from . import table_id
 from . import table_map_event
 
 
@@ -10,18 +15,177 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class RowsEvent(KaitaiStruct):
-    def __init__(self, post_header_length, table_map, _io, _parent=None, _root=None):
+    """Rows of one table that were inserted, updated or deleted: WRITE_ROWS_EVENT, UPDATE_ROWS_EVENT and
+    DELETE_ROWS_EVENT in version 1 (since 5.1.16; all of MariaDB's) and version 2 (MySQL since 5.6), and
+    PARTIAL_UPDATE_ROWS_EVENT (since 8.0.3).
+
+    .. seealso::
+       libs/mysql/binlog/event/rows_event.h, Rows_event
+    """
+    extra_data_length = None
+    unknown_post_header = None
+    extra_data = None
+    columns_after = None
+
+    def __init__(self, type_code, post_header_length, table_map, has_table_map, _io, _parent=None, _root=None):
         super(RowsEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
+        self.type_code = type_code
         self.post_header_length = post_header_length
         self.table_map = table_map
+        self.has_table_map = has_table_map
         self._read()
 
     def _read(self):
-        self.table_id = self._io.read_bytes(6)
-        self.rest = self._io.read_bytes_full()
+        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.flags = self._io.read_u2le()
+        if self.post_header_length >= 10:
+            pass
+            self.extra_data_length = self._io.read_u2le()
+            if not self.extra_data_length >= 2:
+                raise kaitaistruct.ValidationLessThanError(2, self.extra_data_length, self._io, u"/seq/2")
+
+        if self.post_header_length > 10:
+            pass
+            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 10)
+
+        if self.post_header_length >= 10:
+            pass
+            self._raw_extra_data = self._io.read_bytes(self.extra_data_length - 2)
+            _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
+            self.extra_data = RowsEvent.ExtraData(_io__raw_extra_data, self, self._root)
+
+        self.number_of_columns = packed_integer.PackedInteger(self._io)
+        self.columns = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+        if self.is_update:
+            pass
+            self.columns_after = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+
+        self.images = self._io.read_bytes_full()
 
 
     def _fetch_instances(self):
         pass
+        self.table_id._fetch_instances()
+        if self.post_header_length >= 10:
+            pass
+
+        if self.post_header_length > 10:
+            pass
+
+        if self.post_header_length >= 10:
+            pass
+            self.extra_data._fetch_instances()
+
+        self.number_of_columns._fetch_instances()
+        self.columns._fetch_instances()
+        if self.is_update:
+            pass
+            self.columns_after._fetch_instances()
+
+
+    class ExtraData(KaitaiStruct):
+        def __init__(self, _io, _parent=None, _root=None):
+            super(RowsEvent.ExtraData, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._read()
+
+        def _read(self):
+            self.chunks = []
+            i = 0
+            while not self._io.is_eof():
+                self.chunks.append(extra_row_info.ExtraRowInfo(self._parent.is_update, self._io))
+                i += 1
+
+
+
+        def _fetch_instances(self):
+            pass
+            for i in range(len(self.chunks)):
+                pass
+                self.chunks[i]._fetch_instances()
+
+
+
+    @property
+    def has_no_check_constraint_checks(self):
+        """The session had `check_constraint_checks` off. MariaDB since 10.2."""
+        if hasattr(self, '_m_has_no_check_constraint_checks'):
+            return self._m_has_no_check_constraint_checks
+
+        self._m_has_no_check_constraint_checks = self.flags & 128 != 0
+        return getattr(self, '_m_has_no_check_constraint_checks', None)
+
+    @property
+    def has_no_foreign_key_checks(self):
+        """The session had `foreign_key_checks` off."""
+        if hasattr(self, '_m_has_no_foreign_key_checks'):
+            return self._m_has_no_foreign_key_checks
+
+        self._m_has_no_foreign_key_checks = self.flags & 2 != 0
+        return getattr(self, '_m_has_no_foreign_key_checks', None)
+
+    @property
+    def has_relaxed_unique_checks(self):
+        """The session had `unique_checks` off."""
+        if hasattr(self, '_m_has_relaxed_unique_checks'):
+            return self._m_has_relaxed_unique_checks
+
+        self._m_has_relaxed_unique_checks = self.flags & 4 != 0
+        return getattr(self, '_m_has_relaxed_unique_checks', None)
+
+    @property
+    def is_complete(self):
+        """The images have all columns of the table."""
+        if hasattr(self, '_m_is_complete'):
+            return self._m_is_complete
+
+        self._m_is_complete = self.flags & 8 != 0
+        return getattr(self, '_m_is_complete', None)
+
+    @property
+    def is_partial_update(self):
+        """The rows were updated, and JSON columns may hold what changed in them."""
+        if hasattr(self, '_m_is_partial_update'):
+            return self._m_is_partial_update
+
+        self._m_is_partial_update = self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event
+        return getattr(self, '_m_is_partial_update', None)
+
+    @property
+    def is_sql_foreign_key(self):
+        """Foreign keys are handled above the storage engine. MySQL since 9.6."""
+        if hasattr(self, '_m_is_sql_foreign_key'):
+            return self._m_is_sql_foreign_key
+
+        self._m_is_sql_foreign_key = self.flags & 16 != 0
+        return getattr(self, '_m_is_sql_foreign_key', None)
+
+    @property
+    def is_statement_end(self):
+        """The last rows event of its statement; the table maps before it end here."""
+        if hasattr(self, '_m_is_statement_end'):
+            return self._m_is_statement_end
+
+        self._m_is_statement_end = self.flags & 1 != 0
+        return getattr(self, '_m_is_statement_end', None)
+
+    @property
+    def is_update(self):
+        """The rows were updated."""
+        if hasattr(self, '_m_is_update'):
+            return self._m_is_update
+
+        self._m_is_update =  ((self.is_partial_update) or (self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event) or (self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1))
+        return getattr(self, '_m_is_update', None)
+
+    @property
+    def is_write(self):
+        """The rows were inserted."""
+        if hasattr(self, '_m_is_write'):
+            return self._m_is_write
+
+        self._m_is_write =  ((self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event) or (self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1))
+        return getattr(self, '_m_is_write', None)

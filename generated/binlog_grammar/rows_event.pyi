@@ -3,11 +3,120 @@
 from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
+from . import binlog_enums as _binlog_enums
+from . import extra_row_info as _extra_row_info
+from . import image_columns as _image_columns
+from . import packed_integer as _packed_integer
+from . import table_id as _table_id
 from . import table_map_event as _table_map_event
 
 class RowsEvent(KaitaiStruct):
+    """Rows of one table that were inserted, updated or deleted: WRITE_ROWS_EVENT, UPDATE_ROWS_EVENT and
+    DELETE_ROWS_EVENT in version 1 (since 5.1.16; all of MariaDB's) and version 2 (MySQL since 5.6), and
+    PARTIAL_UPDATE_ROWS_EVENT (since 8.0.3).
+
+    See libs/mysql/binlog/event/rows_event.h, Rows_event
+    """
+    type_code: _binlog_enums.BinlogEnums.EventType | int
+    """What kind of rows event it is."""
     post_header_length: int
+    """Length of the fixed part, in bytes; 8 in version 1, or 6 with a table id of 4 bytes, 10 in
+    version 2.
+    """
     table_map: _table_map_event.TableMapEvent | None
-    table_id: bytes
-    rest: bytes
-    def __init__(self, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    """The table map that the event belongs to; null where there is none."""
+    has_table_map: bool
+    """Whether `table_map` is there."""
+    table_id: _table_id.TableId
+    """Refers to a table map before the event, in the same statement.
+
+    The server's name: m_table_id
+    """
+    flags: int
+    """Bits described by the `is_…` and `has_…` instances.
+
+    The server's name: m_flags
+    """
+    extra_data_length: int | None
+    """Length of this field and `extra_data`, in bytes. Version 2 only.
+
+    The server's name: var_header_len
+    """
+    unknown_post_header: bytes | None
+    """What a newer server may add to the fixed part."""
+    extra_data: RowsEvent.ExtraData | None
+    """What the event says of all its rows.
+
+    The server's name: m_extra_row_info
+    """
+    _raw_extra_data: bytes
+    number_of_columns: _packed_integer.PackedInteger
+    """Number of the table's columns.
+
+    The server's name: m_width
+    """
+    columns: _image_columns.ImageColumns
+    """The columns in the images of the rows, in an update before it.
+
+    The server's name: columns_before_image
+    """
+    columns_after: _image_columns.ImageColumns | None
+    """The columns in the images of the rows after an update.
+
+    The server's name: columns_after_image
+    """
+    images: bytes
+    """The images of all rows, one behind the other; `rows` reads them.
+
+    The server's name: row
+    """
+    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    @property
+    def is_statement_end(self) -> bool:
+        """The last rows event of its statement; the table maps before it end here.
+
+        The server's name: STMT_END_F
+        """
+    @property
+    def has_no_foreign_key_checks(self) -> bool:
+        """The session had `foreign_key_checks` off.
+
+        The server's name: NO_FOREIGN_KEY_CHECKS_F
+        """
+    @property
+    def has_relaxed_unique_checks(self) -> bool:
+        """The session had `unique_checks` off.
+
+        The server's name: RELAXED_UNIQUE_CHECKS_F
+        """
+    @property
+    def is_complete(self) -> bool:
+        """The images have all columns of the table.
+
+        The server's name: COMPLETE_ROWS_F
+        """
+    @property
+    def is_sql_foreign_key(self) -> bool:
+        """Foreign keys are handled above the storage engine. MySQL since 9.6.
+
+        The server's name: USE_SQL_FOREIGN_KEY_F
+        """
+    @property
+    def has_no_check_constraint_checks(self) -> bool:
+        """The session had `check_constraint_checks` off. MariaDB since 10.2.
+
+        The server's name: NO_CHECK_CONSTRAINT_CHECKS_F
+        """
+    @property
+    def is_write(self) -> bool:
+        """The rows were inserted."""
+    @property
+    def is_partial_update(self) -> bool:
+        """The rows were updated, and JSON columns may hold what changed in them."""
+    @property
+    def is_update(self) -> bool:
+        """The rows were updated."""
+
+    class ExtraData(KaitaiStruct):
+        chunks: list[_extra_row_info.ExtraRowInfo]
+        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

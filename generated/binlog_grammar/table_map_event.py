@@ -3,12 +3,28 @@
 
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
+from . import column_metadata
+from . import column_types
+from . import packed_integer
+from . import table_id
+from . import table_map_metadata
 
 
 if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class TableMapEvent(KaitaiStruct):
+    """Names a table and the types of its columns for the rows events that follow in the same
+    statement. Since 5.1.5.
+
+    .. seealso::
+       libs/mysql/binlog/event/rows_event.h, Table_map_event
+    """
+    unknown_post_header = None
+    metadata_length = None
+    metadata = None
+    null_bits = None
+
     def __init__(self, post_header_length, _io, _parent=None, _root=None):
         super(TableMapEvent, self).__init__(_io)
         self._parent = _parent
@@ -17,9 +33,316 @@ class TableMapEvent(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.table_id = self._io.read_bytes(6)
-        self.rest = self._io.read_bytes_full()
+        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.flags = self._io.read_u2le()
+        if self.post_header_length > 8:
+            pass
+            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 8)
+
+        self.schema_name_length = packed_integer.PackedInteger(self._io)
+        self.schema_name = (self._io.read_bytes(self.schema_name_length.value)).decode("UTF-8", "surrogateescape")
+        self.schema_name_end = self._io.read_u1()
+        self.table_name_length = packed_integer.PackedInteger(self._io)
+        self.table_name = (self._io.read_bytes(self.table_name_length.value)).decode("UTF-8", "surrogateescape")
+        self.table_name_end = self._io.read_u1()
+        self.number_of_columns = packed_integer.PackedInteger(self._io)
+        self.column_types = []
+        for i in range(self.number_of_columns.value):
+            self.column_types.append(KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1()))
+
+        if self.has_metadata:
+            pass
+            self.metadata_length = packed_integer.PackedInteger(self._io)
+
+        if self.has_metadata:
+            pass
+            self._raw_metadata = self._io.read_bytes(self.metadata_length.value)
+            _io__raw_metadata = KaitaiStream(BytesIO(self._raw_metadata))
+            self.metadata = TableMapEvent.MetadataBlock(_io__raw_metadata, self, self._root)
+
+        if self.has_metadata:
+            pass
+            self.null_bits = self._io.read_bytes((self.number_of_columns.value + 7) // 8)
+
+        self.optional_metadata = []
+        i = 0
+        while not self._io.is_eof():
+            self.optional_metadata.append(table_map_metadata.TableMapMetadata(i, (-1 if i == 0 else self.optional_metadata[i - 1].signedness_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_name_index), self._io))
+            i += 1
+
 
 
     def _fetch_instances(self):
         pass
+        self.table_id._fetch_instances()
+        if self.post_header_length > 8:
+            pass
+
+        self.schema_name_length._fetch_instances()
+        self.table_name_length._fetch_instances()
+        self.number_of_columns._fetch_instances()
+        for i in range(len(self.column_types)):
+            pass
+
+        if self.has_metadata:
+            pass
+            self.metadata_length._fetch_instances()
+
+        if self.has_metadata:
+            pass
+            self.metadata._fetch_instances()
+
+        if self.has_metadata:
+            pass
+
+        for i in range(len(self.optional_metadata)):
+            pass
+            self.optional_metadata[i]._fetch_instances()
+
+        _ = self.columns
+        if hasattr(self, '_m_columns'):
+            pass
+            for i in range(len(self._m_columns)):
+                pass
+                self._m_columns[i]._fetch_instances()
+
+
+
+    class Column(KaitaiStruct):
+        def __init__(self, index, numeric_ordinal, are_previous_known, _io, _parent=None, _root=None):
+            super(TableMapEvent.Column, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self.index = index
+            self.numeric_ordinal = numeric_ordinal
+            self.are_previous_known = are_previous_known
+            self._read()
+
+        def _read(self):
+            pass
+
+
+        def _fetch_instances(self):
+            pass
+
+        @property
+        def has_name(self):
+            if hasattr(self, '_m_has_name'):
+                return self._m_has_name
+
+            self._m_has_name =  ((len(self._parent.optional_metadata) > 0) and (self._parent.optional_metadata[-1].column_name_index >= 0) and (self.index < len(self._parent.column_names.names)))
+            return getattr(self, '_m_has_name', None)
+
+        @property
+        def has_signedness(self):
+            """Whether the log says if the number is signed."""
+            if hasattr(self, '_m_has_signedness'):
+                return self._m_has_signedness
+
+            self._m_has_signedness =  ((self.is_numeric) and (len(self._parent.optional_metadata) > 0) and (self._parent.optional_metadata[-1].signedness_index >= 0) and (self.numeric_ordinal // 8 < len(self._parent.signedness.bits)))
+            return getattr(self, '_m_has_signedness', None)
+
+        @property
+        def is_known(self):
+            """Whether the lengths of values are known, of this column and of all before it."""
+            if hasattr(self, '_m_is_known'):
+                return self._m_is_known
+
+            self._m_is_known =  ((self.are_previous_known) and ( (( ((int(self.type) >= 1) and (int(self.type) <= 20)) ) or (int(self.type) == 140) or (int(self.type) == 141) or (int(self.type) == 242) or (int(self.type) >= 245)) ))
+            return getattr(self, '_m_is_known', None)
+
+        @property
+        def is_nullable(self):
+            if hasattr(self, '_m_is_nullable'):
+                return self._m_is_nullable
+
+            self._m_is_nullable = KaitaiStream.byte_array_index(self._parent.null_bits, self.index // 8) >> self.index % 8 & 1 == 1
+            return getattr(self, '_m_is_nullable', None)
+
+        @property
+        def is_numeric(self):
+            """Whether the column has a bit in the field `signedness`."""
+            if hasattr(self, '_m_is_numeric'):
+                return self._m_is_numeric
+
+            self._m_is_numeric =  ((self.type == column_types.ColumnTypes.ColumnType.tiny) or (self.type == column_types.ColumnTypes.ColumnType.short) or (self.type == column_types.ColumnTypes.ColumnType.long) or (self.type == column_types.ColumnTypes.ColumnType.float) or (self.type == column_types.ColumnTypes.ColumnType.double) or (self.type == column_types.ColumnTypes.ColumnType.longlong) or (self.type == column_types.ColumnTypes.ColumnType.int24) or (self.type == column_types.ColumnTypes.ColumnType.newdecimal))
+            return getattr(self, '_m_is_numeric', None)
+
+        @property
+        def is_unsigned(self):
+            """The column is declared UNSIGNED; false where the log does not say."""
+            if hasattr(self, '_m_is_unsigned'):
+                return self._m_is_unsigned
+
+            self._m_is_unsigned =  ((self.has_signedness) and (self._parent.signedness.bits[self.numeric_ordinal // 8] >> 7 - self.numeric_ordinal % 8 & 1 == 1))
+            return getattr(self, '_m_is_unsigned', None)
+
+        @property
+        def metadata(self):
+            if hasattr(self, '_m_metadata'):
+                return self._m_metadata
+
+            self._m_metadata = self._parent.metadata.columns[self.index]
+            return getattr(self, '_m_metadata', None)
+
+        @property
+        def name(self):
+            """Present where `binlog_row_metadata` was FULL."""
+            if hasattr(self, '_m_name'):
+                return self._m_name
+
+            if self.has_name:
+                pass
+                self._m_name = self._parent.column_names.names[self.index].text
+
+            return getattr(self, '_m_name', None)
+
+        @property
+        def next_numeric_ordinal(self):
+            if hasattr(self, '_m_next_numeric_ordinal'):
+                return self._m_next_numeric_ordinal
+
+            self._m_next_numeric_ordinal = (self.numeric_ordinal + 1 if self.is_numeric else self.numeric_ordinal)
+            return getattr(self, '_m_next_numeric_ordinal', None)
+
+        @property
+        def real_type(self):
+            """The type; of what the table map calls `string`, the real one."""
+            if hasattr(self, '_m_real_type'):
+                return self._m_real_type
+
+            self._m_real_type = self.metadata.real_type
+            return getattr(self, '_m_real_type', None)
+
+        @property
+        def type(self):
+            if hasattr(self, '_m_type'):
+                return self._m_type
+
+            self._m_type = self._parent.column_types[self.index]
+            return getattr(self, '_m_type', None)
+
+
+    class MetadataBlock(KaitaiStruct):
+        unknown_tail = None
+
+        def __init__(self, _io, _parent=None, _root=None):
+            super(TableMapEvent.MetadataBlock, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._read()
+
+        def _read(self):
+            self.columns = []
+            for i in range(self._parent.number_of_columns.value):
+                self.columns.append(column_metadata.ColumnMetadata(self._parent.column_types[i], self._io))
+
+            if (not (self._io.is_eof())):
+                pass
+                self.unknown_tail = self._io.read_bytes_full()
+
+
+
+        def _fetch_instances(self):
+            pass
+            for i in range(len(self.columns)):
+                pass
+                self.columns[i]._fetch_instances()
+
+            if (not (self._io.is_eof())):
+                pass
+
+
+
+    @property
+    def column_names(self):
+        """The last field of this kind, if there is one."""
+        if hasattr(self, '_m_column_names'):
+            return self._m_column_names
+
+        if  ((len(self.optional_metadata) > 0) and (self.optional_metadata[-1].column_name_index >= 0)) :
+            pass
+            self._m_column_names = self.optional_metadata[self.optional_metadata[-1].column_name_index].value
+
+        return getattr(self, '_m_column_names', None)
+
+    @property
+    def columns(self):
+        """What the parts of the event say of each column; no bytes of their own."""
+        if hasattr(self, '_m_columns'):
+            return self._m_columns
+
+        if self.has_metadata:
+            pass
+            self._m_columns = []
+            for i in range(self.number_of_columns.value):
+                self._m_columns.append(TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_numeric_ordinal), (True if i == 0 else self.columns[i - 1].is_known), self._io, self, self._root))
+
+
+        return getattr(self, '_m_columns', None)
+
+    @property
+    def has_generated_invisible_primary_key(self):
+        """The first column is an invisible primary key that the server made up. MySQL since 8.0.30."""
+        if hasattr(self, '_m_has_generated_invisible_primary_key'):
+            return self._m_has_generated_invisible_primary_key
+
+        self._m_has_generated_invisible_primary_key = self.flags & 4 != 0
+        return getattr(self, '_m_has_generated_invisible_primary_key', None)
+
+    @property
+    def has_known_columns(self):
+        """Whether the lengths of all columns' values are known, so that rows can be read."""
+        if hasattr(self, '_m_has_known_columns'):
+            return self._m_has_known_columns
+
+        self._m_has_known_columns =  ((self.has_metadata) and ( ((self.number_of_columns.value == 0) or (self.columns[-1].is_known)) ))
+        return getattr(self, '_m_has_known_columns', None)
+
+    @property
+    def has_metadata(self):
+        """Whether anything follows the types; asked first, and then remembered, behind them."""
+        if hasattr(self, '_m_has_metadata'):
+            return self._m_has_metadata
+
+        self._m_has_metadata = (not (self._io.is_eof()))
+        return getattr(self, '_m_has_metadata', None)
+
+    @property
+    def has_referencing_keys(self):
+        """A foreign key of another database refers to the table. MySQL since 5.6."""
+        if hasattr(self, '_m_has_referencing_keys'):
+            return self._m_has_referencing_keys
+
+        self._m_has_referencing_keys = self.flags & 2 != 0
+        return getattr(self, '_m_has_referencing_keys', None)
+
+    @property
+    def has_triggers(self):
+        """The table has triggers. MariaDB since 10.1."""
+        if hasattr(self, '_m_has_triggers'):
+            return self._m_has_triggers
+
+        self._m_has_triggers = self.flags & 16384 != 0
+        return getattr(self, '_m_has_triggers', None)
+
+    @property
+    def is_bit_length_exact(self):
+        """BIT columns take whole bytes only; all servers set this."""
+        if hasattr(self, '_m_is_bit_length_exact'):
+            return self._m_is_bit_length_exact
+
+        self._m_is_bit_length_exact = self.flags & 1 != 0
+        return getattr(self, '_m_is_bit_length_exact', None)
+
+    @property
+    def signedness(self):
+        """The last field of this kind, if there is one."""
+        if hasattr(self, '_m_signedness'):
+            return self._m_signedness
+
+        if  ((len(self.optional_metadata) > 0) and (self.optional_metadata[-1].signedness_index >= 0)) :
+            pass
+            self._m_signedness = self.optional_metadata[self.optional_metadata[-1].signedness_index].value
+
+        return getattr(self, '_m_signedness', None)

@@ -3,9 +3,168 @@
 from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
+from . import column_metadata as _column_metadata
+from . import column_types as _column_types
+from . import packed_integer as _packed_integer
+from . import table_id as _table_id
+from . import table_map_metadata as _table_map_metadata
 
 class TableMapEvent(KaitaiStruct):
+    """Names a table and the types of its columns for the rows events that follow in the same
+    statement. Since 5.1.5.
+
+    See libs/mysql/binlog/event/rows_event.h, Table_map_event
+    """
     post_header_length: int
-    table_id: bytes
-    rest: bytes
+    """Length of the fixed part, in bytes; 8, or 6 with a table id of 4 bytes."""
+    table_id: _table_id.TableId
+    """What rows events refer to the table by.
+
+    The server's name: m_table_id
+    """
+    flags: int
+    """Bits described by the `is_…` and `has_…` instances.
+
+    The server's name: m_flags
+    """
+    unknown_post_header: bytes | None
+    """What a newer server may add to the fixed part."""
+    schema_name_length: _packed_integer.PackedInteger
+    """Length of `schema_name`, in bytes.
+
+    The server's name: m_dblen
+    """
+    schema_name: str
+    """Name of the table's database.
+
+    The server's name: m_dbnam
+    """
+    schema_name_end: int
+    """A zero byte behind the name."""
+    table_name_length: _packed_integer.PackedInteger
+    """Length of `table_name`, in bytes.
+
+    The server's name: m_tbllen
+    """
+    table_name: str
+    """Name of the table.
+
+    The server's name: m_tblnam
+    """
+    table_name_end: int
+    """A zero byte behind the name."""
+    number_of_columns: _packed_integer.PackedInteger
+    """Number of columns, hidden ones included; up to 4096.
+
+    The server's name: m_colcnt
+    """
+    column_types: list[_column_types.ColumnTypes.ColumnType | int]
+    """The type of each column.
+
+    The server's name: m_coltype
+    """
+    metadata_length: _packed_integer.PackedInteger | None
+    """Length of `metadata`, in bytes. Absent before 5.1.16 or so, together with all that follows.
+
+    The server's name: m_field_metadata_size
+    """
+    metadata: TableMapEvent.MetadataBlock | None
+    """Lengths, precisions and the like, by column.
+
+    The server's name: m_field_metadata
+    """
+    _raw_metadata: bytes
+    null_bits: bytes | None
+    """Whether each column may be NULL; the first column is the lowest bit of the first byte.
+
+    The server's name: m_null_bits
+    """
+    optional_metadata: list[_table_map_metadata.TableMapMetadata]
+    """More about the columns, by the variable `binlog_row_metadata`. MySQL since 8.0.1, MariaDB
+    since 10.5.0.
+
+    The server's name: m_optional_metadata
+    """
     def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    @property
+    def is_bit_length_exact(self) -> bool:
+        """BIT columns take whole bytes only; all servers set this.
+
+        The server's name: TM_BIT_LEN_EXACT_F
+        """
+    @property
+    def has_referencing_keys(self) -> bool:
+        """A foreign key of another database refers to the table. MySQL since 5.6.
+
+        The server's name: TM_REFERRED_FK_DB_F
+        """
+    @property
+    def has_generated_invisible_primary_key(self) -> bool:
+        """The first column is an invisible primary key that the server made up. MySQL since 8.0.30.
+
+        The server's name: TM_GENERATED_INVISIBLE_PK_F
+        """
+    @property
+    def has_triggers(self) -> bool:
+        """The table has triggers. MariaDB since 10.1.
+
+        The server's name: TM_BIT_HAS_TRIGGERS_F
+        """
+    @property
+    def has_metadata(self) -> bool:
+        """Whether anything follows the types; asked first, and then remembered, behind them."""
+    @property
+    def signedness(self) -> _table_map_metadata.TableMapMetadata.Bitmap | None:
+        """The last field of this kind, if there is one."""
+    @property
+    def column_names(self) -> _table_map_metadata.TableMapMetadata.Names | None:
+        """The last field of this kind, if there is one."""
+    @property
+    def columns(self) -> list[TableMapEvent.Column] | None:
+        """What the parts of the event say of each column; no bytes of their own."""
+    @property
+    def has_known_columns(self) -> bool:
+        """Whether the lengths of all columns' values are known, so that rows can be read."""
+
+    class MetadataBlock(KaitaiStruct):
+        columns: list[_column_metadata.ColumnMetadata]
+        unknown_tail: bytes | None
+        """Metadata of types that this grammar does not know."""
+        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+
+    class Column(KaitaiStruct):
+        index: int
+        """Place among the columns, from 0."""
+        numeric_ordinal: int
+        """Number of numeric columns before this one."""
+        are_previous_known: bool
+        """Whether the types of all columns before this one are known."""
+        def __init__(self, index: int, numeric_ordinal: int, are_previous_known: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def type(self) -> _column_types.ColumnTypes.ColumnType | int: ...
+        @property
+        def metadata(self) -> _column_metadata.ColumnMetadata: ...
+        @property
+        def real_type(self) -> _column_types.ColumnTypes.ColumnType | int:
+            """The type; of what the table map calls `string`, the real one."""
+        @property
+        def is_nullable(self) -> bool: ...
+        @property
+        def is_numeric(self) -> bool:
+            """Whether the column has a bit in the field `signedness`."""
+        @property
+        def next_numeric_ordinal(self) -> int: ...
+        @property
+        def has_signedness(self) -> bool:
+            """Whether the log says if the number is signed."""
+        @property
+        def is_unsigned(self) -> bool:
+            """The column is declared UNSIGNED; false where the log does not say."""
+        @property
+        def has_name(self) -> bool: ...
+        @property
+        def name(self) -> str | None:
+            """Present where `binlog_row_metadata` was FULL."""
+        @property
+        def is_known(self) -> bool:
+            """Whether the lengths of values are known, of this column and of all before it."""

@@ -24,6 +24,8 @@ class BinlogEvent(KaitaiStruct):
     """Whether the log numbers its event types as early 5.1 alpha versions did."""
     table_map: _table_map_event.TableMapEvent | None
     """The table map that a rows event belongs to; null where there is none."""
+    has_table_map: bool
+    """Whether `table_map` is there."""
     header: _event_header.EventHeader
     body: _event_body.EventBody
     _raw_body: bytes
@@ -31,7 +33,7 @@ class BinlogEvent(KaitaiStruct):
     """CRC32 (zlib's) of all bytes of the event before this field. In a format description event,
     the bit `is_in_use` of the flags counts as 0, since closing the file clears it.
     """
-    def __init__(self, binlog_version: int, header_length: int, post_header_length: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, binlog_version: int, header_length: int, post_header_length: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_format_description(self) -> bool: ...
     @property

@@ -5,6 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 from . import append_block_event as _append_block_event
 from . import binlog_enums as _binlog_enums
+from . import compressed_rows_event as _compressed_rows_event
 from . import create_file_event as _create_file_event
 from . import delete_file_event as _delete_file_event
 from . import exec_load_event as _exec_load_event
@@ -17,6 +18,7 @@ from . import incident_event as _incident_event
 from . import intvar_event as _intvar_event
 from . import large_transaction_header_event as _large_transaction_header_event
 from . import load_event as _load_event
+from . import pre_ga_rows_event as _pre_ga_rows_event
 from . import query_event as _query_event
 from . import rand_event as _rand_event
 from . import rotate_event as _rotate_event
@@ -38,8 +40,10 @@ class EventBody(KaitaiStruct):
     """The format description's entry for the type, in bytes; 0 where it has none."""
     table_map: _table_map_event.TableMapEvent | None
     """The table map that a rows event belongs to; null where there is none."""
-    content: _start_event_v3.StartEventV3 | _query_event.QueryEvent | _stop_event.StopEvent | _rotate_event.RotateEvent | _intvar_event.IntvarEvent | _load_event.LoadEvent | _slave_event.SlaveEvent | _create_file_event.CreateFileEvent | _append_block_event.AppendBlockEvent | _exec_load_event.ExecLoadEvent | _delete_file_event.DeleteFileEvent | _rand_event.RandEvent | _user_var_event.UserVarEvent | _format_description_event.FormatDescriptionEvent | _xid_event.XidEvent | _execute_load_query_event.ExecuteLoadQueryEvent | _table_map_event.TableMapEvent | _incident_event.IncidentEvent | _heartbeat_event.HeartbeatEvent | _ignorable_event.IgnorableEvent | _rows_query_event.RowsQueryEvent | _rows_event.RowsEvent | _heartbeat_event_v2.HeartbeatEventV2 | _large_transaction_header_event.LargeTransactionHeaderEvent | EventBody.UnknownEvent
-    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    has_table_map: bool
+    """Whether `table_map` is there."""
+    content: _start_event_v3.StartEventV3 | _query_event.QueryEvent | _stop_event.StopEvent | _rotate_event.RotateEvent | _intvar_event.IntvarEvent | _load_event.LoadEvent | _slave_event.SlaveEvent | _create_file_event.CreateFileEvent | _append_block_event.AppendBlockEvent | _exec_load_event.ExecLoadEvent | _delete_file_event.DeleteFileEvent | _rand_event.RandEvent | _user_var_event.UserVarEvent | _format_description_event.FormatDescriptionEvent | _xid_event.XidEvent | _execute_load_query_event.ExecuteLoadQueryEvent | _table_map_event.TableMapEvent | _pre_ga_rows_event.PreGaRowsEvent | _rows_event.RowsEvent | _incident_event.IncidentEvent | _heartbeat_event.HeartbeatEvent | _ignorable_event.IgnorableEvent | _rows_query_event.RowsQueryEvent | _heartbeat_event_v2.HeartbeatEventV2 | _large_transaction_header_event.LargeTransactionHeaderEvent | _compressed_rows_event.CompressedRowsEvent | EventBody.UnknownEvent
+    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def fixed_length(self) -> int:
         """Length of the fixed part in front of the body, in bytes. Logs before version 4 have no

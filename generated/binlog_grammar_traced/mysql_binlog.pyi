@@ -4,9 +4,11 @@ from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
 from . import binlog_event as _binlog_event
+from . import effective_type as _effective_type
 from . import event_header as _event_header
 from . import format_description_event as _format_description_event
 from . import log_start as _log_start
+from . import table_id as _table_id
 from . import table_map_event as _table_map_event
 
 class MysqlBinlog(KaitaiStruct):
@@ -25,15 +27,26 @@ class MysqlBinlog(KaitaiStruct):
 
     class LogEntry(KaitaiStruct):
         index: int
+        """Place in the file, from 0."""
         previous_format_index: int
+        """Place of the newest format description event before, or -1."""
         previous_table_map_index: int
+        """Place of the newest table map event of the statement before, or -1."""
         event: _binlog_event.BinlogEvent
         def __init__(self, index: int, previous_format_index: int, previous_table_map_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def upcoming(self) -> _event_header.EventHeader:
             """The header, read ahead."""
         @property
+        def upcoming_type(self) -> _effective_type.EffectiveType:
+            """What the event is; no bytes."""
+        @property
+        def is_format(self) -> bool: ...
+        @property
         def format_index(self) -> int: ...
+        @property
+        def is_statement_start(self) -> bool:
+            """No rows event behind refers to a table map before; it bounds the search."""
         @property
         def table_map_index(self) -> int: ...
         @property
@@ -47,22 +60,19 @@ class MysqlBinlog(KaitaiStruct):
         @property
         def is_rows_event(self) -> bool: ...
         @property
-        def upcoming_table_id(self) -> MysqlBinlog.TableId | None: ...
+        def upcoming_table_id(self) -> _table_id.TableId | None: ...
         @property
         def table_map_candidates(self) -> list[MysqlBinlog.TableMapCandidate] | None:
             """The table maps before this entry, newest first, up to the one that the rows belong to."""
         @property
+        def has_table_map(self) -> bool: ...
+        @property
         def table_map(self) -> _table_map_event.TableMapEvent | None: ...
 
-    class TableId(KaitaiStruct):
-        len: int
-        table_id: bytes
-        def __init__(self, len: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
-
     class TableMapCandidate(KaitaiStruct):
-        table_id: MysqlBinlog.TableId | None
+        table_id: int
         index: int
-        def __init__(self, table_id: MysqlBinlog.TableId | None, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, table_id: int, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_end(self) -> bool: ...
         @property

@@ -3,6 +3,11 @@
 
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
+from . import binlog_enums
+from . import extra_row_info
+from . import image_columns
+from . import packed_integer
+from . import table_id
 from . import table_map_event
 import collections
 
@@ -11,23 +16,211 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class RowsEvent(KaitaiStruct):
-    SEQ_FIELDS = ["table_id", "rest"]
-    def __init__(self, post_header_length, table_map, _io, _parent=None, _root=None):
+    """Rows of one table that were inserted, updated or deleted: WRITE_ROWS_EVENT, UPDATE_ROWS_EVENT and
+    DELETE_ROWS_EVENT in version 1 (since 5.1.16; all of MariaDB's) and version 2 (MySQL since 5.6), and
+    PARTIAL_UPDATE_ROWS_EVENT (since 8.0.3).
+
+    .. seealso::
+       libs/mysql/binlog/event/rows_event.h, Rows_event
+    """
+    SEQ_FIELDS = ["table_id", "flags", "extra_data_length", "unknown_post_header", "extra_data", "number_of_columns", "columns", "columns_after", "images"]
+    extra_data_length = None
+    unknown_post_header = None
+    extra_data = None
+    columns_after = None
+
+    def __init__(self, type_code, post_header_length, table_map, has_table_map, _io, _parent=None, _root=None):
         super(RowsEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
+        self.type_code = type_code
         self.post_header_length = post_header_length
         self.table_map = table_map
+        self.has_table_map = has_table_map
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
         self._debug['table_id']['start'] = self._io.pos()
-        self.table_id = self._io.read_bytes(6)
+        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.table_id._read()
         self._debug['table_id']['end'] = self._io.pos()
-        self._debug['rest']['start'] = self._io.pos()
-        self.rest = self._io.read_bytes_full()
-        self._debug['rest']['end'] = self._io.pos()
+        self._debug['flags']['start'] = self._io.pos()
+        self.flags = self._io.read_u2le()
+        self._debug['flags']['end'] = self._io.pos()
+        if self.post_header_length >= 10:
+            pass
+            self._debug['extra_data_length']['start'] = self._io.pos()
+            self.extra_data_length = self._io.read_u2le()
+            self._debug['extra_data_length']['end'] = self._io.pos()
+            if not self.extra_data_length >= 2:
+                raise kaitaistruct.ValidationLessThanError(2, self.extra_data_length, self._io, u"/seq/2")
+
+        if self.post_header_length > 10:
+            pass
+            self._debug['unknown_post_header']['start'] = self._io.pos()
+            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 10)
+            self._debug['unknown_post_header']['end'] = self._io.pos()
+
+        if self.post_header_length >= 10:
+            pass
+            self._debug['extra_data']['start'] = self._io.pos()
+            self._raw_extra_data = self._io.read_bytes(self.extra_data_length - 2)
+            _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
+            self.extra_data = RowsEvent.ExtraData(_io__raw_extra_data, self, self._root)
+            self.extra_data._read()
+            self._debug['extra_data']['end'] = self._io.pos()
+
+        self._debug['number_of_columns']['start'] = self._io.pos()
+        self.number_of_columns = packed_integer.PackedInteger(self._io)
+        self.number_of_columns._read()
+        self._debug['number_of_columns']['end'] = self._io.pos()
+        self._debug['columns']['start'] = self._io.pos()
+        self.columns = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+        self.columns._read()
+        self._debug['columns']['end'] = self._io.pos()
+        if self.is_update:
+            pass
+            self._debug['columns_after']['start'] = self._io.pos()
+            self.columns_after = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+            self.columns_after._read()
+            self._debug['columns_after']['end'] = self._io.pos()
+
+        self._debug['images']['start'] = self._io.pos()
+        self.images = self._io.read_bytes_full()
+        self._debug['images']['end'] = self._io.pos()
 
 
     def _fetch_instances(self):
         pass
+        self.table_id._fetch_instances()
+        if self.post_header_length >= 10:
+            pass
+
+        if self.post_header_length > 10:
+            pass
+
+        if self.post_header_length >= 10:
+            pass
+            self.extra_data._fetch_instances()
+
+        self.number_of_columns._fetch_instances()
+        self.columns._fetch_instances()
+        if self.is_update:
+            pass
+            self.columns_after._fetch_instances()
+
+
+    class ExtraData(KaitaiStruct):
+        SEQ_FIELDS = ["chunks"]
+        def __init__(self, _io, _parent=None, _root=None):
+            super(RowsEvent.ExtraData, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._debug = collections.defaultdict(dict)
+
+        def _read(self):
+            self._debug['chunks']['start'] = self._io.pos()
+            self._debug['chunks']['arr'] = []
+            self.chunks = []
+            i = 0
+            while not self._io.is_eof():
+                self._debug['chunks']['arr'].append({'start': self._io.pos()})
+                _t_chunks = extra_row_info.ExtraRowInfo(self._parent.is_update, self._io)
+                try:
+                    _t_chunks._read()
+                finally:
+                    self.chunks.append(_t_chunks)
+                self._debug['chunks']['arr'][len(self.chunks) - 1]['end'] = self._io.pos()
+                i += 1
+
+            self._debug['chunks']['end'] = self._io.pos()
+
+
+        def _fetch_instances(self):
+            pass
+            for i in range(len(self.chunks)):
+                pass
+                self.chunks[i]._fetch_instances()
+
+
+
+    @property
+    def has_no_check_constraint_checks(self):
+        """The session had `check_constraint_checks` off. MariaDB since 10.2."""
+        if hasattr(self, '_m_has_no_check_constraint_checks'):
+            return self._m_has_no_check_constraint_checks
+
+        self._m_has_no_check_constraint_checks = self.flags & 128 != 0
+        return getattr(self, '_m_has_no_check_constraint_checks', None)
+
+    @property
+    def has_no_foreign_key_checks(self):
+        """The session had `foreign_key_checks` off."""
+        if hasattr(self, '_m_has_no_foreign_key_checks'):
+            return self._m_has_no_foreign_key_checks
+
+        self._m_has_no_foreign_key_checks = self.flags & 2 != 0
+        return getattr(self, '_m_has_no_foreign_key_checks', None)
+
+    @property
+    def has_relaxed_unique_checks(self):
+        """The session had `unique_checks` off."""
+        if hasattr(self, '_m_has_relaxed_unique_checks'):
+            return self._m_has_relaxed_unique_checks
+
+        self._m_has_relaxed_unique_checks = self.flags & 4 != 0
+        return getattr(self, '_m_has_relaxed_unique_checks', None)
+
+    @property
+    def is_complete(self):
+        """The images have all columns of the table."""
+        if hasattr(self, '_m_is_complete'):
+            return self._m_is_complete
+
+        self._m_is_complete = self.flags & 8 != 0
+        return getattr(self, '_m_is_complete', None)
+
+    @property
+    def is_partial_update(self):
+        """The rows were updated, and JSON columns may hold what changed in them."""
+        if hasattr(self, '_m_is_partial_update'):
+            return self._m_is_partial_update
+
+        self._m_is_partial_update = self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event
+        return getattr(self, '_m_is_partial_update', None)
+
+    @property
+    def is_sql_foreign_key(self):
+        """Foreign keys are handled above the storage engine. MySQL since 9.6."""
+        if hasattr(self, '_m_is_sql_foreign_key'):
+            return self._m_is_sql_foreign_key
+
+        self._m_is_sql_foreign_key = self.flags & 16 != 0
+        return getattr(self, '_m_is_sql_foreign_key', None)
+
+    @property
+    def is_statement_end(self):
+        """The last rows event of its statement; the table maps before it end here."""
+        if hasattr(self, '_m_is_statement_end'):
+            return self._m_is_statement_end
+
+        self._m_is_statement_end = self.flags & 1 != 0
+        return getattr(self, '_m_is_statement_end', None)
+
+    @property
+    def is_update(self):
+        """The rows were updated."""
+        if hasattr(self, '_m_is_update'):
+            return self._m_is_update
+
+        self._m_is_update =  ((self.is_partial_update) or (self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event) or (self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1))
+        return getattr(self, '_m_is_update', None)
+
+    @property
+    def is_write(self):
+        """The rows were inserted."""
+        if hasattr(self, '_m_is_write'):
+            return self._m_is_write
+
+        self._m_is_write =  ((self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event) or (self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1))
+        return getattr(self, '_m_is_write', None)
