@@ -32,6 +32,6 @@ if ! "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; then
     fi
 fi
 
-[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+[ -x "$venv/bin/pip" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
