@@ -33,12 +33,15 @@ params:
   - id: table_map
     type: table_map_event
     doc: The table map that a rows event belongs to; null where there is none.
+  - id: has_table_map
+    type: bool
+    doc: Whether `table_map` is there.
 seq:
   - id: header
     type: event_header(binlog_version, header_length)
   - id: body
     size: 'header.event_size - header_length - (has_checksum ? 4 : 0)'
-    type: event_body(event_type.value, binlog_version, post_header_length, table_map)
+    type: event_body(event_type.value, binlog_version, post_header_length, table_map, has_table_map)
   - id: checksum
     -orig-id: checksum
     type: u4

@@ -7,6 +7,7 @@ meta:
   imports:
     - /binlog_enums
     - /events/append_block_event
+    - /events/compressed_rows_event
     - /events/create_file_event
     - /events/delete_file_event
     - /events/exec_load_event
@@ -19,6 +20,7 @@ meta:
     - /events/intvar_event
     - /events/large_transaction_header_event
     - /events/load_event
+    - /events/pre_ga_rows_event
     - /events/query_event
     - /events/rand_event
     - /events/rotate_event
@@ -45,6 +47,9 @@ params:
   - id: table_map
     type: table_map_event
     doc: The table map that a rows event belongs to; null where there is none.
+  - id: has_table_map
+    type: bool
+    doc: Whether `table_map` is there.
 seq:
   - id: content
     type:
@@ -69,13 +74,28 @@ seq:
         'binlog_enums::event_type::begin_load_query_event': append_block_event
         'binlog_enums::event_type::execute_load_query_event': execute_load_query_event(fixed_length)
         'binlog_enums::event_type::table_map_event': table_map_event(fixed_length)
+        'binlog_enums::event_type::pre_ga_write_rows_event': pre_ga_rows_event(type_code, fixed_length, table_map)
+        'binlog_enums::event_type::pre_ga_update_rows_event': pre_ga_rows_event(type_code, fixed_length, table_map)
+        'binlog_enums::event_type::pre_ga_delete_rows_event': pre_ga_rows_event(type_code, fixed_length, table_map)
+        'binlog_enums::event_type::write_rows_event_v1': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::update_rows_event_v1': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::delete_rows_event_v1': rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::incident_event': incident_event
         'binlog_enums::event_type::heartbeat_log_event': heartbeat_event
         'binlog_enums::event_type::ignorable_log_event': ignorable_event
         'binlog_enums::event_type::rows_query_log_event': rows_query_event
-        'binlog_enums::event_type::write_rows_event': rows_event(fixed_length, table_map)
+        'binlog_enums::event_type::write_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::update_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::delete_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::partial_update_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::heartbeat_log_event_v2': heartbeat_event_v2
         'binlog_enums::event_type::large_transaction_header_event': large_transaction_header_event
+        'binlog_enums::event_type::write_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::update_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::delete_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::write_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::update_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::delete_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
         _: unknown_event
 instances:
   fixed_length:

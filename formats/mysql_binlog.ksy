@@ -12,6 +12,8 @@ meta:
     - event_header
     - log_start
     - binlog_event
+    - common/effective_type
+    - common/table_id
     - events/format_description_event
     - events/table_map_event
 doc: |
@@ -41,10 +43,13 @@ types:
     params:
       - id: index
         type: s4
+        doc: Place in the file, from 0.
       - id: previous_format_index
         type: s4
+        doc: Place of the newest format description event before, or -1.
       - id: previous_table_map_index
         type: s4
+        doc: Place of the newest table map event of the statement before, or -1.
     seq:
       - id: event
         type: |
@@ -54,17 +59,34 @@ types:
             post_header_length,
             has_format and format.has_checksums,
             has_format and format.has_permuted_types,
-            table_map
+            table_map,
+            has_table_map
           )
     instances:
       upcoming:
         pos: _io.pos
         type: event_header(1, 13)
         doc: The header, read ahead.
+      upcoming_type:
+        type: effective_type(upcoming.type_code, has_format and format.has_permuted_types)
+        doc: What the event is; no bytes.
+      is_format:
+        value: upcoming.type_code == binlog_enums::event_type::format_description_event
       format_index:
-        value: 'upcoming.type_code == binlog_enums::event_type::format_description_event ? index : previous_format_index'
+        value: 'is_format ? index : previous_format_index'
+      is_statement_start:
+        value: |
+          upcoming_type.value == binlog_enums::event_type::query_event or
+          upcoming_type.value == binlog_enums::event_type::xid_event or
+          upcoming_type.value == binlog_enums::event_type::gtid_log_event or
+          upcoming_type.value == binlog_enums::event_type::anonymous_gtid_log_event or
+          upcoming_type.value == binlog_enums::event_type::gtid_tagged_log_event or
+          upcoming_type.value == binlog_enums::event_type::mariadb_gtid_event
+        doc: No rows event behind refers to a table map before; it bounds the search.
       table_map_index:
-        value: 'upcoming.type_code == binlog_enums::event_type::table_map_event ? index : previous_table_map_index'
+        value: |
+          upcoming_type.value == binlog_enums::event_type::table_map_event ? index :
+          is_statement_start ? -1 : previous_table_map_index
       has_format:
         value: previous_format_index >= 0
       format:
@@ -73,40 +95,41 @@ types:
       header_length:
         value: |
           _root.binlog_version == 1 ? 13 :
-          upcoming.type_code == binlog_enums::event_type::format_description_event ? 19 :
+          is_format ? 19 :
           has_format ? format.header_length : 19
       post_header_length:
-        value: 'has_format ? format.post_header_lengths[upcoming.type_code.to_i - 1] : 0'
+        value: |
+          has_format and upcoming.type_code.to_i > 0 and upcoming.type_code.to_i <= format.number_of_event_types
+          ? format.post_header_lengths[upcoming.type_code.to_i - 1] : 0
       is_rows_event:
-        value: upcoming.type_code == binlog_enums::event_type::write_rows_event
+        value: |
+          upcoming_type.value.to_i >= 20 and upcoming_type.value.to_i <= 25 or
+          upcoming_type.value.to_i >= 30 and upcoming_type.value.to_i <= 32 or
+          upcoming_type.value == binlog_enums::event_type::partial_update_rows_event or
+          upcoming_type.value.to_i >= 166 and upcoming_type.value.to_i <= 171
       upcoming_table_id:
         pos: _io.pos + header_length
-        type: 'table_id(post_header_length == 6 ? 4 : 6)'
+        type: table_id(post_header_length)
         if: is_rows_event
       table_map_candidates:
         type: |
           table_map_candidate(
-            upcoming_table_id,
+            upcoming_table_id.value,
             _index == 0 ? previous_table_map_index : table_map_candidates[_index - 1].next_index
           )
         repeat: until
         repeat-until: _.is_end or _.is_match
         if: is_rows_event
         doc: The table maps before this entry, newest first, up to the one that the rows belong to.
+      has_table_map:
+        value: is_rows_event and table_map_candidates.last.is_match
       table_map:
         value: table_map_candidates.last.table_map
-        if: is_rows_event and table_map_candidates.last.is_match
-  table_id:
-    params:
-      - id: len
-        type: u1
-    seq:
-      - id: table_id
-        size: len
+        if: has_table_map
   table_map_candidate:
     params:
       - id: table_id
-        type: table_id
+        type: u8
       - id: index
         type: s4
     instances:
@@ -116,6 +139,6 @@ types:
         value: _root.entries[index].event.body.content.as<table_map_event>
         if: not is_end
       is_match:
-        value: not is_end and table_map.table_id == table_id.table_id
+        value: not is_end and table_map.table_id.value == table_id
       next_index:
-        value: '_root.entries[index].previous_table_map_index'
+        value: _root.entries[index].previous_table_map_index

@@ -1,14 +1,211 @@
 meta:
   id: table_map_event
+  title: TABLE_MAP_EVENT
+  license: MIT
   ks-version: '0.10'
   endian: le
   imports:
     - /common/packed_integer
+    - /common/table_id
+    - /events/table_map_metadata
+    - /values/column_metadata
+    - /values/column_types
+doc: |
+  Names a table and the types of its columns for the rows events that follow in the same
+  statement. Since 5.1.5.
+doc-ref: libs/mysql/binlog/event/rows_event.h, Table_map_event
+-webide-representation: '{schema_name}.{table_name}, id {table_id}'
 params:
   - id: post_header_length
     type: u1
+    doc: Length of the fixed part, in bytes; 8, or 6 with a table id of 4 bytes.
 seq:
   - id: table_id
-    size: 6
-  - id: rest
-    size-eos: true
+    -orig-id: m_table_id
+    type: table_id(post_header_length)
+    doc: What rows events refer to the table by.
+  - id: flags
+    -orig-id: m_flags
+    type: u2
+    doc: Bits described by the `is_…` and `has_…` instances.
+  - id: unknown_post_header
+    size: post_header_length - 8
+    if: post_header_length > 8
+    doc: What a newer server may add to the fixed part.
+  - id: schema_name_length
+    -orig-id: m_dblen
+    type: packed_integer
+    doc: Length of `schema_name`, in bytes.
+  - id: schema_name
+    -orig-id: m_dbnam
+    type: str
+    size: schema_name_length.value
+    encoding: UTF-8
+    doc: Name of the table's database.
+  - id: schema_name_end
+    type: u1
+    doc: A zero byte behind the name.
+  - id: table_name_length
+    -orig-id: m_tbllen
+    type: packed_integer
+    doc: Length of `table_name`, in bytes.
+  - id: table_name
+    -orig-id: m_tblnam
+    type: str
+    size: table_name_length.value
+    encoding: UTF-8
+    doc: Name of the table.
+  - id: table_name_end
+    type: u1
+    doc: A zero byte behind the name.
+  - id: number_of_columns
+    -orig-id: m_colcnt
+    type: packed_integer
+    doc: Number of columns, hidden ones included; up to 4096.
+  - id: column_types
+    -orig-id: m_coltype
+    type: u1
+    enum: column_types::column_type
+    repeat: expr
+    repeat-expr: number_of_columns.value
+    doc: The type of each column.
+  - id: metadata_length
+    -orig-id: m_field_metadata_size
+    type: packed_integer
+    if: has_metadata
+    doc: Length of `metadata`, in bytes. Absent before 5.1.16 or so, together with all that follows.
+  - id: metadata
+    -orig-id: m_field_metadata
+    size: metadata_length.value
+    type: metadata_block
+    if: has_metadata
+    doc: Lengths, precisions and the like, by column.
+  - id: null_bits
+    -orig-id: m_null_bits
+    size: (number_of_columns.value + 7) / 8
+    if: has_metadata
+    doc: Whether each column may be NULL; the first column is the lowest bit of the first byte.
+  - id: optional_metadata
+    -orig-id: m_optional_metadata
+    type: |
+      table_map_metadata(
+        _index,
+        _index == 0 ? -1 : optional_metadata[_index - 1].signedness_index,
+        _index == 0 ? -1 : optional_metadata[_index - 1].column_name_index
+      )
+    repeat: eos
+    doc: |
+      More about the columns, by the variable `binlog_row_metadata`. MySQL since 8.0.1, MariaDB
+      since 10.5.0.
+instances:
+  is_bit_length_exact:
+    -orig-id: TM_BIT_LEN_EXACT_F
+    value: (flags & 0x0001) != 0
+    doc: BIT columns take whole bytes only; all servers set this.
+  has_referencing_keys:
+    -orig-id: TM_REFERRED_FK_DB_F
+    value: (flags & 0x0002) != 0
+    doc: A foreign key of another database refers to the table. MySQL since 5.6.
+  has_generated_invisible_primary_key:
+    -orig-id: TM_GENERATED_INVISIBLE_PK_F
+    value: (flags & 0x0004) != 0
+    doc: The first column is an invisible primary key that the server made up. MySQL since 8.0.30.
+  has_triggers:
+    -orig-id: TM_BIT_HAS_TRIGGERS_F
+    value: (flags & 0x4000) != 0
+    doc: The table has triggers. MariaDB since 10.1.
+  has_metadata:
+    value: not _io.eof
+    doc: Whether anything follows the types; asked first, and then remembered, behind them.
+  signedness:
+    value: optional_metadata[optional_metadata.last.signedness_index].value.as<table_map_metadata::bitmap>
+    if: optional_metadata.size > 0 and optional_metadata.last.signedness_index >= 0
+    doc: The last field of this kind, if there is one.
+  column_names:
+    value: optional_metadata[optional_metadata.last.column_name_index].value.as<table_map_metadata::names>
+    if: optional_metadata.size > 0 and optional_metadata.last.column_name_index >= 0
+    doc: The last field of this kind, if there is one.
+  columns:
+    type: |
+      column(
+        _index,
+        _index == 0 ? 0 : columns[_index - 1].next_numeric_ordinal,
+        _index == 0 ? true : columns[_index - 1].is_known
+      )
+    repeat: expr
+    repeat-expr: number_of_columns.value
+    if: has_metadata
+    doc: What the parts of the event say of each column; no bytes of their own.
+  has_known_columns:
+    value: 'has_metadata and (number_of_columns.value == 0 or columns.last.is_known)'
+    doc: Whether the lengths of all columns' values are known, so that rows can be read.
+types:
+  metadata_block:
+    seq:
+      - id: columns
+        type: column_metadata(_parent.column_types[_index])
+        repeat: expr
+        repeat-expr: _parent.number_of_columns.value
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+        doc: Metadata of types that this grammar does not know.
+  column:
+    -webide-representation: '{name} {type}'
+    params:
+      - id: index
+        type: u4
+        doc: Place among the columns, from 0.
+      - id: numeric_ordinal
+        type: u4
+        doc: Number of numeric columns before this one.
+      - id: are_previous_known
+        type: bool
+        doc: Whether the types of all columns before this one are known.
+    instances:
+      type:
+        value: _parent.column_types[index]
+      metadata:
+        value: _parent.metadata.columns[index]
+      real_type:
+        value: metadata.real_type
+        doc: The type; of what the table map calls `string`, the real one.
+      is_nullable:
+        value: ((_parent.null_bits[index / 8] >> (index % 8)) & 1) == 1
+      is_numeric:
+        value: |
+          type == column_types::column_type::tiny or
+          type == column_types::column_type::short or
+          type == column_types::column_type::long or
+          type == column_types::column_type::float or
+          type == column_types::column_type::double or
+          type == column_types::column_type::longlong or
+          type == column_types::column_type::int24 or
+          type == column_types::column_type::newdecimal
+        doc: Whether the column has a bit in the field `signedness`.
+      next_numeric_ordinal:
+        value: 'is_numeric ? numeric_ordinal + 1 : numeric_ordinal'
+      has_signedness:
+        value: |
+          is_numeric and _parent.optional_metadata.size > 0 and
+          _parent.optional_metadata.last.signedness_index >= 0 and
+          numeric_ordinal / 8 < _parent.signedness.bits.size
+        doc: Whether the log says if the number is signed.
+      is_unsigned:
+        value: has_signedness and ((_parent.signedness.bits[numeric_ordinal / 8] >> (7 - numeric_ordinal % 8)) & 1) == 1
+        doc: The column is declared UNSIGNED; false where the log does not say.
+      has_name:
+        value: |
+          _parent.optional_metadata.size > 0 and
+          _parent.optional_metadata.last.column_name_index >= 0 and
+          index < _parent.column_names.names.size
+      name:
+        value: _parent.column_names.names[index].text
+        if: has_name
+        doc: Present where `binlog_row_metadata` was FULL.
+      is_known:
+        value: |
+          are_previous_known and (
+            type.to_i >= 1 and type.to_i <= 20 or type.to_i == 140 or type.to_i == 141 or
+            type.to_i == 242 or type.to_i >= 245)
+        doc: Whether the lengths of values are known, of this column and of all before it.

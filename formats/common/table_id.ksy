@@ -1,0 +1,28 @@
+meta:
+  id: table_id
+  title: Table id
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  The number that ties a rows event to its table map. A server gives it when it opens a table; it
+  means nothing beyond the statement. 4 bytes in some sources before 5.1.4, where the fixed part of
+  the event has 6 bytes; else 6 bytes.
+doc-ref: libs/mysql/binlog/event/table_id.h, Table_id
+-webide-representation: '{value:dec}'
+params:
+  - id: post_header_length
+    type: u1
+    doc: Length of the fixed part that starts with this number, in bytes.
+seq:
+  - id: low
+    type: u4
+    doc: The lower 32 bits.
+  - id: high
+    type: u2
+    if: post_header_length != 6
+    doc: The upper 16 bits.
+instances:
+  value:
+    value: '(post_header_length == 6 ? low : low + high * 0x100000000).as<u8>'
+    doc: The number, up to 48 bits.

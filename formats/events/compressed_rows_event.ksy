@@ -1,0 +1,116 @@
+meta:
+  id: compressed_rows_event
+  title: Compressed rows event
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /binlog_enums
+    - /common/compressed_data
+    - /common/packed_integer
+    - /common/table_id
+    - /events/table_map_event
+    - /values/extra_row_info
+    - /values/image_columns
+doc: |
+  A rows event whose images are compressed: WRITE_ROWS_COMPRESSED_EVENT and its kin, of version 1
+  (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`.
+doc-ref: sql/log_event.cc, Rows_log_event::uncompress_buf
+-webide-representation: 'table id {table_id}'
+params:
+  - id: type_code
+    type: u1
+    enum: binlog_enums::event_type
+    doc: What kind of rows event it is.
+  - id: post_header_length
+    type: u1
+    doc: |
+      Length of the fixed part, in bytes; 8 in version 1, or 6 with a table id of 4 bytes, 10 in
+      version 2.
+  - id: table_map
+    type: table_map_event
+    doc: The table map that the event belongs to; null where there is none.
+  - id: has_table_map
+    type: bool
+    doc: Whether `table_map` is there.
+seq:
+  - id: table_id
+    -orig-id: m_table_id
+    type: table_id(post_header_length)
+    doc: Refers to a table map before the event, in the same statement.
+  - id: flags
+    -orig-id: m_flags
+    type: u2
+    doc: Bits described by the `is_…` and `has_…` instances.
+  - id: extra_data_length
+    -orig-id: var_header_len
+    type: u2
+    valid:
+      min: 2
+    if: post_header_length >= 10
+    doc: Length of this field and `extra_data`, in bytes. Version 2 only.
+  - id: unknown_post_header
+    size: post_header_length - 10
+    if: post_header_length > 10
+    doc: What a newer server may add to the fixed part.
+  - id: extra_data
+    -orig-id: m_extra_row_info
+    size: extra_data_length - 2
+    type: extra_data
+    if: post_header_length >= 10
+    doc: What the event says of all its rows.
+  - id: number_of_columns
+    -orig-id: m_width
+    type: packed_integer
+    doc: Number of the table's columns.
+  - id: columns
+    -orig-id: columns_before_image
+    type: image_columns(number_of_columns.value.as<u4>)
+    doc: The columns in the images of the rows, in an update before it.
+  - id: columns_after
+    -orig-id: columns_after_image
+    type: image_columns(number_of_columns.value.as<u4>)
+    if: is_update
+    doc: The columns in the images of the rows after an update.
+  - id: compressed_images
+    -orig-id: m_rows_buf
+    size-eos: true
+    type: compressed_data
+    doc: The images of all rows, one behind the other, compressed; `rows` reads them.
+instances:
+  is_statement_end:
+    -orig-id: STMT_END_F
+    value: (flags & 0x0001) != 0
+    doc: The last rows event of its statement; the table maps before it end here.
+  has_no_foreign_key_checks:
+    -orig-id: NO_FOREIGN_KEY_CHECKS_F
+    value: (flags & 0x0002) != 0
+    doc: The session had `foreign_key_checks` off.
+  has_relaxed_unique_checks:
+    -orig-id: RELAXED_UNIQUE_CHECKS_F
+    value: (flags & 0x0004) != 0
+    doc: The session had `unique_checks` off.
+  is_complete:
+    -orig-id: COMPLETE_ROWS_F
+    value: (flags & 0x0008) != 0
+    doc: The images have all columns of the table.
+  has_no_check_constraint_checks:
+    -orig-id: NO_CHECK_CONSTRAINT_CHECKS_F
+    value: (flags & 0x0080) != 0
+    doc: The session had `check_constraint_checks` off.
+  is_write:
+    value: |
+      type_code == binlog_enums::event_type::write_rows_compressed_event_v1 or
+      type_code == binlog_enums::event_type::write_rows_compressed_event
+    doc: The rows were inserted.
+  is_update:
+    value: |
+      type_code == binlog_enums::event_type::update_rows_compressed_event_v1 or
+      type_code == binlog_enums::event_type::update_rows_compressed_event
+    doc: The rows were updated.
+types:
+  extra_data:
+    seq:
+      - id: chunks
+        type: extra_row_info(_parent.is_update)
+        repeat: eos

@@ -1,0 +1,204 @@
+meta:
+  id: table_map_metadata
+  title: Optional metadata field of a table map
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /common/packed_integer
+doc: |
+  One field of what a table map says beyond the types, such as names and character sets. Fields
+  come in any order; a list counts only the columns that its field is about.
+doc-ref: libs/mysql/binlog/event/rows_event.h, Table_map_event::Optional_metadata_fields
+-webide-representation: '{type} {value}'
+params:
+  - id: index
+    type: s4
+    doc: Place among the fields, from 0.
+  - id: previous_signedness_index
+    type: s4
+    doc: Place of the newest field of this kind before, or -1.
+  - id: previous_column_name_index
+    type: s4
+    doc: Place of the newest field of this kind before, or -1.
+seq:
+  - id: type
+    -orig-id: type
+    type: u1
+    enum: field_type
+    doc: What the field is about.
+  - id: length
+    -orig-id: len
+    type: packed_integer
+    doc: Length of `value`, in bytes.
+  - id: value
+    size: length.value
+    type:
+      switch-on: type
+      cases:
+        'field_type::signedness': bitmap
+        'field_type::default_charset': default_collation
+        'field_type::column_charset': numbers
+        'field_type::column_name': names
+        'field_type::set_str_value': member_lists
+        'field_type::enum_str_value': member_lists
+        'field_type::geometry_type': numbers
+        'field_type::simple_primary_key': numbers
+        'field_type::primary_key_with_prefix': prefixed_key
+        'field_type::enum_and_set_default_charset': default_collation
+        'field_type::enum_and_set_column_charset': numbers
+        'field_type::column_visibility': bitmap
+        'field_type::vector_dimensionality': numbers
+        _: unknown_field
+instances:
+  signedness_index:
+    value: 'type == field_type::signedness ? index : previous_signedness_index'
+    doc: Place of the newest field of this kind up to here, or -1.
+  column_name_index:
+    value: 'type == field_type::column_name ? index : previous_column_name_index'
+    doc: Place of the newest field of this kind up to here, or -1.
+types:
+  bitmap:
+    doc: A bit for each column that the field is about; the first is the highest bit of the first byte.
+    seq:
+      - id: bits
+        type: u1
+        repeat: eos
+  numbers:
+    doc: |
+      A number for each column that the field is about: a collation, a type of geometry, a number of
+      dimensions; or the places of the columns of a primary key.
+    seq:
+      - id: numbers
+        type: packed_integer
+        repeat: eos
+  default_collation:
+    doc: The collation of most columns, and the exceptions.
+    seq:
+      - id: collation
+        type: packed_integer
+        doc: Number of the collation of all columns but the exceptions.
+      - id: exceptions
+        type: exception
+        repeat: eos
+  exception:
+    seq:
+      - id: column
+        type: packed_integer
+        doc: Place among the columns that the field is about, from 0.
+      - id: collation
+        type: packed_integer
+        doc: Number of the column's collation.
+  names:
+    seq:
+      - id: names
+        type: name
+        repeat: eos
+        doc: The names of all columns.
+  name:
+    -webide-representation: '{text}'
+    seq:
+      - id: length
+        type: packed_integer
+        doc: Length of `text`, in bytes.
+      - id: text
+        type: str
+        size: length.value
+        encoding: UTF-8
+        doc: The column's name.
+  member_lists:
+    seq:
+      - id: columns
+        type: member_list
+        repeat: eos
+        doc: The members of each ENUM column, or of each SET column.
+  member_list:
+    seq:
+      - id: number_of_members
+        type: packed_integer
+      - id: members
+        type: member
+        repeat: expr
+        repeat-expr: number_of_members.value
+  member:
+    -webide-representation: '{value}'
+    seq:
+      - id: length
+        type: packed_integer
+        doc: Length of `value`, in bytes.
+      - id: value
+        size: length.value
+        doc: The member, in the column's character set.
+  prefixed_key:
+    seq:
+      - id: parts
+        type: key_part
+        repeat: eos
+        doc: The columns of the primary key.
+  key_part:
+    seq:
+      - id: column
+        type: packed_integer
+        doc: Place among all columns, from 0.
+      - id: prefix_length
+        type: packed_integer
+        doc: Number of characters of the column that count; 0 for all.
+  unknown_field:
+    doc: A field of a kind that this grammar does not know.
+    seq:
+      - id: data
+        size-eos: true
+enums:
+  field_type:
+    1:
+      id: signedness
+      -orig-id: SIGNEDNESS
+      doc: Which numeric columns are unsigned.
+    2:
+      id: default_charset
+      -orig-id: DEFAULT_CHARSET
+      doc: Collations of character columns, short where most are the same.
+    3:
+      id: column_charset
+      -orig-id: COLUMN_CHARSET
+      doc: Collations of character columns, one by one.
+    4:
+      id: column_name
+      -orig-id: COLUMN_NAME
+      doc: Names of all columns.
+    5:
+      id: set_str_value
+      -orig-id: SET_STR_VALUE
+      doc: Members of SET columns.
+    6:
+      id: enum_str_value
+      -orig-id: ENUM_STR_VALUE
+      doc: Members of ENUM columns.
+    7:
+      id: geometry_type
+      -orig-id: GEOMETRY_TYPE
+      doc: Types of geometry columns.
+    8:
+      id: simple_primary_key
+      -orig-id: SIMPLE_PRIMARY_KEY
+      doc: Columns of a primary key without prefixes.
+    9:
+      id: primary_key_with_prefix
+      -orig-id: PRIMARY_KEY_WITH_PREFIX
+      doc: Columns of a primary key, some of them prefixes.
+    10:
+      id: enum_and_set_default_charset
+      -orig-id: ENUM_AND_SET_DEFAULT_CHARSET
+      doc: Collations of ENUM and SET columns, short where most are the same.
+    11:
+      id: enum_and_set_column_charset
+      -orig-id: ENUM_AND_SET_COLUMN_CHARSET
+      doc: Collations of ENUM and SET columns, one by one.
+    12:
+      id: column_visibility
+      -orig-id: COLUMN_VISIBILITY
+      doc: Which columns are visible. MySQL since 8.0.23.
+    13:
+      id: vector_dimensionality
+      -orig-id: VECTOR_DIMENSIONALITY
+      doc: Numbers of dimensions of VECTOR columns. MySQL since 9.0.

@@ -1,0 +1,119 @@
+meta:
+  id: column_metadata
+  title: Metadata of a column
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /values/column_types
+doc: |
+  What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the
+  hidden column of a multi-valued index. The byte order differs by type.
+doc-ref: sql/rpl_utility.cc, read_field_metadata
+-webide-representation: '{real_type} {length:dec}'
+params:
+  - id: column_type
+    type: u1
+    enum: column_types::column_type
+    doc: As the table map's list of types has it.
+seq:
+  - id: element_type
+    -orig-id: m_elt_type
+    type: u1
+    enum: column_types::column_type
+    if: is_array
+    doc: Type of the array's elements.
+  - id: pack_length
+    -orig-id: pack_length
+    type: u1
+    if: has_pack_length
+    doc: |
+      Size of the length in front of a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the
+      value itself.
+  - id: max_length
+    -orig-id: field_length
+    type: u2
+    if: described_type == column_types::column_type::varchar and not is_array or described_type == column_types::column_type::varchar_compressed
+    doc: The longest value, in bytes; from 256 on, the length in front of a value has 2 bytes.
+  - id: max_element_length
+    -orig-id: field_length
+    type: b24le
+    if: described_type == column_types::column_type::varchar and is_array
+    doc: The longest element, in bytes.
+  - id: bits
+    -orig-id: bit_len
+    type: u1
+    if: described_type == column_types::column_type::bit
+    doc: Number of bits beyond the whole bytes, 0 to 7.
+  - id: bytes
+    -orig-id: bytes_in_rec
+    type: u1
+    if: described_type == column_types::column_type::bit
+    doc: Number of whole bytes, 0 to 8.
+  - id: precision
+    -orig-id: precision
+    type: u1
+    if: described_type == column_types::column_type::newdecimal
+    doc: Number of digits in all, 1 to 65.
+  - id: scale
+    -orig-id: decimals
+    type: u1
+    if: described_type == column_types::column_type::newdecimal
+    doc: Number of digits behind the point, 0 to 38.
+  - id: fractional_digits
+    -orig-id: decimals
+    type: u1
+    if: has_fractional_digits
+    doc: Number of digits of the second's fraction, 0 to 6.
+  - id: real_type_and_length
+    -orig-id: real_type
+    type: u1
+    if: is_string
+    doc: The real type; bits 4 and 5, inverted, are bits 8 and 9 of the length.
+  - id: length_low
+    -orig-id: field_length
+    type: u1
+    if: is_string
+    doc: Bits 0 to 7 of the length.
+instances:
+  is_array:
+    value: column_type == column_types::column_type::typed_array
+  described_type:
+    value: 'is_array ? element_type : column_type'
+    doc: The type that the rest of the metadata belongs to.
+  has_pack_length:
+    value: |
+      described_type == column_types::column_type::float or
+      described_type == column_types::column_type::double or
+      described_type == column_types::column_type::tiny_blob or
+      described_type == column_types::column_type::medium_blob or
+      described_type == column_types::column_type::long_blob or
+      described_type == column_types::column_type::blob or
+      described_type == column_types::column_type::blob_compressed or
+      described_type == column_types::column_type::geometry or
+      described_type == column_types::column_type::json or
+      described_type == column_types::column_type::vector
+  has_fractional_digits:
+    value: |
+      described_type == column_types::column_type::timestamp2 or
+      described_type == column_types::column_type::datetime2 or
+      described_type == column_types::column_type::time2
+  is_string:
+    value: |
+      described_type == column_types::column_type::string or
+      described_type == column_types::column_type::var_string or
+      described_type == column_types::column_type::enum or
+      described_type == column_types::column_type::set
+  length:
+    value: |
+      is_string ? length_low + (((real_type_and_length & 0x30) ^ 0x30) << 4) :
+      has_pack_length ? pack_length : 0
+    doc: |
+      Of CHAR and BINARY the longest value in bytes, up to 1023; of ENUM and SET the size of a value
+      in bytes; else the size of the length in front of a value.
+  real_type:
+    value: |
+      not is_string ? column_type :
+      (real_type_and_length | 0x30) == 247 ? column_types::column_type::enum :
+      (real_type_and_length | 0x30) == 248 ? column_types::column_type::set : column_types::column_type::string
+    doc: The type that a value's layout goes by; ENUM and SET hide behind `string`.

@@ -1,0 +1,40 @@
+meta:
+  id: image_columns
+  title: Columns of a row image
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: Which columns of the table the row images of an event have.
+doc-ref: libs/mysql/binlog/event/rows_event.h, Rows_event
+-webide-representation: '{bitmap}'
+params:
+  - id: number_of_columns
+    type: u4
+    doc: Number of the table's columns.
+seq:
+  - id: bitmap
+    size: (number_of_columns + 7) / 8
+    doc: A bit for each column; the first is the lowest bit of the first byte.
+instances:
+  columns:
+    type: 'column(_index, _index == 0 ? 0 : columns[_index - 1].next_ordinal)'
+    repeat: expr
+    repeat-expr: number_of_columns
+    doc: The bits, one by one; no bytes of their own.
+  number_present:
+    value: 'number_of_columns == 0 ? 0 : columns.last.next_ordinal'
+    doc: Number of columns that the images have.
+types:
+  column:
+    params:
+      - id: index
+        type: u4
+        doc: Place among the table's columns, from 0.
+      - id: ordinal
+        type: u4
+        doc: Number of present columns before this one, which is its place in an image.
+    instances:
+      is_present:
+        value: ((_parent.bitmap[index / 8] >> (index % 8)) & 1) == 1
+      next_ordinal:
+        value: 'is_present ? ordinal + 1 : ordinal'
