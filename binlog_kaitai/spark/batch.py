@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class FilePartition(InputPartition):
     """One file, for one task; travels pickled from the driver to the task."""
 
-    def __init__(self, path: str, filters: dict[str, object]) -> None:
+    def __init__(self, path: str, filters: dict[str, Any]) -> None:
         super().__init__(path)
         self.path = path
         self.filters = filters
@@ -51,7 +51,7 @@ class BinlogReader(DataSourceReader):
             for index, path in enumerate(paths)
         ]
 
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one partition.
 
         Raises

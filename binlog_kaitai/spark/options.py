@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.options import Filters
 
 VIEWS = ("events",)
 MODES = ("FAILFAST",)
@@ -17,12 +20,17 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def _datetime(text: str) -> datetime:
+    """A time that is the same for all tasks: one without a zone is the driver's local time."""
+    return datetime.fromisoformat(text).astimezone()
+
+
 #: Spark's name of each filter, its name in Python, and how its text is read.
-FILTERS: dict[str, tuple[str, Callable[[str], object]]] = {
+FILTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "startPosition": ("start_position", int),
     "stopPosition": ("stop_position", int),
-    "startDatetime": ("start_datetime", str),
-    "stopDatetime": ("stop_datetime", str),
+    "startDatetime": ("start_datetime", _datetime),
+    "stopDatetime": ("stop_datetime", _datetime),
     "includeGtids": ("include_gtids", str),
     "excludeGtids": ("exclude_gtids", str),
     "database": ("database", _names),
@@ -51,7 +59,7 @@ class ReadOptions:
     paths: tuple[str, ...]
     view: str = "events"
     mode: str = "FAILFAST"
-    filters: Mapping[str, object] = field(default_factory=dict)
+    filters: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> ReadOptions:
@@ -66,15 +74,17 @@ class ReadOptions:
         if unknown:
             raise UsageError(f"unknown option {', '.join(unknown)}; there are {', '.join(_KNOWN.values())}")
         texts = {_KNOWN[name.lower()]: text for name, text in given.items()}
+        filters = {FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS}
+        Filters.of(**filters)  # Refuses here, before any task runs, what it would refuse there.
         return cls(
             paths=_paths(texts),
             view=_one_of("view", texts.get("view", VIEWS[0]).lower(), VIEWS),
             mode=_one_of("mode", texts.get("mode", MODES[0]).upper(), MODES),
-            filters={FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS},
+            filters=filters,
         )
 
-    def filters_for(self, *, is_first: bool, is_last: bool) -> dict[str, object]:
-        """The filters that hold for one file: a start position is one in the first, a stop one in the last."""
+    def filters_for(self, *, is_first: bool, is_last: bool) -> dict[str, Any]:
+        """Those that hold for one file: a start position is one in the first, a stop in the last."""
         filters = dict(self.filters)
         if not is_first:
             filters.pop("start_position", None)
@@ -103,7 +113,7 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def _value(name: str, text: str) -> object:
+def _value(name: str, text: str) -> Any:
     try:
         return FILTERS[name][1](text)
     except ValueError as error:
