@@ -76,14 +76,16 @@ types:
     -webide-representation: '{start:dec}-{last:dec}'
     seq:
       - id: start
+        -orig-id: start
         type: s8
         doc: First transaction number of the interval, from 1.
-      - id: end
+      - id: stop
+        -orig-id: end
         type: s8
         doc: The number after the interval's last.
     instances:
       last:
-        value: (end - 1.as<s8>).as<s8>
+        value: (stop - 1.as<s8>).as<s8>
         doc: Last transaction number of the interval.
 enums:
   format:

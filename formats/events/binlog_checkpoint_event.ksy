@@ -1,0 +1,34 @@
+meta:
+  id: binlog_checkpoint_event
+  title: BINLOG_CHECKPOINT_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  Recovery after a crash needs no log older than the one that this event names. MariaDB 10.0;
+  replicas ignore it.
+doc-ref: sql/log_event.h (MariaDB), Binlog_checkpoint_log_event
+-webide-representation: '{file_name}'
+params:
+  - id: post_header_length
+    type: u1
+    doc: Length of the fixed part, 4 bytes.
+seq:
+  - id: file_name_length
+    -orig-id: binlog_file_len
+    type: u4
+    doc: Length of `file_name`, in bytes.
+  - id: unknown_post_header
+    size: post_header_length - 4
+    if: post_header_length > 4
+    doc: Fixed part beyond what is known; no server writes any.
+  - id: file_name
+    -orig-id: binlog_file_name
+    type: str
+    size: file_name_length
+    encoding: UTF-8
+    doc: Name of the oldest log that recovery needs.
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: What newer servers may add.

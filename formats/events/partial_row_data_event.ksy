@@ -1,0 +1,54 @@
+meta:
+  id: partial_row_data_event
+  title: PARTIAL_ROW_DATA_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  A piece of a rows event that is too long to be sent whole. The pieces stand one behind the other;
+  their data, joined, is the rows event with its header. MariaDB 12.3.
+
+  Descriptions of the event disagree on which of the two leading numbers is the piece's own and
+  which is the number of pieces. Since a piece's own number cannot be the greater, the instances
+  are right either way.
+doc-ref: sql/log_event.h (MariaDB), Partial_rows_log_event
+-webide-representation: '{fragment_number:dec} of {number_of_fragments:dec}'
+params:
+  - id: post_header_length
+    type: u1
+    doc: Length of the fixed part, 9 bytes.
+seq:
+  - id: number_1
+    type: u4
+    doc: One of `fragment_number` and `number_of_fragments`.
+  - id: number_2
+    type: u4
+    doc: The other.
+  - id: flags
+    -orig-id: flags2
+    type: u1
+    doc: Bits described by `has_original_size`.
+  - id: unknown_post_header
+    size: post_header_length - 9
+    if: post_header_length > 9
+    doc: Fixed part beyond what is known; no server writes any.
+  - id: original_size
+    type: u8
+    if: has_original_size
+    doc: Length of the rows event that the pieces make up, in bytes.
+  - id: data
+    size-eos: true
+    doc: The piece.
+instances:
+  has_original_size:
+    -orig-id: FL_ORIG_EVENT_SIZE
+    value: (flags & 0x01) != 0
+    doc: Only in the first piece.
+  fragment_number:
+    -orig-id: seq_no
+    value: '(number_1 < number_2 ? number_1 : number_2).as<u4>'
+    doc: Number of this piece, from 1.
+  number_of_fragments:
+    -orig-id: total_fragments
+    value: '(number_1 < number_2 ? number_2 : number_1).as<u4>'
+    doc: How many pieces there are.

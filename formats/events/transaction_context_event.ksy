@@ -1,0 +1,89 @@
+meta:
+  id: transaction_context_event
+  title: TRANSACTION_CONTEXT_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /common/gtid_set
+doc: |
+  What Group Replication needs to see whether a transaction conflicts with others: what it had
+  seen, read and written. It travels between the group's members and is not kept in their logs.
+  Since 5.7.
+doc-ref: libs/mysql/binlog/event/control_events.h, Transaction_context_event
+-webide-representation: '{server_uuid}, {write_set_count:dec} writes'
+params:
+  - id: post_header_length
+    type: u1
+    doc: Length of the fixed part, 18 bytes.
+seq:
+  - id: server_uuid_length
+    -orig-id: server_uuid_len
+    type: u1
+    doc: Length of `server_uuid`, in bytes.
+  - id: thread_id
+    -orig-id: thread_id
+    type: u4
+    doc: Connection that runs the transaction.
+  - id: gtid_specified
+    -orig-id: gtid_specified
+    type: u1
+    doc: 1 where the session chose the GTID by `gtid_next`, else 0.
+  - id: snapshot_version_length
+    -orig-id: encoded_snapshot_version_length
+    type: u4
+    doc: Length of `snapshot_version`, in bytes.
+  - id: write_set_count
+    -orig-id: write_set_len
+    type: u4
+    doc: Number of entries in `write_set`.
+  - id: read_set_count
+    -orig-id: read_set_len
+    type: u4
+    doc: Number of entries in `read_set`.
+  - id: unknown_post_header
+    size: post_header_length - 18
+    if: post_header_length > 18
+    doc: Fixed part beyond what is known; no server writes any.
+  - id: server_uuid
+    -orig-id: server_uuid
+    type: str
+    size: server_uuid_length
+    encoding: UTF-8
+    doc: UUID of the member that runs the transaction, as text.
+  - id: snapshot_version
+    -orig-id: encoded_snapshot_version
+    size: snapshot_version_length
+    type: snapshot
+    doc: The GTIDs that the member had executed when the transaction was about to commit.
+  - id: write_set
+    -orig-id: write_set
+    type: item
+    repeat: expr
+    repeat-expr: write_set_count
+    doc: Hashes of the primary keys that the transaction changed.
+  - id: read_set
+    -orig-id: read_set
+    type: item
+    repeat: expr
+    repeat-expr: read_set_count
+    doc: Hashes of the primary keys that the transaction read; servers leave it empty.
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: What newer servers may add.
+types:
+  snapshot:
+    seq:
+      - id: gtids
+        type: gtid_set
+        if: not _io.eof
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+  item:
+    seq:
+      - id: length
+        type: u2
+      - id: hash
+        size: length

@@ -1,0 +1,96 @@
+meta:
+  id: transaction_payload_event
+  title: TRANSACTION_PAYLOAD_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /common/packed_integer
+doc: |
+  All events of a transaction but its GTID event, compressed as one. The events inside have no
+  checksums, and their positions say nothing. MySQL 8.0.20, with `binlog_transaction_compression`.
+
+  The format description event declares a fixed part of 40 bytes for this type, and there is none:
+  the body begins with fields of kind, length and value, up to an end mark.
+doc-ref: libs/mysql/binlog/event/codecs/binary.cpp, Transaction_payload
+-webide-representation: '{uncompressed_size:dec} bytes when uncompressed'
+seq:
+  - id: fields
+    type: |
+      field(
+        _index == 0 ? 0.as<u8> : fields[_index - 1].payload_size,
+        _index == 0 ? 255.as<u8> : fields[_index - 1].compression_type_number,
+        _index == 0 ? 0.as<u8> : fields[_index - 1].uncompressed_size
+      )
+    repeat: until
+    repeat-until: _.kind.value == 0
+    doc: What is known of the payload, each fact once and in any order, then the end mark.
+  - id: payload
+    -orig-id: m_payload
+    size-eos: true
+    doc: The events, one behind the other, as the compression left them.
+instances:
+  payload_size:
+    -orig-id: m_payload_size
+    value: fields.last.payload_size
+    doc: Length of `payload`, in bytes.
+  compression_type:
+    -orig-id: m_compression_type
+    value: fields.last.compression_type_number.as<u1>
+    enum: compression_type
+    doc: How the payload is compressed; not at all where no field says.
+  uncompressed_size:
+    -orig-id: m_uncompressed_size
+    value: fields.last.uncompressed_size
+    doc: Length of the payload before compression, in bytes; 0 where no field says.
+types:
+  field:
+    params:
+      - id: previous_payload_size
+        type: u8
+        doc: What the fields before this one say; likewise below.
+      - id: previous_compression_type
+        type: u8
+      - id: previous_uncompressed_size
+        type: u8
+    seq:
+      - id: kind
+        type: packed_integer
+        doc: 0 end mark, 1 payload size, 2 compression type, 3 uncompressed size.
+      - id: length
+        type: packed_integer
+        if: kind.value != 0
+        doc: Length of the value, in bytes.
+      - id: value
+        size: length.value
+        type:
+          switch-on: kind.value
+          cases:
+            1: number
+            2: number
+            3: number
+            _: unknown_value
+        if: kind.value != 0
+    instances:
+      payload_size:
+        value: '(kind.value == 1 ? value.as<number>.number.value : previous_payload_size).as<u8>'
+      compression_type_number:
+        value: '(kind.value == 2 ? value.as<number>.number.value : previous_compression_type).as<u8>'
+      uncompressed_size:
+        value: '(kind.value == 3 ? value.as<number>.number.value : previous_uncompressed_size).as<u8>'
+  number:
+    seq:
+      - id: number
+        type: packed_integer
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+  unknown_value:
+    seq:
+      - id: data
+        size-eos: true
+        doc: A fact that newer servers tell.
+enums:
+  compression_type:
+    0: zstd
+    255: none

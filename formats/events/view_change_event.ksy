@@ -1,0 +1,57 @@
+meta:
+  id: view_change_event
+  title: VIEW_CHANGE_EVENT
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  A member joined or left the group of Group Replication: from here on there is a new view of
+  who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead.
+doc-ref: libs/mysql/binlog/event/control_events.h, View_change_event
+-webide-representation: '{view_id}'
+params:
+  - id: post_header_length
+    type: u1
+    doc: Length of the fixed part, 52 bytes.
+seq:
+  - id: view_id
+    -orig-id: view_id
+    type: strz
+    size: 40
+    encoding: UTF-8
+    doc: Identifier of the view, padded with zeros.
+  - id: sequence_number
+    -orig-id: seq_number
+    type: u8
+    doc: Number of the next transaction in the group's conflict detection.
+  - id: certification_info_count
+    -orig-id: cert_info_len
+    type: u4
+    doc: Number of entries in `certification_info`.
+  - id: unknown_post_header
+    size: post_header_length - 52
+    if: post_header_length > 52
+    doc: Fixed part beyond what is known; no server writes any.
+  - id: certification_info
+    -orig-id: certification_info
+    type: entry
+    repeat: expr
+    repeat-expr: certification_info_count
+    doc: What a member needs to take part in conflict detection.
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: What newer servers may add.
+types:
+  entry:
+    seq:
+      - id: key_length
+        type: u2
+      - id: key
+        size: key_length
+        doc: Hash of a primary key, or a name of the server's own.
+      - id: value_length
+        type: u4
+      - id: value
+        size: value_length
+        doc: The GTIDs that the row's last change had seen, encoded as in `gtid_set`.
