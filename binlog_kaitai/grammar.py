@@ -21,6 +21,7 @@ from binlog_grammar.event_header import EventHeader
 from binlog_grammar.format_description_event import FormatDescriptionEvent
 from binlog_grammar.layouts import LAYOUTS, Layout
 from binlog_grammar.log_start import LogStart
+from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
 
@@ -41,6 +42,7 @@ __all__ = [
     "header_length",
     "header_offset",
     "header_struct",
+    "meanings",
     "parse_event",
     "read_header",
     "trace_event",
@@ -49,6 +51,8 @@ __all__ = [
 EventType = BinlogEnums.EventType
 
 
+#: More than a table id takes; the grammar reads what it needs.
+_TABLE_ID_ROOM = 16
 _ROWS_PREFIXES = ("pre_ga_", "write_", "update_", "delete_", "partial_update_")
 
 
@@ -182,6 +186,7 @@ class Format:
             self.is_checksummed,
             self.has_permuted_types,
             table_map,
+            table_map is not None,
         )
 
 
@@ -226,7 +231,12 @@ ROWS_TYPES = frozenset(
 
 def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:
     """The table that a rows event refers to; None where the event is too short to tell."""
-    return None
+    start = layout.header_length_of(type_code)
+    try:
+        stream = KaitaiStream(io.BytesIO(raw[start : start + _TABLE_ID_ROOM]))
+        return int(TableId(layout.post_header_length_of(type_code), stream).value)
+    except EOFError:
+        return None
 
 
 def _find_leftover(node: KaitaiStruct, path: str) -> tuple[str, int] | None:
@@ -262,6 +272,13 @@ def trace_event(
     Returns the traced object, as far as it could be read, and what stopped the reading, if anything.
     """
     return _trace(raw, layout.parameters(type_code, table_map))
+
+
+def meanings() -> dict[str, dict[str, str]]:
+    """What the grammar says of each field: by name of the class, then by name of the field."""
+    from binlog_grammar_traced.meanings import MEANINGS
+
+    return MEANINGS
 
 
 def _trace(raw: bytes, parameters: tuple[Any, ...]) -> tuple[Any, GrammarError | None]:

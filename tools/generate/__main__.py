@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes, layouts, stubs, tables, webide
+from tools.generate import classes, layouts, meanings, stubs, tables, webide
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
@@ -31,6 +31,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
         "binlog_grammar_traced": {
             **classes.render(grammar, traced),
             **stubs.render(grammar, types, traced=True),
+            "meanings.py": meanings.render(grammar),
         },
     }
     files = {TABLES: tables.render(grammar)}

@@ -1,0 +1,79 @@
+"""The commands, and what is the same for all of them: exit codes, broken pipes, messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+import binlog_kaitai
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.render.json_text import ENCODING_ERRORS
+
+EXIT_DAMAGED = 1
+EXIT_USAGE = 2
+
+_COMMANDS = ("events", "explain", "verify")
+
+
+class _Commands(click.Group):
+    """Loads a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"binlog_kaitai.cli.{name}").command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(binlog_kaitai.__version__, "-V", "--version")
+def app() -> None:
+    """See, verify and explain binary logs of MySQL and MariaDB, without a server.
+
+    SOURCE is a file, a glob pattern, a directory of logs, a server's .index file, or - for stdin.
+
+    Exit codes: 0 fine; 1 the data is damaged, what and where is on stderr; 2 wrong usage.
+    """
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the tool and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=ENCODING_ERRORS)
+    try:
+        app.main(arguments, prog_name="binlog-kaitai", standalone_mode=False)
+        sys.stdout.flush()
+        code = 0
+    except click.exceptions.Exit as request:
+        code = request.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = EXIT_USAGE
+    except (UsageError, SourceError) as error:
+        code = _complain(error, EXIT_USAGE)
+    except BinlogError as error:
+        code = _complain(error, EXIT_DAMAGED)
+    except (KeyboardInterrupt, click.Abort):
+        code = 130
+    except BrokenPipeError:
+        # Whoever read the output has had enough; without this, Python complains once more on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
+
+
+def _complain(error: BinlogError, code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        pass
+    click.echo(f"binlog-kaitai: {error}", err=True)
+    return code

@@ -1,0 +1,54 @@
+"""`binlog-kaitai explain`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.reader import Event, open
+from binlog_kaitai.render.explain import explain_json, explain_text
+
+
+@click.command()
+@options.sources
+@click.option("--at", "position", type=click.IntRange(min=0), metavar="POS", help="Only the event at this offset.")
+@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--wide", is_flag=True, help="Do not cut lines at the width of the terminal.")
+def command(sources: tuple[str, ...], position: int | None, output: str, wide: bool) -> None:
+    """Every byte of an event: offset, hex, field, value, meaning.
+
+    With --format json each event is one line, a list of its leaves: offset, size, path, value.
+    An event inside a compressed transaction follows the event that holds it.
+
+    \b
+    Examples:
+      binlog-kaitai explain --at 197 binlog.000024
+      binlog-kaitai explain binlog.000024 | less -S
+    """
+    width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
+    found = False
+    with open(sources, verify_checksums=False) as log:
+        for event in log:
+            if position is not None and event.position > position:
+                break
+            if position is None or event.position == position:
+                found = True
+                _print(event, output, width)
+    if position is not None and not found:
+        raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
+
+
+def _print(event: Event, output: str, width: int | None) -> None:
+    if output == "json":
+        text, error = explain_json(event)
+        click.echo(text)
+    else:
+        lines, error = explain_text(event, width)
+        for line in lines:
+            click.echo(line)
+    if error is not None:
+        raise event.locate(error)

@@ -1,0 +1,41 @@
+"""Options that several commands take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+sources = click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+
+
+def filters(command: _Command) -> _Command:
+    """Add the filter options; the command gets them as keywords, by the names of `Filters.of`."""
+    for option in reversed(_FILTERS):
+        command = option(command)
+    return command
+
+
+_FILTERS: list[Callable[[Any], Any]] = [
+    click.option("--start-position", type=click.IntRange(min=0), metavar="N", help="Start here in the first file."),
+    click.option("--stop-position", type=click.IntRange(min=0), metavar="N", help="Stop here in the last file."),
+    click.option(
+        "--start-datetime", metavar="TIME", help="Skip events before; local time, or with a zone (…Z, …+02:00)."
+    ),
+    click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after."),
+    click.option("--include-gtids", metavar="SET", help="Only these transactions."),
+    click.option("--exclude-gtids", metavar="SET", help="Not these transactions."),
+    click.option(
+        "--database", "-d", metavar="SCHEMA", multiple=True, help="Only events that name this schema; may be repeated."
+    ),
+    click.option(
+        "--table", "-t", metavar="SCHEMA.TABLE", multiple=True, help="Only events of this table; may be repeated."
+    ),
+    click.option(
+        "--event-type", metavar="TYPE", multiple=True, help="Only this type, such as QUERY_EVENT or query; may be repeated."
+    ),
+    click.option("--server-id", type=click.IntRange(min=0), metavar="N", multiple=True, help="Only from this server."),
+]

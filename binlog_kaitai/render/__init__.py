@@ -1,0 +1,1 @@
+"""Events as text, for people and for programs."""

@@ -1,0 +1,81 @@
+"""An event explained: offset, bytes, field, value and meaning of each of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from binlog_kaitai.adapter import utc
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.info import plain
+from binlog_kaitai.reader import Event
+from binlog_kaitai.render.json_text import to_json
+from binlog_kaitai.render.leaves import Leaf, leaves_of
+
+_BYTES_A_LINE = 16
+_HEX_WIDTH = 3 * _BYTES_A_LINE - 1
+
+
+def explain_json(event: Event) -> tuple[str, GrammarError | None]:
+    """The leaves as one line of JSON, a list of ``{offset, size, path, value}``; offsets in the file.
+
+    Of an event inside a transaction payload, offsets count from the event's own first byte.
+    """
+    leaves, error = leaves_of(event)
+    start = _start_of(event)
+    objects = [
+        {"offset": start + leaf.offset, "size": leaf.size, "path": leaf.path, "value": _plain(leaf.value)}
+        for leaf in leaves
+    ]
+    return to_json(objects), error
+
+
+def explain_text(event: Event, width: int | None = None) -> tuple[Iterator[str], GrammarError | None]:
+    """The lines that explain an event to a person; `width` is the terminal's, None for lines in full."""
+    leaves, error = leaves_of(event)
+    return _lines(event, leaves, width), error
+
+
+def _start_of(event: Event) -> int:
+    return event.position if event.payload_index is None else 0
+
+
+def _lines(event: Event, leaves: list[Leaf], width: int | None) -> Iterator[str]:
+    place = f"at {event.position}" if event.payload_index is None else f"  inside, number {event.payload_index}"
+    time = f"  {utc(event.fixed_header.timestamp):%Y-%m-%d %H:%M:%S} UTC" if event.fixed_header.timestamp else ""
+    yield f"{place}  {event.type}  {len(event.raw)} bytes{time}  checksum {event.checksum_status}"
+    start = _start_of(event)
+    field_width = max((len(leaf.path) for leaf in leaves), default=0)
+    for leaf in leaves:
+        data = event.raw[leaf.offset : leaf.end]
+        about = f"{leaf.path:<{field_width}}  {_shown(leaf):<24}  {leaf.meaning}".rstrip()
+        head = f"{start + leaf.offset:>10}  {data[:_BYTES_A_LINE].hex(' '):<{_HEX_WIDTH}}  "
+        yield _cut(head + about, width)
+        for at in range(_BYTES_A_LINE, len(data), _BYTES_A_LINE):
+            yield f"{start + leaf.offset + at:>10}  {data[at : at + _BYTES_A_LINE].hex(' ')}"
+    yield ""
+
+
+def _cut(line: str, width: int | None) -> str:
+    return line if width is None or len(line) <= width else line[: width - 1] + "…"
+
+
+def _shown(leaf: Leaf) -> str:
+    """The value as a person reads it, in one line."""
+    value = leaf.value
+    if isinstance(value, bytes):
+        text = value.decode("utf-8", "replace")
+        shown = repr(text) if text.isprintable() else f"{len(value)} bytes"
+    elif isinstance(value, str):
+        shown = repr(value)
+    elif leaf.path.endswith("timestamp") and leaf.size == 4 and value:
+        shown = f"{value} = {utc(value):%Y-%m-%d %H:%M:%S}"
+    elif leaf.path == "checksum" or leaf.path.endswith("flags"):
+        shown = f"0x{value:0{2 * leaf.size}x}"
+    else:
+        shown = str(_plain(value))
+    return shown if len(shown) <= 60 else shown[:59] + "…"
+
+
+def _plain(value: Any) -> Any:
+    return [plain(one) for one in value] if isinstance(value, list) else plain(value)

@@ -1,0 +1,16 @@
+"""JSON as all outputs write it: one object a line, no spaces, UTF-8 as it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+#: Bytes that are no UTF-8 come as lone surrogates, which UTF-8 cannot hold: they are written as escapes.
+ENCODING_ERRORS = "backslashreplace"
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def to_json(value: Any) -> str:
+    """A value as JSON text in one line."""
+    return _ENCODER.encode(value)

@@ -1,0 +1,116 @@
+"""Every byte of an event as a leaf of the grammar's tree.
+
+The traced classes note where each field of a type lies in the type's own stream; a leaf has the place in the
+whole event. Leaves come in order and tile the event: no byte is in two of them or in none. Where a lazy
+instance reads the very bytes of a field once more (the cells of row images), its leaves stand for the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.grammar import meanings, trace_event
+from binlog_kaitai.reader import Event
+
+
+class Leaf(NamedTuple):
+    """One field that has no parts.
+
+    Attributes
+    ----------
+    offset : int
+        From the event's first byte, in bytes.
+    size : int
+        In bytes; 0 for a bit field whose bits lie in the bytes of the field before.
+    path : str
+        Names in the grammar, such as ``"body.content.schema_name"``.
+    value : object
+        As the grammar reads it.
+    meaning : str
+        The grammar's words for the field.
+    """
+
+    offset: int
+    size: int
+    path: str
+    value: Any
+    meaning: str
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.size
+
+
+def leaves_of(event: Event) -> tuple[list[Leaf], GrammarError | None]:
+    """The leaves of an event, and why its reading stopped early, if it did.
+
+    Bytes behind the point where reading stopped are one leaf named ``"unread"``.
+    """
+    traced, error = trace_event(event.raw, event.type_code, event.layout, event.table_map)
+    found = [leaf for leaf in _walk(traced, 0, "") if leaf.size or _is_bit_field(leaf)]
+    end = found[-1].end if found else 0
+    if end < len(event.raw):
+        found.append(Leaf(end, len(event.raw) - end, "unread", event.raw[end:], "Bytes that no field claims."))
+    return found, error
+
+
+def _is_bit_field(leaf: Leaf) -> bool:
+    return isinstance(leaf.value, int)
+
+
+def _walk(node: Any, base: int, prefix: str) -> Iterator[Leaf]:
+    docs = meanings().get(type(node).__qualname__, {})
+    overlays = dict(_overlays(node, base, prefix))
+    for name in node.SEQ_FIELDS:
+        where = node._debug.get(name)
+        if where is None or "end" not in where and not hasattr(node, name):
+            continue
+        value = getattr(node, name, None)
+        path, meaning = prefix + name, docs.get(name, "")
+        start = where["start"]
+        if isinstance(value, list) and value and hasattr(value[0], "_debug"):
+            for index, item in enumerate(value):
+                yield from _child(node, item, base, where["arr"][index]["start"], f"{path}[{index}].")
+        elif hasattr(value, "_debug"):
+            yield from _child(node, value, base, start, f"{path}.")
+        elif "end" in where:
+            leaf = Leaf(base + start, where["end"] - start, path, value, meaning)
+            yield from overlays.get((leaf.offset, leaf.size), (leaf,)) if isinstance(value, bytes) else (leaf,)
+
+
+def _child(node: Any, child: Any, base: int, start: int, prefix: str) -> Iterator[Leaf]:
+    # A sized substructure has a stream of its own, which begins where the field does.
+    return _walk(child, base if child._io is node._io else base + start, prefix)
+
+
+def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, int], list[Leaf]]]:
+    """Leaves of lazy instances that read, without gap, bytes that a field has too; by offset and size."""
+    if not any(isinstance(getattr(node, name, None), bytes) for name in node.SEQ_FIELDS):
+        return
+    for name in _instances(type(node)):
+        try:
+            value = getattr(node, name)
+        except Exception:  # lazy cells of hostile rows may raise anything; the field's raw bytes are shown then
+            continue
+        where = node._debug.get(f"_m_{name}")
+        items = value if isinstance(value, list) else [value]
+        if not where or not items or not all(hasattr(item, "_debug") for item in items):
+            continue
+        places = where.get("arr") or [where]
+        found: list[Leaf] = []
+        for index, (item, place) in enumerate(zip(items, places, strict=True)):
+            label = f"{prefix}{name}[{index}]." if isinstance(value, list) else f"{prefix}{name}."
+            found += _child(node, item, base, place["start"], label)
+        if found and _is_gapless(found):
+            start, end = found[0].offset, found[-1].end
+            yield (start, end - start), found
+
+
+def _instances(kind: type) -> list[str]:
+    return [name for name, value in vars(kind).items() if isinstance(value, property)]
+
+
+def _is_gapless(found: list[Leaf]) -> bool:
+    return all(left.end == right.offset for left, right in zip(found, found[1:], strict=False))
