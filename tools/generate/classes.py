@@ -13,7 +13,7 @@ from tools.generate.grammar import Grammar, Node, Type
 
 _DECODE = re.compile(r'\.decode\(u"([^"]+)"\)')
 _EXPORTED = '__all__ = ["KaitaiStream", "KaitaiStruct"]'
-_CLASS = re.compile(r"( *)class (\w+)\((KaitaiStruct|IntEnum)\):")
+_CLASS = re.compile(r"( *)class (\w+)\(KaitaiStruct\):")
 
 
 def render(grammar: Grammar, files: dict[str, str]) -> dict[str, str]:

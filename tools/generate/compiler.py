@@ -46,9 +46,12 @@ def compile_grammar(specs: dict[str, Node], *targets: Target) -> list[dict[str, 
     if done.returncode != 0:
         raise CompileError(f"the compiler failed:\n{done.stderr}")
     results = json.loads(done.stdout)
-    errors = [f"{t.language}: {r['error']}" for t, r in zip(targets, results, strict=True) if r["error"]]
-    if errors:
-        raise CompileError("\n".join(errors))
+    languages: dict[str, list[str]] = {}
+    for target, result in zip(targets, results, strict=True):
+        if result["error"]:
+            languages.setdefault(result["error"].strip(), []).append(target.language)
+    if languages:
+        raise CompileError("\n".join(f"{error} ({', '.join(names)})" for error, names in languages.items()))
     return [_without_root(result["files"]) for result in results]
 
 

@@ -53,7 +53,7 @@ class FieldTypes:
     def is_object(self, param: Node) -> bool:
         """Whether a parameter is a record, not a number or text."""
         type_ = str(param.get("type", "bytes"))
-        return not _PRIMITIVE.match(type_) and type_ not in ("bool", "bytes", "io") and "[" not in type_
+        return not is_primitive(type_) and "[" not in type_
 
     def raw_of_field(self, owner: Type, field: Node) -> str | None:
         """The bytes that the compiler keeps of a field with both a size and a type of its own."""
@@ -93,6 +93,11 @@ class FieldTypes:
             return "float" if real else "bool" if bit else "str" if text else "int"
         type_ = self._grammar.resolve(owner, type_name(case))
         return quote(type_, type_.class_path)
+
+
+def is_primitive(type_: str) -> bool:
+    """Whether a type is one of Kaitai's own, not one of the grammar's."""
+    return bool(_PRIMITIVE.match(type_)) or type_ in ("bool", "bytes", "io")
 
 
 def _declarations(texts: Iterable[str]) -> dict[str, dict[str, str]]:

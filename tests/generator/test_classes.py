@@ -1,0 +1,77 @@
+"""The compiler's Python made into a package: imports, text that is no UTF-8, fields that are not there."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.generate.__main__ import main
+from tools.generate.classes import lossless_text, relative_imports
+
+
+@pytest.fixture
+def package(small_root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Loads modules of the small grammar's package, and forgets them afterwards."""
+    assert main(["--root", str(small_root)]) == 0
+    monkeypatch.syspath_prepend(str(small_root / "generated"))
+    before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("binlog_grammar")}
+    yield importlib.import_module
+    for name in [name for name in sys.modules if name.startswith("binlog_grammar")]:
+        del sys.modules[name]
+    sys.modules.update(before)
+
+
+BYTES = b"\x01" + b"\x05\0\0\0" + b"ab" + b"\xff\xc3" + b"\x07\0"
+
+
+def test_the_package_parses(package: Any) -> None:
+    parsed = package("binlog_grammar.mysql_binlog").MysqlBinlog.from_bytes(BYTES)
+    assert (parsed.flags, parsed.size, parsed.first, parsed.value) == (1, 5, "ab", 7)
+
+
+def test_bytes_that_are_no_utf8_come_back_when_encoded(package: Any) -> None:
+    parsed = package("binlog_grammar.mysql_binlog").MysqlBinlog.from_bytes(BYTES)
+    assert parsed.names[1].text.encode("utf-8", "surrogateescape") == b"\xff\xc3"
+
+
+@pytest.mark.parametrize("name", ["binlog_grammar", "binlog_grammar_traced"])
+def test_absent_fields_are_none(package: Any, name: str) -> None:
+    parsed = package(f"{name}.mysql_binlog").MysqlBinlog.from_bytes(b"\x07abcd")
+    if name.endswith("_traced"):
+        parsed._read()
+    assert parsed.size is None  # its `if` does not hold
+    assert parsed.value is None  # no case of its `switch-on` fits
+    assert parsed.flags == 7  # a number that the enum does not have
+
+
+def test_the_traced_classes_note_positions(package: Any) -> None:
+    parsed = package("binlog_grammar_traced.mysql_binlog").MysqlBinlog.from_bytes(BYTES)
+    parsed._read()
+    assert parsed.SEQ_FIELDS == ["flags", "size", "names", "value"]
+    assert parsed._debug["size"] == {"start": 1, "end": 5}
+    assert parsed._debug["names"]["arr"] == [{"start": 5, "end": 7}, {"start": 7, "end": 9}]
+
+
+def test_imports_become_relative_and_sorted() -> None:
+    lines = [
+        "import kaitaistruct",
+        "from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO",
+        *("import rows", "import zlib", "from enum import IntEnum", "import body", ""),
+        "import kept",
+    ]
+    assert relative_imports(lines, {"rows", "body", "kept"}) == [
+        *lines[:2],
+        *("from . import body", "from . import rows", "from enum import IntEnum", "import zlib", ""),
+        "import kept",
+    ]
+
+
+def test_an_encoding_that_would_lose_bytes_is_refused() -> None:
+    assert lossless_text('(x).decode(u"UTF-8")', "a") == '(x).decode("UTF-8", "surrogateescape")'
+    with pytest.raises(ValueError, match="UTF-16LE"):
+        lossless_text('(x).decode(u"UTF-16LE")', "a")
