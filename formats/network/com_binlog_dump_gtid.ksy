@@ -1,0 +1,80 @@
+meta:
+  id: com_binlog_dump_gtid
+  title: COM_BINLOG_DUMP_GTID
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /common/gtid_set
+doc: |
+  A replica's request for all transactions that it does not have. The whole message, without the
+  header of its packet. Since MySQL 5.6; in MariaDB a replica sets variables instead, and sends
+  COM_BINLOG_DUMP.
+doc-ref: sql/rpl_source.cc, com_binlog_dump_gtid
+-webide-representation: 'all but {data}'
+seq:
+  - id: command
+    contents: [0x1e]
+    doc: Number of the command.
+  - id: flags
+    -orig-id: flags
+    type: u2
+    doc: Bits described by the instances.
+  - id: server_id
+    -orig-id: server_id
+    type: u4
+    doc: The `server_id` of the replica.
+  - id: file_name_length
+    -orig-id: name_size
+    type: u4
+    doc: Length of `file_name`, in bytes.
+  - id: file_name
+    -orig-id: name
+    type: str
+    size: file_name_length
+    encoding: UTF-8
+    doc: Name of the log to start in; usually empty, since the server finds the log by the GTIDs.
+  - id: position
+    -orig-id: pos
+    type: u8
+    doc: Where to start in the log, as an offset, usually 4.
+  - id: data_length
+    -orig-id: data_size
+    type: u4
+    if: has_data
+    doc: |
+      Length of `data`, in bytes. Servers read it whatever the flags; old descriptions of the
+      protocol tie it to a flag.
+  - id: data
+    size: data_length
+    type: data
+    if: has_data
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: What newer replicas may add.
+instances:
+  has_data:
+    value: _io.size > 19 + file_name_length
+  is_non_blocking:
+    -orig-id: BINLOG_DUMP_NON_BLOCK
+    value: (flags & 0x0001) != 0
+    doc: The stream ends after the newest event, instead of waiting for more.
+  is_through_position:
+    -orig-id: BINLOG_THROUGH_POSITION
+    value: (flags & 0x0002) != 0
+    doc: Described in old protocol descriptions; servers do not look at it.
+  is_through_gtid:
+    -orig-id: BINLOG_THROUGH_GTID
+    value: (flags & 0x0004) != 0
+    doc: Likewise.
+types:
+  data:
+    seq:
+      - id: gtids
+        type: gtid_set
+        if: not _io.eof
+        doc: The transactions that the replica has.
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof

@@ -1,0 +1,37 @@
+meta:
+  id: com_table_dump
+  title: COM_TABLE_DUMP
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  A replica's request for the contents of a whole table, for LOAD TABLE … FROM MASTER. The whole
+  message, without the header of its packet. MySQL 3.23 to 5.1; later servers do not know it.
+doc-ref: sql/sql_parse.cc, dispatch_command
+-webide-representation: '{schema_name}.{table_name}'
+seq:
+  - id: command
+    contents: [0x13]
+    doc: Number of the command.
+  - id: schema_name_length
+    type: u1
+    doc: Length of `schema_name`, in bytes.
+  - id: schema_name
+    -orig-id: db
+    type: str
+    size: schema_name_length
+    encoding: UTF-8
+    doc: Schema of the table.
+  - id: table_name_length
+    type: u1
+    doc: Length of `table_name`, in bytes.
+  - id: table_name
+    -orig-id: tbl_name
+    type: str
+    size: table_name_length
+    encoding: UTF-8
+    doc: Name of the table.
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: What newer replicas may add.

@@ -1,0 +1,27 @@
+meta:
+  id: network_packet
+  title: Packet of the client/server protocol
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  How every message travels between client and server: a length and a number before its bytes.
+  A message of 16777215 bytes or more takes several packets; all but the last are of that length,
+  and joined payloads make the message.
+doc-ref: sql-common/net_serv.cc
+-webide-representation: '#{sequence_id:dec}, {payload_length:dec} bytes'
+seq:
+  - id: payload_length
+    type: b24le
+    doc: Length of `payload`, in bytes.
+  - id: sequence_id
+    -orig-id: pkt_nr
+    type: u1
+    doc: Number of the packet, from 0 at each command, modulo 256.
+  - id: payload
+    size: payload_length
+    doc: A message, such as `stream_packet`, or a part of one.
+instances:
+  is_continued:
+    value: payload_length == 0xffffff
+    doc: The message goes on in the next packet.

@@ -1,0 +1,159 @@
+meta:
+  id: stream_packet
+  title: Message of the binary log stream
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /binlog_event
+    - /common/packed_integer
+    - /events/table_map_event
+doc: |
+  What a server sends to a replica after COM_BINLOG_DUMP or COM_BINLOG_DUMP_GTID: event after
+  event, and at last the end of the stream or an error. The stream holds one whole message, without
+  the headers of its packets (`network_packet`).
+doc-ref: sql/rpl_binlog_sender.cc, Binlog_sender
+-webide-representation: '{body}'
+params:
+  - id: has_semi_sync
+    type: bool
+    doc: Whether the replica asked for semi-synchronous replication and the server granted it.
+  - id: binlog_version
+    type: u2
+    doc: This and all that follows is as in `binlog_event`.
+  - id: header_length
+    type: u1
+  - id: post_header_length
+    type: u1
+  - id: is_checksummed
+    type: bool
+  - id: has_permuted_types
+    type: bool
+  - id: table_map
+    type: table_map_event
+  - id: has_table_map
+    type: bool
+seq:
+  - id: kind
+    type: u1
+    enum: kind
+    valid:
+      any-of:
+        - kind::event
+        - kind::end_of_stream
+        - kind::error
+    doc: What the message is.
+  - id: body
+    type:
+      switch-on: kind
+      cases:
+        'kind::event': streamed_event
+        'kind::end_of_stream': end_of_stream
+        'kind::error': error
+types:
+  streamed_event:
+    -webide-representation: '{event}'
+    seq:
+      - id: semi_sync
+        type: semi_sync_header
+        if: _parent.has_semi_sync
+      - id: event
+        type: |
+          binlog_event(
+            _parent.binlog_version,
+            _parent.header_length,
+            _parent.post_header_length,
+            _parent.is_checksummed,
+            _parent.has_permuted_types,
+            _parent.table_map,
+            _parent.has_table_map
+          )
+  semi_sync_header:
+    doc: What a source with semi-synchronous replication puts before each event.
+    doc-ref: plugin/semisync/semisync.h, ReplSemiSyncBase
+    seq:
+      - id: magic
+        -orig-id: kPacketMagicNum
+        contents: [0xef]
+      - id: flags
+        type: u1
+        doc: Bits described by `is_ack_wanted`.
+    instances:
+      is_ack_wanted:
+        -orig-id: kPacketFlagSync
+        value: (flags & 0x01) != 0
+        doc: The source waits until a replica has the event, and wants a `semi_sync_ack`.
+  end_of_stream:
+    doc: |
+      End of the stream, where the replica asked not to wait for new events. A client that agreed
+      on CLIENT_DEPRECATE_EOF gets the long form.
+    doc-ref: sql/protocol_classic.cc, net_send_eof and net_send_ok
+    -webide-representation: 'status {status_flags:hex}'
+    seq:
+      - id: affected_rows
+        type: packed_integer
+        if: is_long
+      - id: last_insert_id
+        type: packed_integer
+        if: is_long
+      - id: status_flags_of_long_form
+        type: u2
+        if: is_long
+        doc: The flags behind `status_flags`, before the number of warnings.
+      - id: warnings
+        -orig-id: statement_warn_count
+        type: u2
+        if: not _io.eof
+        doc: Number of warnings.
+      - id: status_flags_of_short_form
+        type: u2
+        if: not is_long and not _io.eof
+        doc: The flags behind `status_flags`, after the number of warnings.
+      - id: info
+        size-eos: true
+        if: not _io.eof
+        doc: Text for people, and changes of the session's state.
+    instances:
+      is_long:
+        value: _io.size >= 7
+      status_flags:
+        -orig-id: server_status
+        value: 'is_long ? status_flags_of_long_form : status_flags_of_short_form'
+        if: _io.size >= 5
+        doc: State of the session, as bits of the protocol.
+  error:
+    doc-ref: sql/protocol_classic.cc, net_send_error_packet
+    -webide-representation: '{error_code:dec} {message}'
+    seq:
+      - id: error_code
+        -orig-id: sql_errno
+        type: u2
+        doc: Number of the error, 1236 where the server cannot read the log as asked.
+      - id: sql_state_marker
+        type: u1
+        if: has_sql_state
+        doc: The character `#`.
+      - id: sql_state
+        -orig-id: sqlstate
+        type: str
+        size: 5
+        encoding: ASCII
+        if: has_sql_state
+        doc: Class of the error by the SQL standard. Since 4.1.
+      - id: message
+        -orig-id: err
+        type: str
+        size-eos: true
+        encoding: UTF-8
+    instances:
+      upcoming:
+        pos: 3
+        type: u1
+        doc: What follows the number, read ahead.
+      has_sql_state:
+        value: _io.size > 3 and upcoming == 0x23
+enums:
+  kind:
+    0: event
+    0xfe: end_of_stream
+    0xff: error
