@@ -1,0 +1,75 @@
+"""Filters as people write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.options import Filters
+
+UUID = "5b6a28a6-3005-11f0-8be8-0242ac150002"
+
+
+def test_no_filter_takes_everything() -> None:
+    filters = Filters.of()
+    assert not filters
+    assert filters.takes_gtid(None)
+    assert filters.takes_names(None, None)
+
+
+@pytest.mark.parametrize("name", ["QUERY_EVENT", "query", "query-event"])
+def test_types_by_any_spelling(name: str) -> None:
+    assert Filters.of(event_type=name).event_types == {"QUERY_EVENT"}
+
+
+def test_log_event_may_be_left_out() -> None:
+    assert Filters.of(event_type=["gtid-tagged", "anonymous_gtid"]).event_types == {
+        "GTID_TAGGED_LOG_EVENT",
+        "ANONYMOUS_GTID_LOG_EVENT",
+    }
+
+
+def test_a_time_with_a_zone_is_that_moment_and_one_without_is_local() -> None:
+    assert Filters.of(start_datetime="2026-11-20T10:00:00Z").start_timestamp == int(
+        datetime(2026, 11, 20, 10, tzinfo=UTC).timestamp()
+    )
+    local = datetime(2026, 11, 20, 10)
+    assert Filters.of(stop_datetime="2026-11-20 10:00:00").stop_timestamp == int(local.timestamp())
+
+
+def test_gtids_of_a_set_are_taken_or_left() -> None:
+    only = Filters.of(include_gtids=f"{UUID}:1-5")
+    assert only.takes_gtid(f"{UUID}:5")
+    assert not only.takes_gtid(f"{UUID}:6")
+    assert not only.takes_gtid(None)
+    without = Filters.of(exclude_gtids=f"{UUID}:1-5")
+    assert not without.takes_gtid(f"{UUID}:5")
+    assert without.takes_gtid(f"{UUID}:6")
+    assert without.takes_gtid(None)
+
+
+def test_names_of_schemas_and_tables() -> None:
+    by_schema = Filters.of(database="shop")
+    assert by_schema.takes_names("shop", None)
+    assert not by_schema.takes_names("other", "orders")
+    by_table = Filters.of(table=["shop.orders", "shop.items"])
+    assert by_table.takes_names("shop", "items")
+    assert not by_table.takes_names("shop", "users")
+    assert not by_table.takes_names("shop", None)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"table": "orders"},
+        {"table": "shop."},
+        {"event_type": "no_such_event"},
+        {"start_datetime": "yesterday"},
+        {"include_gtids": "1-2"},
+    ],
+)
+def test_nonsense_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(UsageError):
+        Filters.of(**wrong)  # type: ignore[arg-type]

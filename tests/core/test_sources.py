@@ -1,0 +1,86 @@
+"""What a caller may name, and the files that come out, in order."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from binlog_kaitai.errors import SourceError
+from binlog_kaitai.sources import resolve
+
+LOG = b"\xfebin"
+
+
+def make(folder: Path, *names: str, content: bytes = LOG) -> None:
+    for name in names:
+        (folder / name).write_bytes(content)
+
+
+def names(source: object) -> list[str]:
+    return [Path(found.name).name for found in resolve(source)]  # type: ignore[arg-type]
+
+
+def test_a_path_is_one_file(tmp_path: Path) -> None:
+    make(tmp_path, "binlog.000001")
+    (source,) = resolve(tmp_path / "binlog.000001")
+    assert source.name == str(tmp_path / "binlog.000001")
+    assert source.open().read() == LOG
+
+
+def test_a_directory_gives_its_logs_by_number_and_leaves_the_rest(tmp_path: Path) -> None:
+    make(tmp_path, "binlog.1000000", "binlog.999999", "binlog.000002")
+    make(tmp_path, "notes.txt", content=b"not a log")
+    (tmp_path / "sub").mkdir()
+    assert names(tmp_path) == ["binlog.000002", "binlog.999999", "binlog.1000000"]
+
+
+def test_a_directory_with_one_index_follows_the_index(tmp_path: Path) -> None:
+    make(tmp_path, "binlog.000001", "binlog.000002", "old.000001")
+    (tmp_path / "binlog.index").write_text("./binlog.000002\n./binlog.000001\n")
+    assert names(tmp_path) == ["binlog.000002", "binlog.000001"]
+
+
+def test_an_index_with_absolute_paths_is_found_beside_itself(tmp_path: Path) -> None:
+    make(tmp_path, "binlog.000001")
+    index = tmp_path / "binlog.index"
+    index.write_text("/var/lib/mysql-elsewhere/binlog.000001\n")
+    assert names(index) == ["binlog.000001"]
+
+
+def test_an_index_that_names_a_lost_file_is_an_error(tmp_path: Path) -> None:
+    index = tmp_path / "binlog.index"
+    index.write_text("./binlog.000007\n")
+    with pytest.raises(SourceError, match=r"binlog\.index.*binlog\.000007"):
+        resolve(index)
+
+
+def test_a_pattern_gives_its_matches_by_number(tmp_path: Path) -> None:
+    make(tmp_path, "binlog.000010", "binlog.000009", "binlog.index")
+    assert names(str(tmp_path / "binlog.*")) == ["binlog.000009", "binlog.000010"]
+
+
+@pytest.mark.parametrize("name", ["nothing", "nothing.*"])
+def test_nothing_there_is_an_error(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SourceError, match="no "):
+        resolve(str(tmp_path / name))
+
+
+def test_an_empty_directory_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="holds no binary log"):
+        resolve(tmp_path)
+
+
+def test_several_sources_come_one_after_the_other(tmp_path: Path) -> None:
+    make(tmp_path, "a.000001", "b.000001")
+    assert names([tmp_path / "b.000001", str(tmp_path / "a.000001")]) == ["b.000001", "a.000001"]
+
+
+def test_bytes_and_streams_are_sources() -> None:
+    assert resolve(LOG)[0].open().read() == LOG
+    stream = io.BytesIO(LOG)
+    source = resolve(stream)[0].open()
+    assert source.read() == LOG
+    source.close()
+    assert not stream.closed
