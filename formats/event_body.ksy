@@ -6,13 +6,17 @@ meta:
   endian: le
   imports:
     - /binlog_enums
+    - /events/annotate_rows_event
     - /events/append_block_event
+    - /events/binlog_checkpoint_event
     - /events/compressed_rows_event
     - /events/create_file_event
     - /events/delete_file_event
     - /events/exec_load_event
     - /events/execute_load_query_event
     - /events/format_description_event
+    - /events/gtid_event
+    - /events/gtid_tagged_event
     - /events/heartbeat_event
     - /events/heartbeat_event_v2
     - /events/ignorable_event
@@ -20,17 +24,27 @@ meta:
     - /events/intvar_event
     - /events/large_transaction_header_event
     - /events/load_event
+    - /events/mariadb_gtid_event
+    - /events/mariadb_gtid_list_event
+    - /events/partial_row_data_event
     - /events/pre_ga_rows_event
+    - /events/previous_gtids_event
+    - /events/query_compressed_event
     - /events/query_event
     - /events/rand_event
     - /events/rotate_event
     - /events/rows_event
     - /events/rows_query_event
     - /events/slave_event
+    - /events/start_encryption_event
     - /events/start_event_v3
     - /events/stop_event
     - /events/table_map_event
+    - /events/transaction_context_event
+    - /events/transaction_payload_event
     - /events/user_var_event
+    - /events/view_change_event
+    - /events/xa_prepare_event
     - /events/xid_event
 doc: Everything between an event's header and its checksum.
 -webide-representation: '{content}'
@@ -87,15 +101,30 @@ seq:
         'binlog_enums::event_type::write_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::update_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::delete_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::gtid_log_event': gtid_event(fixed_length)
+        'binlog_enums::event_type::anonymous_gtid_log_event': gtid_event(fixed_length)
+        'binlog_enums::event_type::previous_gtids_log_event': previous_gtids_event
+        'binlog_enums::event_type::transaction_context_event': transaction_context_event(fixed_length)
+        'binlog_enums::event_type::view_change_event': view_change_event(fixed_length)
+        'binlog_enums::event_type::xa_prepare_log_event': xa_prepare_event
         'binlog_enums::event_type::partial_update_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::transaction_payload_event': transaction_payload_event
         'binlog_enums::event_type::heartbeat_log_event_v2': heartbeat_event_v2
+        'binlog_enums::event_type::gtid_tagged_log_event': gtid_tagged_event
         'binlog_enums::event_type::large_transaction_header_event': large_transaction_header_event
+        'binlog_enums::event_type::annotate_rows_event': annotate_rows_event
+        'binlog_enums::event_type::binlog_checkpoint_event': binlog_checkpoint_event(fixed_length)
+        'binlog_enums::event_type::mariadb_gtid_event': mariadb_gtid_event(fixed_length)
+        'binlog_enums::event_type::mariadb_gtid_list_event': mariadb_gtid_list_event(fixed_length)
+        'binlog_enums::event_type::start_encryption_event': start_encryption_event
+        'binlog_enums::event_type::query_compressed_event': query_compressed_event(fixed_length)
         'binlog_enums::event_type::write_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::update_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::delete_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::write_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::update_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::delete_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::partial_row_data_event': partial_row_data_event(fixed_length)
         _: unknown_event
 instances:
   fixed_length:
@@ -125,6 +154,10 @@ instances:
       type_code == binlog_enums::event_type::anonymous_gtid_log_event ? 42 :
       type_code == binlog_enums::event_type::transaction_context_event ? 18 :
       type_code == binlog_enums::event_type::view_change_event ? 52 :
+      type_code == binlog_enums::event_type::binlog_checkpoint_event ? 4 :
+      type_code == binlog_enums::event_type::mariadb_gtid_event ? 19 :
+      type_code == binlog_enums::event_type::mariadb_gtid_list_event ? 4 :
+      type_code == binlog_enums::event_type::partial_row_data_event ? 9 :
       type_code == binlog_enums::event_type::query_compressed_event ? 13 :
       type_code == binlog_enums::event_type::write_rows_compressed_event_v1 ? 8 :
       type_code == binlog_enums::event_type::update_rows_compressed_event_v1 ? 8 :

@@ -80,10 +80,22 @@ types:
         -orig-id: OPTION_RELAXED_UNIQUE_CHECKS
         value: (flags & 0x8000000) != 0
         doc: '`unique_checks` is 0.'
-      is_if_exists:
+      is_check_constraint_checks_off:
+        -orig-id: OPTION_NO_CHECK_CONSTRAINT_CHECKS
+        value: (flags & 0x8000) != 0
+        doc: MariaDB, `check_constraint_checks` is 0.
+      is_explicit_defaults_for_timestamp:
+        -orig-id: OPTION_EXPLICIT_DEF_TIMESTAMP
+        value: (flags & 0x1000000) != 0
+        doc: MariaDB, the variable `explicit_defaults_for_timestamp`.
+      is_sql_if_exists:
         -orig-id: OPTION_IF_EXISTS
         value: (flags & 0x10000000) != 0
-        doc: MariaDB; a replica runs CREATE or DROP with IF [NOT] EXISTS.
+        doc: MariaDB, the variable `sql_if_exists`.
+      is_system_versioning_insert_history:
+        -orig-id: OPTION_INSERT_HISTORY
+        value: (flags & 0x40000000) != 0
+        doc: MariaDB, the variable `system_versioning_insert_history`.
   sql_mode:
     -webide-representation: '{modes:hex}'
     seq:
