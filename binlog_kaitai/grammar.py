@@ -19,16 +19,21 @@ from binlog_grammar.effective_type import EffectiveType
 from binlog_grammar.event_body import EventBody
 from binlog_grammar.event_header import EventHeader
 from binlog_grammar.format_description_event import FormatDescriptionEvent
-from binlog_grammar.layouts import LAYOUTS, Layout
+from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout
 from binlog_grammar.log_start import LogStart
 from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent
+from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
 
 from binlog_kaitai.errors import GrammarError, NotABinlogError
 
 __all__ = [
+    "BODIES",
+    "CHECKSUM_SIZE",
+    "ENUMS",
     "LAYOUTS",
+    "UNKNOWN_BODY",
     "BinlogEvent",
     "EventBody",
     "EventHeader",
@@ -38,6 +43,7 @@ __all__ = [
     "Header",
     "Layout",
     "TableMapEvent",
+    "TransactionPayloadEvent",
     "detect_version",
     "header_length",
     "header_offset",
@@ -49,6 +55,9 @@ __all__ = [
 ]
 
 EventType = BinlogEnums.EventType
+
+#: Length of the checksum at the end of an event that has one, in bytes.
+CHECKSUM_SIZE = 4
 
 
 #: More than a table id takes; the grammar reads what it needs.

@@ -1,0 +1,10 @@
+"""Many events at a time, into NumPy and Arrow columns.
+
+Strategy
+--------
+1. A file is read block by block; a kernel finds the events in a block (`blocks`).
+2. Events of one type are taken together. Where their fields lie follows from the record layout that is
+   generated from the grammar (`gather`); no offset is written here.
+3. What arithmetic cannot reach, and whatever looks wrong, goes to the reader, event by event. So the
+   columns need no error handling of their own, and both readers say the same.
+"""

@@ -1,0 +1,140 @@
+"""Many events in one array, and the columns of their headers and bodies."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.framing import Frame
+from binlog_kaitai.grammar import (
+    BODIES,
+    CHECKSUM_SIZE,
+    LAYOUTS,
+    UNKNOWN_BODY,
+    Format,
+    Header,
+    TableMapEvent,
+    header_length,
+    read_header,
+)
+from binlog_kaitai.reader import Event
+
+
+class Block:
+    """Whole events of one format.
+
+    Attributes
+    ----------
+    file : str
+        Name of the source.
+    data : uint8 array
+        The bytes; valid until the next block is asked for.
+    starts : int64 array
+        Where each event begins in `data`.
+    positions, end_positions : int64 arrays
+        Where each event begins and ends in the file; for one inside a payload, where the payload does.
+    has_checksums : bool array
+        Which events end with a checksum.
+    layout : Format
+        The format that the events are in.
+    is_special : bool
+        The one event changes the format behind it.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        data: Any,
+        position: int,
+        starts: Any,
+        layout: Format,
+        *,
+        is_special: bool = False,
+    ) -> None:
+        self.file = file
+        self.data = data
+        self.starts = starts
+        self.layout = layout
+        self.is_special = is_special
+        self.positions = position + starts
+        self.has_checksums = np.full(len(starts), layout.is_checksummed, dtype=np.bool_)
+        self._bodies: dict[int, Gathered] = {}
+        self._rows: dict[int, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def header_length(self) -> int:
+        """Length of the event headers, in bytes."""
+        return header_length(self.layout.binlog_version) if self.is_special else self.layout.header_length
+
+    @cached_property
+    def header(self) -> Gathered:
+        """Columns of the event headers."""
+        parameters = {"binlog_version": self.layout.binlog_version, "header_length": self.header_length}
+        sizes = np.full(len(self.starts), self.header_length, dtype=np.int64)
+        return Gathered(LAYOUTS["event_header"], self.data, self.starts, sizes, parameters)
+
+    @cached_property
+    def sizes(self) -> Any:
+        """Length of each event, int64."""
+        return self.header["event_size"]
+
+    @cached_property
+    def end_positions(self) -> Any:
+        return self.positions + self.sizes
+
+    @cached_property
+    def types(self) -> Any:
+        """What each event is, uint8: its type code, put right where the log numbers types differently."""
+        codes = self.header["type_code"]
+        if not self.layout.has_permuted_types:
+            return codes.astype(np.uint8)
+        return np.array([self.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[codes]
+
+    @cached_property
+    def kinds(self) -> list[int]:
+        """The types that there are, in order of their numbers."""
+        return [int(kind) for kind in np.flatnonzero(np.bincount(self.types, minlength=256))]
+
+    def rows_of(self, kind: int) -> Any:
+        """Which events are of a type, int64, in the order of the block."""
+        if kind not in self._rows:
+            self._rows[kind] = np.flatnonzero(self.types == kind)
+        return self._rows[kind]
+
+    def body(self, kind: int) -> Gathered:
+        """Columns of the bodies of all events of a type, as far as its record layout goes."""
+        if kind not in self._bodies:
+            rows = self.rows_of(kind)
+            code = int(self.header["type_code"][rows[0]]) if len(rows) else kind
+            parameters = {
+                "type_code": kind,
+                "binlog_version": self.layout.binlog_version,
+                "post_header_length": self.layout.post_header_length_of(code),
+            }
+            sizes = self.sizes[rows] - self.header_length - CHECKSUM_SIZE * self.has_checksums[rows]
+            starts = self.starts[rows] + self.header_length
+            layout = BODIES.get(kind, UNKNOWN_BODY)
+            self._bodies[kind] = Gathered(layout, self.data, starts, sizes, parameters)
+        return self._bodies[kind]
+
+    def raw(self, row: int) -> bytes:
+        """All bytes of one event."""
+        start = int(self.starts[row])
+        return bytes(self.data[start : start + int(self.sizes[row])])
+
+    def fixed_header(self, row: int) -> Header:
+        """Header of one event."""
+        start, version = int(self.starts[row]), self.layout.binlog_version
+        return read_header(bytes(self.data[start : start + header_length(version)]), version)
+
+    def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
+        """One event as the reader gives it."""
+        frame = Frame(int(self.positions[row]), self.fixed_header(row), self.raw(row))
+        layout = self.layout if self.has_checksums[row] else self.layout.without_checksums()
+        return Event(self.file, frame, layout, table_map, checksum)

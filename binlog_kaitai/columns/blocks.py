@@ -1,0 +1,189 @@
+"""A log in blocks: many whole events at a time, in one array, with what is needed to read them.
+
+Rules
+-----
+1. All events of a block share one format. An event that changes it (a format description, the start of
+   encryption) is a block of its own, read by the grammar.
+2. The array of a block is used again for the next one; keep nothing that points into it.
+3. The array grows only when it is full of bytes that were really there.
+4. How a file ends, and a header that cannot be right, are told by the reader's own `Framer`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.kernels import IMPOSSIBLE, SPECIAL, frame
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.event_types import type_name
+from binlog_kaitai.framing import Framer, Tail, check_magic, read_up_to
+from binlog_kaitai.grammar import (
+    EventType,
+    Format,
+    detect_version,
+    header_length,
+    header_offset,
+)
+from binlog_kaitai.sources import MAGIC
+
+BLOCK_SIZE = 8 << 20
+
+#: More events than this are divided into several blocks, so that their columns stay small.
+_MAX_EVENTS = 1 << 17
+
+_SPECIAL = (EventType.format_description_event, EventType.start_encryption_event)
+
+
+class BlockReader:
+    """The blocks of one stream, in order. Afterwards `tail` tells what is left behind the last whole event.
+
+    Raises
+    ------
+    NotABinlogError, EncryptedError, FramingError, GrammarError
+        As the reader does.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        context: Context,
+        position: int = 0,
+        *,
+        name: str = "<stream>",
+        ahead: bytes = b"",
+        block_size: int = BLOCK_SIZE,
+        max_event_size: int = 1 << 32,
+    ) -> None:
+        self.name = name
+        self.context = context
+        self.position = position  # offset in the file of the next event
+        self.tail: Tail | None = None
+        self._stream = stream
+        self._special = _special_types(context.layout, everything=False)
+        self._max_event_size = max_event_size
+        self._buffer = np.empty(max(block_size, 256), dtype=np.uint8)
+        self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
+        self._room = np.empty(min(_MAX_EVENTS, self._buffer.size // 13 + 1), dtype=np.int64)
+        self._at, self._end = 0, len(ahead)
+
+    @classmethod
+    def of_file(cls, stream: BinaryIO, name: str, *, block_size: int = BLOCK_SIZE) -> BlockReader:
+        """The blocks of a whole file, from its magic on."""
+        check_magic(read_up_to(stream, len(MAGIC)))
+        ahead = read_up_to(stream, header_length(1))
+        version = detect_version(ahead) if len(ahead) == header_length(1) else 4
+        return cls(stream, Context(version), len(MAGIC), name=name, ahead=ahead, block_size=block_size)
+
+    def __iter__(self) -> Iterator[Block]:
+        while True:
+            starts, end, why = self._find()
+            if len(starts):
+                yield self._block(starts, end, self.context.layout)
+            elif why == SPECIAL:
+                yield self._special_block()
+            elif why == IMPOSSIBLE or not self._fill():
+                self._leave_to_framer(is_at_end=why != IMPOSSIBLE)
+                return
+
+    def _find(self) -> tuple[Any, int, int]:
+        find = frame.for_work(self._end - self._at)
+        version, offsets = self.context.layout.binlog_version, _header_offsets()
+        count, end, why = find(
+            self._buffer,
+            self._at,
+            self._end,
+            header_length(version),
+            *offsets,
+            self._special,
+            self._max_event_size,
+            self._room,
+        )
+        return self._room[:count].copy(), end, why
+
+    def _block(self, starts: Any, end: int, layout: Format, *, is_special: bool = False) -> Block:
+        data = self._buffer[: self._end if is_special else end]
+        block = Block(self.name, data, self.position - self._at, starts, layout, is_special=is_special)
+        self.position += end - self._at
+        self._at = end
+        return block
+
+    def _special_block(self) -> Block:
+        layout, start = self.context.layout, self._at
+        block = self._block(np.array([start]), start, layout, is_special=True)
+        header = block.fixed_header(0)
+        try:
+            self.context.observe(block.raw(0), header)
+        except BinlogError as error:
+            kind = type_name(layout.effective_type(header.type_code))
+            raise error.at(file=self.name, position=self.position, event_type=kind) from error.__cause__
+        self._at += header.event_size
+        self.position += header.event_size
+        is_encrypted = layout.effective_type(header.type_code) == EventType.start_encryption_event
+        self._special = _special_types(self.context.layout, everything=is_encrypted)
+        return block
+
+    def _fill(self) -> bool:
+        """Read on behind what is there; False at the stream's end."""
+        have = self._end - self._at
+        if have == self._buffer.size:
+            self._buffer = np.concatenate((self._buffer, np.empty_like(self._buffer)))
+        elif self._at:
+            self._buffer[:have] = self._buffer[self._at : self._end].copy()
+            self._at, self._end = 0, have
+        count = _read_into(self._stream, memoryview(self._buffer)[self._end :])
+        self._end += count
+        return count > 0
+
+    def _leave_to_framer(self, *, is_at_end: bool) -> None:
+        rest = bytes(self._buffer[self._at : self._end])
+        # At the end just what was seen counts: a file that is being written has grown since.
+        stream = io.BytesIO(rest) if is_at_end else _Rest(rest, self._stream)
+        version = self.context.layout.binlog_version
+        framer = Framer(stream, version, self.position, self._max_event_size)
+        for _ in framer:
+            raise AssertionError("the framer found an event that the kernel did not")
+        self.tail = framer.tail
+
+
+class _Rest(io.RawIOBase):
+    """Bytes already read from a stream, and the stream behind them."""
+
+    def __init__(self, start: bytes, stream: BinaryIO) -> None:
+        self._start = start
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._start:
+            part, self._start = self._start[:size], self._start[size:]
+            return part
+        return self._stream.read(size)
+
+
+@cache
+def _header_offsets() -> tuple[int, int]:
+    return header_offset("event_size"), header_offset("type_code")
+
+
+def _special_types(layout: Format, *, everything: bool) -> Any:
+    """For each type code, whether an event of that type is a block of its own."""
+    kinds = [everything or layout.effective_type(code) in _SPECIAL for code in range(256)]
+    return np.array(kinds, dtype=np.bool_)
+
+
+def _read_into(stream: BinaryIO, room: memoryview) -> int:
+    try:
+        return stream.readinto(room) or 0  # type: ignore[attr-defined]
+    except (AttributeError, NotImplementedError, io.UnsupportedOperation):
+        data = stream.read(min(len(room), BLOCK_SIZE)) or b""
+        room[: len(data)] = data
+        return len(data)

@@ -1,0 +1,70 @@
+"""Kernels: small functions over arrays, run as they are or compiled by Numba.
+
+A kernel is plain Python that Numba can compile. It takes arrays and integers, checks every bound itself,
+and gives the same result either way. Importing Numba costs more than reading a file of some KB, so a kernel
+is compiled only when there is much to do; machine code is kept on disk for the next process.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+#: Bytes of work from which a compiled kernel pays, its loading included.
+COMPILE_FROM = 2 << 20
+
+
+class Kernel:
+    """A function that can be run plain or compiled.
+
+    Attributes
+    ----------
+    plain : callable
+        The function as written.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.plain = function
+        self._compiled: Callable[..., Any] | None = None
+
+    @property
+    def compiled(self) -> Callable[..., Any]:
+        """The compiled function; compiles, or loads from the cache, at its first call."""
+        if self._compiled is None:
+            self._compiled = _compile(self.plain)
+        return self._compiled
+
+    def for_work(self, size: int) -> Callable[..., Any]:
+        """The better one for `size` bytes of work; the compiled one wherever Numba is loaded already."""
+        if self._compiled is not None or size >= COMPILE_FROM or "numba" in sys.modules:
+            return self.compiled
+        return self.plain
+
+    def __call__(self, *arguments: Any) -> Any:
+        # Kernels call each other by this; the compiled ones find compiled ones.
+        return self.plain(*arguments)
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Make a kernel of a function that uses arrays, numbers and kernels of the same module only."""
+    return Kernel(function)
+
+
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    import numba
+
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(names.get(name), Kernel):
+            names[name] = names[name].compiled
+    twin = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    twin.__module__ = function.__module__
+    twin.__qualname__ = function.__qualname__
+    try:
+        compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True)(twin)
+    except RuntimeError:
+        # Neither the package's folder nor the user's cache folder can be written.
+        compiled = numba.njit(nogil=True)(twin)
+    return compiled

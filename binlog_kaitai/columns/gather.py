@@ -1,0 +1,205 @@
+"""The fields of many events of one type, found by a record layout of the grammar.
+
+All places are computed first, with one running position for all events (a number as long as it is the same
+for all, an array from then on); a value is read when it is asked for. An event that a layout does not fit
+(a length beyond its end, bytes left over, a value that the grammar forbids) is marked in `Gathered.fits`;
+its values mean nothing, and it is the reader's to say what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.kernels import copy_ranges, lengths_to_zero, read_numbers
+from binlog_kaitai.grammar import Layout
+
+#: Lengths in an event are 32 bits; a length past this one is as wrong as any.
+_TOO_LONG = 1 << 33
+
+
+class _Operations:
+    """What the expressions of a layout call `n`: logic and choice, on arrays and on plain truth values."""
+
+    @staticmethod
+    def both(left: Any, right: Any) -> Any:
+        if isinstance(left, bool):
+            return right if left else False
+        if isinstance(right, bool):
+            return left if right else False
+        return np.logical_and(left, right)
+
+    @staticmethod
+    def either(left: Any, right: Any) -> Any:
+        if isinstance(left, bool):
+            return True if left else right
+        if isinstance(right, bool):
+            return True if right else left
+        return np.logical_or(left, right)
+
+    @staticmethod
+    def negate(truth: Any) -> Any:
+        return not truth if isinstance(truth, bool) else np.logical_not(truth)
+
+    @staticmethod
+    def where(condition: Any, yes: Any, no: Any) -> Any:
+        if isinstance(condition, bool):
+            return yes if condition else no
+        return np.where(condition, yes, no)
+
+
+class Gathered:
+    """Columns of `len(starts)` events of one type.
+
+    Parameters
+    ----------
+    layout
+        Record layout of what begins at `starts`.
+    data : uint8 array
+        The block with the events.
+    starts, sizes : int64 arrays
+        Where each body (or header) begins in `data`, and its length.
+    parameters
+        Values of the layout's parameters, the same for all events.
+
+    Attributes
+    ----------
+    fits : bool array
+        Which events the layout describes.
+    """
+
+    def __init__(
+        self, layout: Layout, data: Any, starts: Any, sizes: Any, parameters: Mapping[str, int | bool]
+    ) -> None:
+        self.layout = layout
+        self.size = sizes
+        self.pos: Any = 0
+        self.fits = np.ones(len(starts), dtype=np.bool_)
+        self._data = data
+        self._starts = starts
+        self._fields = {field.path: field for field in layout.fields}
+        self._values: dict[str, Any] = dict(parameters)
+        self._places: dict[str, Any] = {}
+        self._lengths: dict[str, Any] = {}
+        self._conditions: dict[str, Any] = {}
+        with np.errstate(all="ignore"):
+            self._locate()
+
+    def _locate(self) -> None:
+        for field in self.layout.fields:
+            condition = True if field.condition is None else field.condition(_Operations, self)
+            self._conditions[field.path] = condition
+            kind = type(field).__name__
+            if kind == "Number":
+                self._places[field.path] = self.pos
+                self._move(condition, int(field.dtype[-1]))
+                if field.valid is not None:
+                    self._require(condition, field.valid(_Operations, self))
+            elif kind == "Run":
+                self._places[field.path] = self.pos
+                length = self.size - self.pos if field.size is None else field.size(_Operations, self)
+                self._lengths[field.path] = length
+                self._require(condition, length >= 0)
+                self._move(condition, length)
+        reached = self.pos == self.size if self.layout.complete else self.pos <= self.size
+        self._require(True, reached)
+
+    def _move(self, condition: Any, width: Any) -> None:
+        if condition is False:
+            return
+        if isinstance(width, np.ndarray):
+            width = np.clip(width, 0, _TOO_LONG)
+        self.pos = self.pos + (width if condition is True else np.where(condition, width, 0))
+
+    def _require(self, condition: Any, truth: Any) -> None:
+        if condition is False or truth is True:
+            return
+        self.fits &= truth if condition is True else np.logical_or(np.logical_not(condition), truth)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._fields
+
+    def __getitem__(self, path: str) -> Any:
+        """A number or truth value of every event: an int64, float64 or bool array, or one for all."""
+        if path not in self._values:
+            with np.errstate(all="ignore"):
+                self._values[path] = self._read(self._fields[path])
+        return self._values[path]
+
+    def _read(self, field: Any) -> Any:
+        condition = self._conditions[field.path]
+        if condition is False:
+            return 0
+        if type(field).__name__ == "Value":
+            values = field.expression(_Operations, self)
+        else:
+            values = self._read_number(self._starts + self._places[field.path], field.dtype)
+        return values if condition is True else np.where(condition, values, 0)
+
+    def _read_number(self, places: Any, dtype: str) -> Any:
+        width, kind = int(dtype[-1]), dtype[-2]
+        raw = np.empty(len(places), dtype=np.uint64)
+        read_numbers.for_work(len(self._data))(self._data, places, width, dtype[0] == ">", raw)
+        if kind == "f":
+            return raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
+        values = raw.view(np.int64)
+        unused = 64 - 8 * width
+        return (values << unused) >> unused if kind == "i" and unused else values
+
+    def length(self, path: str) -> Any:
+        """Length of a run of bytes of every event."""
+        condition, length = self._conditions[path], self._lengths[path]
+        return length if condition is True else _Operations.where(condition, length, 0)
+
+    def numbers(self, path: str) -> Any:
+        """A number or truth value of every event as an array; uint64 where it may need 64 bits."""
+        values = np.broadcast_to(np.asarray(self[path]), len(self._starts))
+        field = self._fields[path]
+        is_wide = getattr(field, "is_unsigned", False) or (field.dtype or "").endswith("u8")
+        return values.astype(np.int64).view(np.uint64) if is_wide else values
+
+    def mask(self, path: str) -> Any:
+        """Which events have the field, as a bool array."""
+        return np.broadcast_to(np.asarray(self._conditions[path], dtype=np.bool_), len(self._starts))
+
+    def ranges(self, path: str) -> tuple[Any, Any]:
+        """Place in the block and length of a run of bytes or a text of every event; (0, 0) where absent."""
+        field = self._fields[path]
+        if type(field).__name__ == "Text":
+            path, field = field.source, self._fields[field.source]
+        count = len(self._starts)
+        present = np.logical_and(self.fits, self.mask(path))
+        starts = np.where(present, self._starts + self._places[path], 0)
+        lengths = np.where(present, np.broadcast_to(self.length(path), count), 0)
+        if field.ends_at_zero:
+            cut = np.empty(count, dtype=np.int64)
+            lengths_to_zero.for_work(len(self._data))(self._data, starts, lengths, cut)
+            lengths = cut
+        return starts, lengths
+
+    def encoding(self, path: str) -> str | None:
+        """Encoding of a run or text as the grammar states it; None for bytes."""
+        encoding: str | None = getattr(self._fields[path], "encoding", None)
+        return encoding
+
+
+def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
+    """The bytes of many ranges one after the other, and their offsets (one more than there are ranges)."""
+    offsets = np.zeros(len(starts) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    out = np.zeros(int(offsets[-1]), dtype=np.uint8)
+    copy_ranges.for_work(len(out))(data, starts, lengths, offsets[:-1], out)
+    return out, offsets
+
+
+def binary_array(data: Any, starts: Any, lengths: Any, valid: Any = None) -> Any:
+    """Many ranges as an Arrow array of large binary values; null where `valid` is false."""
+    import pyarrow as pa
+
+    out, offsets = take_ranges(data, starts, lengths)
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    return pa.Array.from_buffers(
+        pa.large_binary(), len(starts), [bits, pa.py_buffer(offsets), pa.py_buffer(out)]
+    )

@@ -1,0 +1,208 @@
+"""Lines of text made from columns: JSON objects, one for each event, without a Python step per event.
+
+A *program* is the list of pieces of one kind of line: bytes that are the same in all of them, numbers, and
+text. Strings that need escaping, and all that is made rather than copied, lie in a *pool* of bytes, each
+distinct one once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.kernels import CONSTANT, NUMBER, TEXT, assemble, find_clean
+
+#: Bytes that JSON text holds as they are.
+_CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)
+
+_MAX_DIGITS = 20
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def json_text(value: object) -> bytes:
+    """A value as the command line prints it: JSON, UTF-8; bytes that are no UTF-8 as escapes."""
+    return _ENCODER.encode(value).encode("utf-8", "backslashreplace")
+
+
+class Column(NamedTuple):
+    """One value a row; see `kernels.assemble` for the two arrays. By event: a row for each of the block."""
+
+    kind: int
+    first: Any
+    second: Any
+    by_event: bool = False
+
+
+class Pool:
+    """Bytes that lines are made of, besides those of the block."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self.null = self.place(b"null")
+
+    def place(self, text: bytes) -> tuple[int, int]:
+        """Where the bytes stand, and their length; put in if they are new."""
+        found = self._places.get(text)
+        if found is None:
+            found = self._places[text] = len(self._bytes), len(text)
+            self._bytes += text
+        return found
+
+    def append(self, data: Any) -> int:
+        """Put in many bytes at once; gives their place."""
+        place = len(self._bytes)
+        self._bytes += memoryview(data)
+        return place
+
+    def array(self) -> Any:
+        """All bytes, as a uint8 array."""
+        return np.frombuffer(bytes(self._bytes), dtype=np.uint8)
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    # Columns ------------------------------------------------------------------------------------------
+
+    def numbers(self, values: Any, mask: Any = None, *, by_event: bool = False) -> Column:
+        """A column of whole numbers or truth values; null where `mask` is false."""
+        values = np.asarray(values)
+        if values.dtype == np.bool_:
+            return self.choice(values.astype(np.int64), [b"false", b"true"], mask, by_event=by_event)
+        if values.dtype.kind == "f":
+            return self.verbatim([json_text(value) for value in values.tolist()])
+        first = values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
+        second = np.zeros(len(first), dtype=np.int64)
+        if values.dtype == np.uint64 or (first == np.iinfo(np.int64).min).any():
+            # Past the range of int64 digits are made here; such numbers are rare.
+            rare = np.flatnonzero(first < 0 if values.dtype == np.uint64 else first == np.iinfo(np.int64).min)
+            if len(rare):
+                first = first.copy()
+                for index in rare.tolist():
+                    first[index], second[index] = self.place(b"%d" % int(values[index]))
+        if mask is not None and not mask.all():
+            first = np.where(mask, first, self.null[0])
+            second = np.where(mask, second, self.null[1])
+        return Column(NUMBER, first, second, by_event)
+
+    def choice(
+        self, codes: Any, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
+    ) -> Column:
+        """A column of JSON values, `texts[code]`; null where `mask` is false."""
+        places = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        first, second = places[codes, 0], places[codes, 1]
+        if mask is not None and not mask.all():
+            first = np.where(mask, first, self.null[0])
+            second = np.where(mask, second, self.null[1])
+        return Column(TEXT, -first - 1, second, by_event)
+
+    def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> Column:
+        """A column of JSON values that are given as text."""
+        places = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
+        return Column(TEXT, -places[:, 0] - 1, places[:, 1], by_event)
+
+    def strings(
+        self, data: Any, starts: Any, lengths: Any, convert: Callable[[bytes], object], mask: Any = None
+    ) -> Column:
+        """A column of strings in the block; what is not plain ASCII goes through `convert`."""
+        first, second = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
+        clean = np.empty(len(first), dtype=np.bool_)
+        find_clean.for_work(len(data))(data, first, second, _CLEAN, clean)
+        if mask is not None:
+            clean |= ~mask
+        view = memoryview(data)
+        known: dict[bytes, tuple[int, int]] = {}
+        for index in np.flatnonzero(~clean).tolist():
+            raw = bytes(view[first[index] : first[index] + second[index]])
+            if raw not in known:
+                known[raw] = self.place(json_text(convert(raw)))
+            first[index], second[index] = -known[raw][0] - 1, known[raw][1]
+        if mask is not None and not mask.all():
+            first = np.where(mask, first, -self.null[0] - 1)
+            second = np.where(mask, second, self.null[1])
+        return Column(TEXT, first, second)
+
+
+class Program:
+    """The pieces of one kind of line."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._pending = b""
+        self.pieces: list[tuple[int, bytes | Column]] = []
+
+    def text(self, text: str) -> Program:
+        """Add bytes that all lines have."""
+        self._pending += text.encode()
+        return self
+
+    def column(self, column: Column) -> Program:
+        """Add a value of each row."""
+        self.finish()
+        self.pieces.append((column.kind, column))
+        return self
+
+    def finish(self) -> Program:
+        """Close the last run of constant bytes."""
+        if self._pending:
+            self.pieces.append((CONSTANT, self._pending))
+            self._pending = b""
+        return self
+
+
+def write_lines(
+    data: Any, pool: Pool, programs: Sequence[Program], program_of: Any, row_of: Any
+) -> tuple[Any, Any]:
+    """The lines of all events, one behind the other (uint8), and where each ends (int64).
+
+    Parameters
+    ----------
+    programs
+        What may stand in a line.
+    program_of, row_of : int64 arrays
+        For each event the number of its program, and its row in that program's columns.
+    """
+    pieces: list[tuple[int, int, int]] = []
+    limits = [0]
+    columns: list[Column] = []
+    places: dict[int, int] = {}  # of columns by the identity of their array: some stand in many programs
+    room, base = 0, 0
+    counts = np.bincount(program_of, minlength=len(programs))
+    for program, count in zip(programs, counts.tolist(), strict=True):
+        for kind, piece in program.finish().pieces:
+            if isinstance(piece, bytes):
+                place, length = pool.place(piece)
+                pieces.append((CONSTANT, place, length))
+                room += count * length
+                continue
+            if id(piece.first) not in places:
+                places[id(piece.first)] = base
+                columns.append(piece)
+                base += len(piece.first)
+                room += int(piece.second.sum()) + _MAX_DIGITS * len(piece.first)
+            pieces.append((kind, places[id(piece.first)], int(piece.by_event)))
+        limits.append(len(pieces))
+    first = np.concatenate([column.first for column in columns]) if columns else np.zeros(0, np.int64)
+    second = np.concatenate([column.second for column in columns]) if columns else np.zeros(0, np.int64)
+    out = np.empty(room + 64, dtype=np.uint8)
+    ends = np.empty(len(program_of), dtype=np.int64)
+    size = assemble.for_work(room)(
+        data,
+        pool.array(),
+        program_of,
+        row_of,
+        np.array(limits, dtype=np.int64),
+        np.array(pieces, dtype=np.int64).reshape(-1, 3),
+        first,
+        second,
+        out,
+        ends,
+    )
+    if size < 0:
+        raise AssertionError(f"lines do not fit their room: {size}")
+    return out[:size], ends
