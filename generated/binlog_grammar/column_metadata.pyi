@@ -4,6 +4,7 @@ from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
 from . import column_types as _column_types
+from builtins import bytes as _bytes
 
 class ColumnMetadata(KaitaiStruct):
     """What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the
@@ -71,6 +72,10 @@ class ColumnMetadata(KaitaiStruct):
     def described_type(self) -> _column_types.ColumnTypes.ColumnType | int:
         """The type that the rest of the metadata belongs to."""
     @property
+    def is_varchar(self) -> bool: ...
+    @property
+    def is_bit(self) -> bool: ...
+    @property
     def has_pack_length(self) -> bool: ...
     @property
     def has_fractional_digits(self) -> bool: ...
@@ -78,9 +83,13 @@ class ColumnMetadata(KaitaiStruct):
     def is_string(self) -> bool: ...
     @property
     def length(self) -> int:
-        """Of CHAR and BINARY the longest value in bytes, up to 1023; of ENUM and SET the size of a value
-        in bytes; else the size of the length in front of a value.
-        """
+        """Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."""
+    @property
+    def length_size(self) -> int:
+        """Size of the length in front of a value, in bytes; 0 where there is none."""
+    @property
+    def byte_length(self) -> int:
+        """Length of a BIT value, in bytes; else 0."""
     @property
     def real_type(self) -> _column_types.ColumnTypes.ColumnType | int:
         """The type that a value's layout goes by; ENUM and SET hide behind `string`."""

@@ -8,8 +8,10 @@ from . import compressed_data
 from . import extra_row_info
 from . import image_columns
 from . import packed_integer
+from . import row
 from . import table_id
 from . import table_map_event
+import zlib
 
 
 if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
@@ -87,6 +89,11 @@ class CompressedRowsEvent(KaitaiStruct):
             self.columns_after._fetch_instances()
 
         self.compressed_images._fetch_instances()
+        _ = self.inflated_rows
+        if hasattr(self, '_m_inflated_rows'):
+            pass
+            self._m_inflated_rows._fetch_instances()
+
 
     class ExtraData(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
@@ -111,6 +118,41 @@ class CompressedRowsEvent(KaitaiStruct):
                 self.chunks[i]._fetch_instances()
 
 
+
+    class RowList(KaitaiStruct):
+        def __init__(self, _io, _parent=None, _root=None):
+            super(CompressedRowsEvent.RowList, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._read()
+
+        def _read(self):
+            self.rows = []
+            i = 0
+            while not self._io.is_eof():
+                self.rows.append(row.Row(self._parent.table_map, self._parent.columns, (self._parent.columns_after if self._parent.is_update else self._parent.columns), (not (self._parent.is_write)),  ((self._parent.is_write) or (self._parent.is_update)) , False, self._io))
+                i += 1
+
+
+
+        def _fetch_instances(self):
+            pass
+            for i in range(len(self.rows)):
+                pass
+                self.rows[i]._fetch_instances()
+
+
+
+    @property
+    def can_read_rows(self):
+        """Whether the table map describes the images, and they have a length: without any column nothing
+        tells their number.
+        """
+        if hasattr(self, '_m_can_read_rows'):
+            return self._m_can_read_rows
+
+        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.number_of_columns.value == self.number_of_columns.value) and ( ((self.columns.number_present > 0) or ( ((self.is_update) and (self.columns_after.number_present > 0)) )) ))
+        return getattr(self, '_m_can_read_rows', None)
 
     @property
     def has_no_check_constraint_checks(self):
@@ -138,6 +180,25 @@ class CompressedRowsEvent(KaitaiStruct):
 
         self._m_has_relaxed_unique_checks = self.flags & 4 != 0
         return getattr(self, '_m_has_relaxed_unique_checks', None)
+
+    @property
+    def inflated_rows(self):
+        """The images before compression."""
+        if hasattr(self, '_m_inflated_rows'):
+            return self._m_inflated_rows
+
+        if self.can_read_rows:
+            pass
+            io = self.compressed_images.deflated._io
+            _pos = io.pos()
+            io.seek(0)
+            self._raw__raw__m_inflated_rows = io.read_bytes_full()
+            self._raw__m_inflated_rows = zlib.decompress(self._raw__raw__m_inflated_rows)
+            _io__raw__m_inflated_rows = KaitaiStream(BytesIO(self._raw__m_inflated_rows))
+            self._m_inflated_rows = CompressedRowsEvent.RowList(_io__raw__m_inflated_rows, self, self._root)
+            io.seek(_pos)
+
+        return getattr(self, '_m_inflated_rows', None)
 
     @property
     def is_complete(self):
@@ -174,3 +235,15 @@ class CompressedRowsEvent(KaitaiStruct):
 
         self._m_is_write =  ((self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1) or (self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event))
         return getattr(self, '_m_is_write', None)
+
+    @property
+    def rows(self):
+        """The rows, read when they are asked for."""
+        if hasattr(self, '_m_rows'):
+            return self._m_rows
+
+        if self.can_read_rows:
+            pass
+            self._m_rows = self.inflated_rows.rows
+
+        return getattr(self, '_m_rows', None)

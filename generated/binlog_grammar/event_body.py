@@ -3,7 +3,9 @@
 
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
+from . import annotate_rows_event
 from . import append_block_event
+from . import binlog_checkpoint_event
 from . import binlog_enums
 from . import compressed_rows_event
 from . import create_file_event
@@ -11,6 +13,8 @@ from . import delete_file_event
 from . import exec_load_event
 from . import execute_load_query_event
 from . import format_description_event
+from . import gtid_event
+from . import gtid_tagged_event
 from . import heartbeat_event
 from . import heartbeat_event_v2
 from . import ignorable_event
@@ -18,17 +22,27 @@ from . import incident_event
 from . import intvar_event
 from . import large_transaction_header_event
 from . import load_event
+from . import mariadb_gtid_event
+from . import mariadb_gtid_list_event
+from . import partial_row_data_event
 from . import pre_ga_rows_event
+from . import previous_gtids_event
+from . import query_compressed_event
 from . import query_event
 from . import rand_event
 from . import rotate_event
 from . import rows_event
 from . import rows_query_event
 from . import slave_event
+from . import start_encryption_event
 from . import start_event_v3
 from . import stop_event
 from . import table_map_event
+from . import transaction_context_event
+from . import transaction_payload_event
 from . import user_var_event
+from . import view_change_event
+from . import xa_prepare_event
 from . import xid_event
 
 
@@ -50,12 +64,21 @@ class EventBody(KaitaiStruct):
 
     def _read(self):
         _on = self.type_code
-        if _on == binlog_enums.BinlogEnums.EventType.append_block_event:
+        if _on == binlog_enums.BinlogEnums.EventType.annotate_rows_event:
+            pass
+            self.content = annotate_rows_event.AnnotateRowsEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event:
+            pass
+            self.content = gtid_event.GtidEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.append_block_event:
             pass
             self.content = append_block_event.AppendBlockEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.begin_load_query_event:
             pass
             self.content = append_block_event.AppendBlockEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event:
+            pass
+            self.content = binlog_checkpoint_event.BinlogCheckpointEvent(self.fixed_length, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.create_file_event:
             pass
             self.content = create_file_event.CreateFileEvent(self._io)
@@ -83,6 +106,12 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
             pass
             self.content = format_description_event.FormatDescriptionEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_log_event:
+            pass
+            self.content = gtid_event.GtidEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event:
+            pass
+            self.content = gtid_tagged_event.GtidTaggedEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event:
             pass
             self.content = heartbeat_event.HeartbeatEvent(self._io)
@@ -104,9 +133,18 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.load_event:
             pass
             self.content = load_event.LoadEvent(self.fixed_length, False, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event:
+            pass
+            self.content = mariadb_gtid_event.MariadbGtidEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event:
+            pass
+            self.content = mariadb_gtid_list_event.MariadbGtidListEvent(self.fixed_length, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
             pass
             self.content = load_event.LoadEvent(self.fixed_length, True, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.partial_row_data_event:
+            pass
+            self.content = partial_row_data_event.PartialRowDataEvent(self.fixed_length, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.partial_update_rows_event:
             pass
             self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
@@ -119,6 +157,12 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event:
             pass
             self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.fixed_length, self.table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.previous_gtids_log_event:
+            pass
+            self.content = previous_gtids_event.PreviousGtidsEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.query_compressed_event:
+            pass
+            self.content = query_compressed_event.QueryCompressedEvent(self.fixed_length, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.query_event:
             pass
             self.content = query_event.QueryEvent(self.fixed_length, self._io)
@@ -134,6 +178,9 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.slave_event:
             pass
             self.content = slave_event.SlaveEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.start_encryption_event:
+            pass
+            self.content = start_encryption_event.StartEncryptionEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.start_event_v3:
             pass
             self.content = start_event_v3.StartEventV3(self._io)
@@ -143,6 +190,12 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
             self.content = table_map_event.TableMapEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.transaction_context_event:
+            pass
+            self.content = transaction_context_event.TransactionContextEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.transaction_payload_event:
+            pass
+            self.content = transaction_payload_event.TransactionPayloadEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event:
             pass
             self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
@@ -158,6 +211,9 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
             pass
             self.content = user_var_event.UserVarEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.view_change_event:
+            pass
+            self.content = view_change_event.ViewChangeEvent(self.fixed_length, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event:
             pass
             self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
@@ -170,6 +226,9 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event_v1:
             pass
             self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.xa_prepare_log_event:
+            pass
+            self.content = xa_prepare_event.XaPrepareEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.xid_event:
             pass
             self.content = xid_event.XidEvent(self._io)
@@ -181,10 +240,19 @@ class EventBody(KaitaiStruct):
     def _fetch_instances(self):
         pass
         _on = self.type_code
-        if _on == binlog_enums.BinlogEnums.EventType.append_block_event:
+        if _on == binlog_enums.BinlogEnums.EventType.annotate_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.append_block_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.begin_load_query_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.create_file_event:
@@ -214,6 +282,12 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event:
             pass
             self.content._fetch_instances()
@@ -235,7 +309,16 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.load_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.partial_row_data_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.partial_update_rows_event:
@@ -248,6 +331,12 @@ class EventBody(KaitaiStruct):
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.previous_gtids_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.query_compressed_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.query_event:
@@ -265,6 +354,9 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.slave_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.start_encryption_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.start_event_v3:
             pass
             self.content._fetch_instances()
@@ -272,6 +364,12 @@ class EventBody(KaitaiStruct):
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.transaction_context_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.transaction_payload_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event:
@@ -289,6 +387,9 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.view_change_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event:
             pass
             self.content._fetch_instances()
@@ -299,6 +400,9 @@ class EventBody(KaitaiStruct):
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event_v1:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.xa_prepare_log_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.xid_event:
@@ -341,5 +445,5 @@ class EventBody(KaitaiStruct):
         if hasattr(self, '_m_usual_fixed_length'):
             return self._m_usual_fixed_length
 
-        self._m_usual_fixed_length = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))
+        self._m_usual_fixed_length = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event else (19 if self.type_code == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event else (9 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_row_data_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))))))
         return getattr(self, '_m_usual_fixed_length', None)

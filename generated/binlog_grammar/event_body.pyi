@@ -3,7 +3,9 @@
 from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
+from . import annotate_rows_event as _annotate_rows_event
 from . import append_block_event as _append_block_event
+from . import binlog_checkpoint_event as _binlog_checkpoint_event
 from . import binlog_enums as _binlog_enums
 from . import compressed_rows_event as _compressed_rows_event
 from . import create_file_event as _create_file_event
@@ -11,6 +13,8 @@ from . import delete_file_event as _delete_file_event
 from . import exec_load_event as _exec_load_event
 from . import execute_load_query_event as _execute_load_query_event
 from . import format_description_event as _format_description_event
+from . import gtid_event as _gtid_event
+from . import gtid_tagged_event as _gtid_tagged_event
 from . import heartbeat_event as _heartbeat_event
 from . import heartbeat_event_v2 as _heartbeat_event_v2
 from . import ignorable_event as _ignorable_event
@@ -18,17 +22,27 @@ from . import incident_event as _incident_event
 from . import intvar_event as _intvar_event
 from . import large_transaction_header_event as _large_transaction_header_event
 from . import load_event as _load_event
+from . import mariadb_gtid_event as _mariadb_gtid_event
+from . import mariadb_gtid_list_event as _mariadb_gtid_list_event
+from . import partial_row_data_event as _partial_row_data_event
 from . import pre_ga_rows_event as _pre_ga_rows_event
+from . import previous_gtids_event as _previous_gtids_event
+from . import query_compressed_event as _query_compressed_event
 from . import query_event as _query_event
 from . import rand_event as _rand_event
 from . import rotate_event as _rotate_event
 from . import rows_event as _rows_event
 from . import rows_query_event as _rows_query_event
 from . import slave_event as _slave_event
+from . import start_encryption_event as _start_encryption_event
 from . import start_event_v3 as _start_event_v3
 from . import stop_event as _stop_event
 from . import table_map_event as _table_map_event
+from . import transaction_context_event as _transaction_context_event
+from . import transaction_payload_event as _transaction_payload_event
 from . import user_var_event as _user_var_event
+from . import view_change_event as _view_change_event
+from . import xa_prepare_event as _xa_prepare_event
 from . import xid_event as _xid_event
 
 class EventBody(KaitaiStruct):
@@ -42,7 +56,7 @@ class EventBody(KaitaiStruct):
     """The table map that a rows event belongs to; null where there is none."""
     has_table_map: bool
     """Whether `table_map` is there."""
-    content: _start_event_v3.StartEventV3 | _query_event.QueryEvent | _stop_event.StopEvent | _rotate_event.RotateEvent | _intvar_event.IntvarEvent | _load_event.LoadEvent | _slave_event.SlaveEvent | _create_file_event.CreateFileEvent | _append_block_event.AppendBlockEvent | _exec_load_event.ExecLoadEvent | _delete_file_event.DeleteFileEvent | _rand_event.RandEvent | _user_var_event.UserVarEvent | _format_description_event.FormatDescriptionEvent | _xid_event.XidEvent | _execute_load_query_event.ExecuteLoadQueryEvent | _table_map_event.TableMapEvent | _pre_ga_rows_event.PreGaRowsEvent | _rows_event.RowsEvent | _incident_event.IncidentEvent | _heartbeat_event.HeartbeatEvent | _ignorable_event.IgnorableEvent | _rows_query_event.RowsQueryEvent | _heartbeat_event_v2.HeartbeatEventV2 | _large_transaction_header_event.LargeTransactionHeaderEvent | _compressed_rows_event.CompressedRowsEvent | EventBody.UnknownEvent
+    content: _start_event_v3.StartEventV3 | _query_event.QueryEvent | _stop_event.StopEvent | _rotate_event.RotateEvent | _intvar_event.IntvarEvent | _load_event.LoadEvent | _slave_event.SlaveEvent | _create_file_event.CreateFileEvent | _append_block_event.AppendBlockEvent | _exec_load_event.ExecLoadEvent | _delete_file_event.DeleteFileEvent | _rand_event.RandEvent | _user_var_event.UserVarEvent | _format_description_event.FormatDescriptionEvent | _xid_event.XidEvent | _execute_load_query_event.ExecuteLoadQueryEvent | _table_map_event.TableMapEvent | _pre_ga_rows_event.PreGaRowsEvent | _rows_event.RowsEvent | _incident_event.IncidentEvent | _heartbeat_event.HeartbeatEvent | _ignorable_event.IgnorableEvent | _rows_query_event.RowsQueryEvent | _gtid_event.GtidEvent | _previous_gtids_event.PreviousGtidsEvent | _transaction_context_event.TransactionContextEvent | _view_change_event.ViewChangeEvent | _xa_prepare_event.XaPrepareEvent | _transaction_payload_event.TransactionPayloadEvent | _heartbeat_event_v2.HeartbeatEventV2 | _gtid_tagged_event.GtidTaggedEvent | _large_transaction_header_event.LargeTransactionHeaderEvent | _annotate_rows_event.AnnotateRowsEvent | _binlog_checkpoint_event.BinlogCheckpointEvent | _mariadb_gtid_event.MariadbGtidEvent | _mariadb_gtid_list_event.MariadbGtidListEvent | _start_encryption_event.StartEncryptionEvent | _query_compressed_event.QueryCompressedEvent | _compressed_rows_event.CompressedRowsEvent | _partial_row_data_event.PartialRowDataEvent | EventBody.UnknownEvent
     def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def fixed_length(self) -> int:

@@ -22,6 +22,8 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
         error = 0
         ignore = 1
         replace = 2
+    unknown_post_header = None
+
     def __init__(self, post_header_length, _io, _parent=None, _root=None):
         super(ExecuteLoadQueryEvent, self).__init__(_io)
         self._parent = _parent

@@ -57,7 +57,7 @@ class GtidSet(KaitaiStruct):
 
         def _read(self):
             self.start = self._io.read_s8le()
-            self.end = self._io.read_s8le()
+            self.stop = self._io.read_s8le()
 
 
         def _fetch_instances(self):
@@ -69,7 +69,7 @@ class GtidSet(KaitaiStruct):
             if hasattr(self, '_m_last'):
                 return self._m_last
 
-            self._m_last = (self.end - 1)
+            self._m_last = (self.stop - 1)
             return getattr(self, '_m_last', None)
 
 

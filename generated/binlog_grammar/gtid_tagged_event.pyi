@@ -4,6 +4,7 @@ from typing import Any
 
 from . import KaitaiStream, KaitaiStruct
 from . import varlen_integer as _varlen_integer
+from builtins import bytes as _bytes
 
 class GtidTaggedEvent(KaitaiStruct):
     """The start of a transaction whose GTID has a tag. It says what a GTID_LOG_EVENT says, in the
@@ -25,8 +26,8 @@ class GtidTaggedEvent(KaitaiStruct):
     last_non_ignorable_field_id: _varlen_integer.VarlenInteger
     """A reader that does not know this field must not go on; 0 where it may skip all that it does not know."""
     fields: GtidTaggedEvent.Fields
-    _raw_fields: bytes
-    unknown_tail: bytes | None
+    _raw_fields: _bytes
+    unknown_tail: _bytes | None
     """What newer servers may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
@@ -105,7 +106,7 @@ class GtidTaggedEvent(KaitaiStruct):
         """Left out where it is the same as the immediate one."""
         commit_group_ticket: GtidTaggedEvent.Number | None
         """Left out where the transaction has none."""
-        unknown_fields: bytes | None
+        unknown_fields: _bytes | None
         """Fields of newer servers, from number 12 on."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property

@@ -20,6 +20,8 @@ class IncidentEvent(KaitaiStruct):
     class Incident(IntEnum):
         none = 0
         lost_events = 1
+    unknown_tail = None
+
     def __init__(self, _io, _parent=None, _root=None):
         super(IncidentEvent, self).__init__(_io)
         self._parent = _parent

@@ -20,6 +20,8 @@ class IntvarEvent(KaitaiStruct):
         invalid_int = 0
         last_insert_id = 1
         insert_id = 2
+    unknown_tail = None
+
     def __init__(self, _io, _parent=None, _root=None):
         super(IntvarEvent, self).__init__(_io)
         self._parent = _parent

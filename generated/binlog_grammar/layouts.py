@@ -115,7 +115,7 @@ START_EVENT_V3 = Layout(
 QUERY_EVENT = Layout(
     'query_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
@@ -143,7 +143,7 @@ STOP_EVENT = Layout(
 ROTATE_EVENT = Layout(
     'rotate_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('position', '<u8', condition=lambda n, v: (v['event_body.fixed_length'] >= 8)),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 8), condition=lambda n, v: (v['event_body.fixed_length'] > 8)),
@@ -165,7 +165,7 @@ INTVAR_EVENT = Layout(
 LOAD_EVENT = Layout(
     'load_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
@@ -269,7 +269,7 @@ DELETE_FILE_EVENT = Layout(
 LOAD_EVENT_2 = Layout(
     'load_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
@@ -349,7 +349,7 @@ XID_EVENT = Layout(
 EXECUTE_LOAD_QUERY_EVENT = Layout(
     'execute_load_query_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
@@ -373,7 +373,7 @@ EXECUTE_LOAD_QUERY_EVENT = Layout(
 TABLE_MAP_EVENT = Layout(
     'table_map_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('table_id.low', '<u4'),
         Number('table_id.high', '<u2', condition=lambda n, v: (v['event_body.fixed_length'] != 6)),
@@ -414,7 +414,7 @@ TABLE_MAP_EVENT = Layout(
 PRE_GA_ROWS_EVENT = Layout(
     'pre_ga_rows_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('table_id.low', '<u4'),
         Number('table_id.high', '<u2', condition=lambda n, v: (v['event_body.fixed_length'] != 6)),
@@ -441,7 +441,7 @@ PRE_GA_ROWS_EVENT = Layout(
 ROWS_EVENT = Layout(
     'rows_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('table_id.low', '<u4'),
         Number('table_id.high', '<u2', condition=lambda n, v: (v['event_body.fixed_length'] != 6)),
@@ -508,11 +508,174 @@ ROWS_QUERY_EVENT = Layout(
     True,
 )
 
+GTID_EVENT = Layout(
+    'gtid_event',
+    (
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
+        Number('flags', 'u1'),
+        Run('uuid', lambda n, v: 16),
+        Number('gno', '<i8'),
+        Number('logical_clock_type', 'u1', condition=lambda n, v: (v['event_body.fixed_length'] > 25)),
+        Value('has_logical_clock', lambda n, v: n.both((v['event_body.fixed_length'] >= 42), (v['logical_clock_type'] == 2))),
+        Number('last_committed', '<i8', condition=lambda n, v: v['has_logical_clock']),
+        Number('sequence_number', '<i8', condition=lambda n, v: v['has_logical_clock']),
+        Value('known_post_header_length', lambda n, v: n.where((v['event_body.fixed_length'] <= 25), 25, n.where(v['has_logical_clock'], 42, 26))),
+        Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - v['known_post_header_length']), condition=lambda n, v: (v['event_body.fixed_length'] > v['known_post_header_length'])),
+        Value('has_commit_timestamps', lambda n, v: n.both(v['has_logical_clock'], (v.size > v['event_body.fixed_length']))),
+        Number('immediate_commit_timestamp_low', '<u4', condition=lambda n, v: v['has_commit_timestamps']),
+        Number('immediate_commit_timestamp_middle', '<u2', condition=lambda n, v: v['has_commit_timestamps']),
+        Number('immediate_commit_timestamp_high', 'u1', condition=lambda n, v: v['has_commit_timestamps']),
+        Value('has_original_commit_timestamp', lambda n, v: n.both(v['has_commit_timestamps'], (v['immediate_commit_timestamp_high'] >= 128))),
+        Number('original_commit_timestamp_low', '<u4', condition=lambda n, v: v['has_original_commit_timestamp']),
+        Number('original_commit_timestamp_middle', '<u2', condition=lambda n, v: v['has_original_commit_timestamp']),
+        Number('original_commit_timestamp_high', 'u1', condition=lambda n, v: v['has_original_commit_timestamp']),
+        Value('position_of_transaction_length', lambda n, v: (v['event_body.fixed_length'] + n.where(v['has_original_commit_timestamp'], 14, 7))),
+        Value('has_transaction_length', lambda n, v: n.both(v['has_commit_timestamps'], (v.size > v['position_of_transaction_length']))),
+        Number('packed_transaction_length.first', 'u1', condition=lambda n, v: v['has_transaction_length'], valid=lambda n, v: (v['packed_transaction_length.first'] <= 254)),
+        Number('packed_transaction_length.value_2', '<u2', condition=lambda n, v: n.both(v['has_transaction_length'], (v['packed_transaction_length.first'] == 252))),
+        Number('packed_transaction_length.value_3', '<u3', condition=lambda n, v: n.both(v['has_transaction_length'], (v['packed_transaction_length.first'] == 253))),
+        Number('packed_transaction_length.value_8', '<u8', condition=lambda n, v: n.both(v['has_transaction_length'], (v['packed_transaction_length.first'] == 254))),
+        Value('packed_transaction_length.is_null', lambda n, v: (v['packed_transaction_length.first'] == 251), condition=lambda n, v: v['has_transaction_length']),
+        Value('packed_transaction_length.value', lambda n, v: n.where((v['packed_transaction_length.first'] == 252), v['packed_transaction_length.value_2'], n.where((v['packed_transaction_length.first'] == 253), v['packed_transaction_length.value_3'], n.where((v['packed_transaction_length.first'] == 254), v['packed_transaction_length.value_8'], v['packed_transaction_length.first']))), condition=lambda n, v: v['has_transaction_length'], is_unsigned=True),
+        Value('size_of_transaction_length', lambda n, v: n.where((v['packed_transaction_length.first'] <= 251), 1, n.where((v['packed_transaction_length.first'] == 252), 3, n.where((v['packed_transaction_length.first'] == 253), 4, 9))), condition=lambda n, v: v['has_transaction_length']),
+        Value('has_server_versions', lambda n, v: n.both(v['has_transaction_length'], (v.size > (v['position_of_transaction_length'] + v['size_of_transaction_length'])))),
+        Number('immediate_server_version_low', '<u3', condition=lambda n, v: v['has_server_versions']),
+        Number('immediate_server_version_high', 'u1', condition=lambda n, v: v['has_server_versions']),
+        Value('has_original_server_version', lambda n, v: n.both(v['has_server_versions'], (v['immediate_server_version_high'] >= 128))),
+        Number('original_server_version_if_other', '<u4', condition=lambda n, v: v['has_original_server_version']),
+        Number('commit_group_ticket', '<u8', condition=lambda n, v: n.both(v['has_server_versions'], n.negate((v.pos >= v.size)))),
+        Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
+        Value('may_have_statements', lambda n, v: ((v['flags'] & 1) != 0)),
+        Value('immediate_commit_timestamp', lambda n, v: ((v['immediate_commit_timestamp_low'] + (v['immediate_commit_timestamp_middle'] * 4294967296)) + ((v['immediate_commit_timestamp_high'] & 127) * 281474976710656)), condition=lambda n, v: v['has_commit_timestamps'], is_unsigned=True),
+        Value('original_commit_timestamp', lambda n, v: n.where(n.negate(v['has_original_commit_timestamp']), v['immediate_commit_timestamp'], ((v['original_commit_timestamp_low'] + (v['original_commit_timestamp_middle'] * 4294967296)) + (v['original_commit_timestamp_high'] * 281474976710656))), condition=lambda n, v: v['has_commit_timestamps'], is_unsigned=True),
+        Value('transaction_length', lambda n, v: v['packed_transaction_length.value'], condition=lambda n, v: v['has_transaction_length'], is_unsigned=True),
+        Value('immediate_server_version', lambda n, v: (v['immediate_server_version_low'] + ((v['immediate_server_version_high'] & 127) * 16777216)), condition=lambda n, v: v['has_server_versions']),
+        Value('original_server_version', lambda n, v: n.where(v['has_original_server_version'], v['original_server_version_if_other'], v['immediate_server_version']), condition=lambda n, v: v['has_server_versions']),
+    ),
+    True,
+)
+
+PREVIOUS_GTIDS_EVENT = Layout(
+    'previous_gtids_event',
+    (
+        Number('gtids.first', 'u1'),
+        Number('gtids.count_low', '<u4'),
+        Number('gtids.count_high', '<u2'),
+        Number('gtids.format', 'u1', valid=lambda n, v: n.either((v['gtids.format'] == 0), (v['gtids.format'] == 1)), enum='gtid_set::format'),
+    ),
+    False,
+)
+
+TRANSACTION_CONTEXT_EVENT = Layout(
+    'transaction_context_event',
+    (
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
+        Number('server_uuid_length', 'u1'),
+        Number('thread_id', '<u4'),
+        Number('gtid_specified', 'u1'),
+        Number('snapshot_version_length', '<u4'),
+        Number('write_set_count', '<u4'),
+        Number('read_set_count', '<u4'),
+        Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 18), condition=lambda n, v: (v['event_body.fixed_length'] > 18)),
+        Run('server_uuid', lambda n, v: v['server_uuid_length'], encoding='UTF-8'),
+        Run('snapshot_version', lambda n, v: v['snapshot_version_length']),
+    ),
+    False,
+)
+
+VIEW_CHANGE_EVENT = Layout(
+    'view_change_event',
+    (
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
+        Run('view_id', lambda n, v: 40, encoding='UTF-8', ends_at_zero=True),
+        Number('sequence_number', '<u8'),
+        Number('certification_info_count', '<u4'),
+        Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 52), condition=lambda n, v: (v['event_body.fixed_length'] > 52)),
+    ),
+    False,
+)
+
+XA_PREPARE_EVENT = Layout(
+    'xa_prepare_event',
+    (
+        Number('one_phase', 'u1'),
+        Number('format_id', '<u4'),
+        Number('gtrid_length', '<u4'),
+        Number('bqual_length', '<u4'),
+        Run('gtrid', lambda n, v: v['gtrid_length']),
+        Run('bqual', lambda n, v: v['bqual_length']),
+        Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
+        Value('is_one_phase', lambda n, v: (v['one_phase'] != 0)),
+    ),
+    True,
+)
+
+TRANSACTION_PAYLOAD_EVENT = Layout(
+    'transaction_payload_event',
+    (
+    ),
+    False,
+)
+
 HEARTBEAT_EVENT_V2 = Layout(
     'heartbeat_event_v2',
     (
     ),
     False,
+)
+
+GTID_TAGGED_EVENT = Layout(
+    'gtid_tagged_event',
+    (
+        Number('serialization_version.first', 'u1'),
+        Value('serialization_version.number_of_more', lambda n, v: n.where(((v['serialization_version.first'] & 1) == 0), 0, n.where(((v['serialization_version.first'] & 3) == 1), 1, n.where(((v['serialization_version.first'] & 7) == 3), 2, n.where(((v['serialization_version.first'] & 15) == 7), 3, n.where(((v['serialization_version.first'] & 31) == 15), 4, n.where(((v['serialization_version.first'] & 63) == 31), 5, n.where(((v['serialization_version.first'] & 127) == 63), 6, n.where((v['serialization_version.first'] == 127), 7, 8))))))))),
+        Number('serialization_version.next_1', 'u1', condition=lambda n, v: (v['serialization_version.number_of_more'] == 1)),
+        Number('serialization_version.next_2', '<u2', condition=lambda n, v: (v['serialization_version.number_of_more'] == 2)),
+        Number('serialization_version.next_3', '<u3', condition=lambda n, v: (v['serialization_version.number_of_more'] == 3)),
+        Number('serialization_version.next_4', '<u4', condition=lambda n, v: n.both((v['serialization_version.number_of_more'] >= 4), (v['serialization_version.number_of_more'] <= 7))),
+        Number('serialization_version.last_1', 'u1', condition=lambda n, v: (v['serialization_version.number_of_more'] == 5)),
+        Number('serialization_version.last_2', '<u2', condition=lambda n, v: (v['serialization_version.number_of_more'] == 6)),
+        Number('serialization_version.last_3', '<u3', condition=lambda n, v: (v['serialization_version.number_of_more'] == 7)),
+        Number('serialization_version.next_8', '<u8', condition=lambda n, v: (v['serialization_version.number_of_more'] == 8)),
+        Value('serialization_version.size', lambda n, v: (v['serialization_version.number_of_more'] + 1)),
+        Value('serialization_version.more', lambda n, v: n.where((v['serialization_version.number_of_more'] == 0), 0, n.where((v['serialization_version.number_of_more'] == 1), v['serialization_version.next_1'], n.where((v['serialization_version.number_of_more'] == 2), v['serialization_version.next_2'], n.where((v['serialization_version.number_of_more'] == 3), v['serialization_version.next_3'], n.where((v['serialization_version.number_of_more'] == 4), v['serialization_version.next_4'], n.where((v['serialization_version.number_of_more'] == 5), (v['serialization_version.next_4'] + (v['serialization_version.last_1'] * 4294967296)), n.where((v['serialization_version.number_of_more'] == 6), (v['serialization_version.next_4'] + (v['serialization_version.last_2'] * 4294967296)), n.where((v['serialization_version.number_of_more'] == 7), (v['serialization_version.next_4'] + (v['serialization_version.last_3'] * 4294967296)), v['serialization_version.next_8'])))))))), is_unsigned=True),
+        Value('serialization_version.value', lambda n, v: n.where((v['serialization_version.number_of_more'] == 8), v['serialization_version.more'], ((v['serialization_version.first'] >> v['serialization_version.size']) + (v['serialization_version.more'] * (1 << (7 - v['serialization_version.number_of_more'])))))),
+        Value('serialization_version.signed_value', lambda n, v: n.where(((v['serialization_version.value'] % 2) == 0), (v['serialization_version.value'] // 2), ((-1) - (v['serialization_version.value'] // 2)))),
+        Number('message_size.first', 'u1'),
+        Value('message_size.number_of_more', lambda n, v: n.where(((v['message_size.first'] & 1) == 0), 0, n.where(((v['message_size.first'] & 3) == 1), 1, n.where(((v['message_size.first'] & 7) == 3), 2, n.where(((v['message_size.first'] & 15) == 7), 3, n.where(((v['message_size.first'] & 31) == 15), 4, n.where(((v['message_size.first'] & 63) == 31), 5, n.where(((v['message_size.first'] & 127) == 63), 6, n.where((v['message_size.first'] == 127), 7, 8))))))))),
+        Number('message_size.next_1', 'u1', condition=lambda n, v: (v['message_size.number_of_more'] == 1)),
+        Number('message_size.next_2', '<u2', condition=lambda n, v: (v['message_size.number_of_more'] == 2)),
+        Number('message_size.next_3', '<u3', condition=lambda n, v: (v['message_size.number_of_more'] == 3)),
+        Number('message_size.next_4', '<u4', condition=lambda n, v: n.both((v['message_size.number_of_more'] >= 4), (v['message_size.number_of_more'] <= 7))),
+        Number('message_size.last_1', 'u1', condition=lambda n, v: (v['message_size.number_of_more'] == 5)),
+        Number('message_size.last_2', '<u2', condition=lambda n, v: (v['message_size.number_of_more'] == 6)),
+        Number('message_size.last_3', '<u3', condition=lambda n, v: (v['message_size.number_of_more'] == 7)),
+        Number('message_size.next_8', '<u8', condition=lambda n, v: (v['message_size.number_of_more'] == 8)),
+        Value('message_size.size', lambda n, v: (v['message_size.number_of_more'] + 1)),
+        Value('message_size.more', lambda n, v: n.where((v['message_size.number_of_more'] == 0), 0, n.where((v['message_size.number_of_more'] == 1), v['message_size.next_1'], n.where((v['message_size.number_of_more'] == 2), v['message_size.next_2'], n.where((v['message_size.number_of_more'] == 3), v['message_size.next_3'], n.where((v['message_size.number_of_more'] == 4), v['message_size.next_4'], n.where((v['message_size.number_of_more'] == 5), (v['message_size.next_4'] + (v['message_size.last_1'] * 4294967296)), n.where((v['message_size.number_of_more'] == 6), (v['message_size.next_4'] + (v['message_size.last_2'] * 4294967296)), n.where((v['message_size.number_of_more'] == 7), (v['message_size.next_4'] + (v['message_size.last_3'] * 4294967296)), v['message_size.next_8'])))))))), is_unsigned=True),
+        Value('message_size.value', lambda n, v: n.where((v['message_size.number_of_more'] == 8), v['message_size.more'], ((v['message_size.first'] >> v['message_size.size']) + (v['message_size.more'] * (1 << (7 - v['message_size.number_of_more'])))))),
+        Value('message_size.signed_value', lambda n, v: n.where(((v['message_size.value'] % 2) == 0), (v['message_size.value'] // 2), ((-1) - (v['message_size.value'] // 2)))),
+        Number('last_non_ignorable_field_id.first', 'u1'),
+        Value('last_non_ignorable_field_id.number_of_more', lambda n, v: n.where(((v['last_non_ignorable_field_id.first'] & 1) == 0), 0, n.where(((v['last_non_ignorable_field_id.first'] & 3) == 1), 1, n.where(((v['last_non_ignorable_field_id.first'] & 7) == 3), 2, n.where(((v['last_non_ignorable_field_id.first'] & 15) == 7), 3, n.where(((v['last_non_ignorable_field_id.first'] & 31) == 15), 4, n.where(((v['last_non_ignorable_field_id.first'] & 63) == 31), 5, n.where(((v['last_non_ignorable_field_id.first'] & 127) == 63), 6, n.where((v['last_non_ignorable_field_id.first'] == 127), 7, 8))))))))),
+        Number('last_non_ignorable_field_id.next_1', 'u1', condition=lambda n, v: (v['last_non_ignorable_field_id.number_of_more'] == 1)),
+        Number('last_non_ignorable_field_id.next_2', '<u2', condition=lambda n, v: (v['last_non_ignorable_field_id.number_of_more'] == 2)),
+        Number('last_non_ignorable_field_id.next_3', '<u3', condition=lambda n, v: (v['last_non_ignorable_field_id.number_of_more'] == 3)),
+        Number('last_non_ignorable_field_id.next_4', '<u4', condition=lambda n, v: n.both((v['last_non_ignorable_field_id.number_of_more'] >= 4), (v['last_non_ignorable_field_id.number_of_more'] <= 7))),
+        Number('last_non_ignorable_field_id.last_1', 'u1', condition=lambda n, v: (v['last_non_ignorable_field_id.number_of_more'] == 5)),
+        Number('last_non_ignorable_field_id.last_2', '<u2', condition=lambda n, v: (v['last_non_ignorable_field_id.number_of_more'] == 6)),
+        Number('last_non_ignorable_field_id.last_3', '<u3', condition=lambda n, v: (v['last_non_ignorable_field_id.number_of_more'] == 7)),
+        Number('last_non_ignorable_field_id.next_8', '<u8', condition=lambda n, v: (v['last_non_ignorable_field_id.number_of_more'] == 8)),
+        Value('last_non_ignorable_field_id.size', lambda n, v: (v['last_non_ignorable_field_id.number_of_more'] + 1)),
+        Value('last_non_ignorable_field_id.more', lambda n, v: n.where((v['last_non_ignorable_field_id.number_of_more'] == 0), 0, n.where((v['last_non_ignorable_field_id.number_of_more'] == 1), v['last_non_ignorable_field_id.next_1'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 2), v['last_non_ignorable_field_id.next_2'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 3), v['last_non_ignorable_field_id.next_3'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 4), v['last_non_ignorable_field_id.next_4'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 5), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_1'] * 4294967296)), n.where((v['last_non_ignorable_field_id.number_of_more'] == 6), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_2'] * 4294967296)), n.where((v['last_non_ignorable_field_id.number_of_more'] == 7), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_3'] * 4294967296)), v['last_non_ignorable_field_id.next_8'])))))))), is_unsigned=True),
+        Value('last_non_ignorable_field_id.value', lambda n, v: n.where((v['last_non_ignorable_field_id.number_of_more'] == 8), v['last_non_ignorable_field_id.more'], ((v['last_non_ignorable_field_id.first'] >> v['last_non_ignorable_field_id.size']) + (v['last_non_ignorable_field_id.more'] * (1 << (7 - v['last_non_ignorable_field_id.number_of_more'])))))),
+        Value('last_non_ignorable_field_id.signed_value', lambda n, v: n.where(((v['last_non_ignorable_field_id.value'] % 2) == 0), (v['last_non_ignorable_field_id.value'] // 2), ((-1) - (v['last_non_ignorable_field_id.value'] // 2)))),
+        Run('fields', lambda n, v: (((v['message_size.value'] - v['serialization_version.size']) - v['message_size.size']) - v['last_non_ignorable_field_id.size'])),
+        Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
+    ),
+    True,
 )
 
 LARGE_TRANSACTION_HEADER_EVENT = Layout(
@@ -526,10 +689,117 @@ LARGE_TRANSACTION_HEADER_EVENT = Layout(
     True,
 )
 
+ANNOTATE_ROWS_EVENT = Layout(
+    'annotate_rows_event',
+    (
+        Run('query', None),
+        Text('query_text', 'query', 'UTF-8'),
+    ),
+    True,
+)
+
+BINLOG_CHECKPOINT_EVENT = Layout(
+    'binlog_checkpoint_event',
+    (
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
+        Number('file_name_length', '<u4'),
+        Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 4), condition=lambda n, v: (v['event_body.fixed_length'] > 4)),
+        Run('file_name', lambda n, v: v['file_name_length'], encoding='UTF-8'),
+        Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
+    ),
+    True,
+)
+
+MARIADB_GTID_EVENT = Layout(
+    'mariadb_gtid_event',
+    (
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
+        Number('sequence_number', '<u8'),
+        Number('domain_id', '<u4'),
+        Number('flags', 'u1'),
+        Value('has_commit_id', lambda n, v: ((v['flags'] & 2) != 0)),
+        Number('commit_id', '<u8', condition=lambda n, v: v['has_commit_id']),
+        Value('is_prepared_xa', lambda n, v: ((v['flags'] & 64) != 0)),
+        Value('is_completed_xa', lambda n, v: ((v['flags'] & 128) != 0)),
+        Number('xid.format_id', '<u4', condition=lambda n, v: n.either(v['is_prepared_xa'], v['is_completed_xa'])),
+        Number('xid.gtrid_length', 'u1', condition=lambda n, v: n.either(v['is_prepared_xa'], v['is_completed_xa'])),
+        Number('xid.bqual_length', 'u1', condition=lambda n, v: n.either(v['is_prepared_xa'], v['is_completed_xa'])),
+        Run('xid.gtrid', lambda n, v: v['xid.gtrid_length'], condition=lambda n, v: n.either(v['is_prepared_xa'], v['is_completed_xa'])),
+        Run('xid.bqual', lambda n, v: v['xid.bqual_length'], condition=lambda n, v: n.either(v['is_prepared_xa'], v['is_completed_xa'])),
+        Value('has_extra_flags', lambda n, v: (v.size > ((13 + n.where(v['has_commit_id'], 8, 0)) + n.where(n.either(v['is_prepared_xa'], v['is_completed_xa']), ((6 + v['xid.gtrid_length']) + v['xid.bqual_length']), 0)))),
+        Number('extra_flags', 'u1', condition=lambda n, v: v['has_extra_flags']),
+        Value('has_extra_engines', lambda n, v: n.both(v['has_extra_flags'], ((v['extra_flags'] & 1) != 0))),
+        Number('number_of_extra_engines', 'u1', condition=lambda n, v: v['has_extra_engines']),
+        Value('is_commit_alter', lambda n, v: n.both(v['has_extra_flags'], ((v['extra_flags'] & 4) != 0))),
+        Value('is_rollback_alter', lambda n, v: n.both(v['has_extra_flags'], ((v['extra_flags'] & 8) != 0))),
+        Number('start_alter_sequence_number', '<u8', condition=lambda n, v: n.either(v['is_commit_alter'], v['is_rollback_alter'])),
+        Value('has_thread_id', lambda n, v: n.both(v['has_extra_flags'], ((v['extra_flags'] & 16) != 0))),
+        Number('thread_id', '<u4', condition=lambda n, v: v['has_thread_id']),
+        Run('padding', lambda n, v: (v['event_body.fixed_length'] - v.pos), condition=lambda n, v: (v.pos < v['event_body.fixed_length'])),
+        Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
+        Value('is_standalone', lambda n, v: ((v['flags'] & 1) != 0)),
+        Value('is_transactional', lambda n, v: ((v['flags'] & 4) != 0)),
+        Value('is_parallel_allowed', lambda n, v: ((v['flags'] & 8) != 0)),
+        Value('has_waited', lambda n, v: ((v['flags'] & 16) != 0)),
+        Value('is_ddl', lambda n, v: ((v['flags'] & 32) != 0)),
+        Value('is_start_alter', lambda n, v: n.both(v['has_extra_flags'], ((v['extra_flags'] & 2) != 0))),
+    ),
+    True,
+)
+
+MARIADB_GTID_LIST_EVENT = Layout(
+    'mariadb_gtid_list_event',
+    (
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
+        Number('count_and_flags', '<u4'),
+        Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 4), condition=lambda n, v: (v['event_body.fixed_length'] > 4)),
+        Value('number_of_gtids', lambda n, v: (v['count_and_flags'] & 268435455)),
+        Value('is_until_reached', lambda n, v: ((v['count_and_flags'] & 268435456) != 0)),
+        Value('is_ignored_gtids', lambda n, v: ((v['count_and_flags'] & 536870912) != 0)),
+    ),
+    False,
+)
+
+START_ENCRYPTION_EVENT = Layout(
+    'start_encryption_event',
+    (
+        Number('scheme', 'u1'),
+        Number('key_version', '<u4'),
+        Run('nonce', lambda n, v: 12),
+        Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
+    ),
+    True,
+)
+
+QUERY_COMPRESSED_EVENT = Layout(
+    'query_compressed_event',
+    (
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
+        Number('thread_id', '<u4'),
+        Number('execution_time', '<u4'),
+        Number('schema_name_length', 'u1'),
+        Number('error_code', '<u2'),
+        Number('status_vars_length', '<u2'),
+        Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 13), condition=lambda n, v: (v['event_body.fixed_length'] > 13)),
+        Run('status_vars', lambda n, v: v['status_vars_length']),
+        Run('schema_name', lambda n, v: v['schema_name_length'], encoding='UTF-8'),
+        Number('schema_name_terminator', 'u1'),
+        Number('compressed_query.method', 'u1', valid=lambda n, v: n.both((v['compressed_query.method'] >= 129), (v['compressed_query.method'] <= 132))),
+        Value('compressed_query.length_size', lambda n, v: (v['compressed_query.method'] & 7)),
+        Number('compressed_query.length_1', 'u1', condition=lambda n, v: (v['compressed_query.length_size'] == 1)),
+        Number('compressed_query.length_2', '<u2', condition=lambda n, v: (v['compressed_query.length_size'] == 2)),
+    ),
+    False,
+)
+
 COMPRESSED_ROWS_EVENT = Layout(
     'compressed_rows_event',
     (
-        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))),
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
         Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
         Number('table_id.low', '<u4'),
         Number('table_id.high', '<u2', condition=lambda n, v: (v['event_body.fixed_length'] != 6)),
@@ -554,6 +824,24 @@ COMPRESSED_ROWS_EVENT = Layout(
         Value('is_complete', lambda n, v: ((v['flags'] & 8) != 0)),
         Value('has_no_check_constraint_checks', lambda n, v: ((v['flags'] & 128) != 0)),
         Value('is_write', lambda n, v: n.either((v['type_code'] == 166), (v['type_code'] == 169))),
+    ),
+    True,
+)
+
+PARTIAL_ROW_DATA_EVENT = Layout(
+    'partial_row_data_event',
+    (
+        Value('event_body.usual_fixed_length', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.fixed_length', lambda n, v: n.where((v['post_header_length'] > 0), v['post_header_length'], v['event_body.usual_fixed_length'])),
+        Number('number_1', '<u4'),
+        Number('number_2', '<u4'),
+        Number('flags', 'u1'),
+        Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 9), condition=lambda n, v: (v['event_body.fixed_length'] > 9)),
+        Value('has_original_size', lambda n, v: ((v['flags'] & 1) != 0)),
+        Number('original_size', '<u8', condition=lambda n, v: v['has_original_size']),
+        Run('data', None),
+        Value('fragment_number', lambda n, v: n.where((v['number_1'] < v['number_2']), v['number_1'], v['number_2'])),
+        Value('number_of_fragments', lambda n, v: n.where((v['number_1'] < v['number_2']), v['number_2'], v['number_1'])),
     ),
     True,
 )
@@ -594,9 +882,23 @@ LAYOUTS: dict[str, Layout] = {
     'heartbeat_event': HEARTBEAT_EVENT,
     'ignorable_event': IGNORABLE_EVENT,
     'rows_query_event': ROWS_QUERY_EVENT,
+    'gtid_event': GTID_EVENT,
+    'previous_gtids_event': PREVIOUS_GTIDS_EVENT,
+    'transaction_context_event': TRANSACTION_CONTEXT_EVENT,
+    'view_change_event': VIEW_CHANGE_EVENT,
+    'xa_prepare_event': XA_PREPARE_EVENT,
+    'transaction_payload_event': TRANSACTION_PAYLOAD_EVENT,
     'heartbeat_event_v2': HEARTBEAT_EVENT_V2,
+    'gtid_tagged_event': GTID_TAGGED_EVENT,
     'large_transaction_header_event': LARGE_TRANSACTION_HEADER_EVENT,
+    'annotate_rows_event': ANNOTATE_ROWS_EVENT,
+    'binlog_checkpoint_event': BINLOG_CHECKPOINT_EVENT,
+    'mariadb_gtid_event': MARIADB_GTID_EVENT,
+    'mariadb_gtid_list_event': MARIADB_GTID_LIST_EVENT,
+    'start_encryption_event': START_ENCRYPTION_EVENT,
+    'query_compressed_event': QUERY_COMPRESSED_EVENT,
     'compressed_rows_event': COMPRESSED_ROWS_EVENT,
+    'partial_row_data_event': PARTIAL_ROW_DATA_EVENT,
     'unknown_event': UNKNOWN_EVENT,
 }
 
@@ -633,20 +935,36 @@ BODIES: dict[int, Layout] = {
     30: ROWS_EVENT,
     31: ROWS_EVENT,
     32: ROWS_EVENT,
+    33: GTID_EVENT,
+    34: GTID_EVENT,
+    35: PREVIOUS_GTIDS_EVENT,
+    36: TRANSACTION_CONTEXT_EVENT,
+    37: VIEW_CHANGE_EVENT,
+    38: XA_PREPARE_EVENT,
     39: ROWS_EVENT,
+    40: TRANSACTION_PAYLOAD_EVENT,
     41: HEARTBEAT_EVENT_V2,
+    42: GTID_TAGGED_EVENT,
     43: LARGE_TRANSACTION_HEADER_EVENT,
+    160: ANNOTATE_ROWS_EVENT,
+    161: BINLOG_CHECKPOINT_EVENT,
+    162: MARIADB_GTID_EVENT,
+    163: MARIADB_GTID_LIST_EVENT,
+    164: START_ENCRYPTION_EVENT,
+    165: QUERY_COMPRESSED_EVENT,
     166: COMPRESSED_ROWS_EVENT,
     167: COMPRESSED_ROWS_EVENT,
     168: COMPRESSED_ROWS_EVENT,
     169: COMPRESSED_ROWS_EVENT,
     170: COMPRESSED_ROWS_EVENT,
     171: COMPRESSED_ROWS_EVENT,
+    172: PARTIAL_ROW_DATA_EVENT,
 }
 
 ENUMS: dict[str, dict[int, str]] = {
     'binlog_enums::event_type': {0: 'unknown_event', 1: 'start_event_v3', 2: 'query_event', 3: 'stop_event', 4: 'rotate_event', 5: 'intvar_event', 6: 'load_event', 7: 'slave_event', 8: 'create_file_event', 9: 'append_block_event', 10: 'exec_load_event', 11: 'delete_file_event', 12: 'new_load_event', 13: 'rand_event', 14: 'user_var_event', 15: 'format_description_event', 16: 'xid_event', 17: 'begin_load_query_event', 18: 'execute_load_query_event', 19: 'table_map_event', 20: 'pre_ga_write_rows_event', 21: 'pre_ga_update_rows_event', 22: 'pre_ga_delete_rows_event', 23: 'write_rows_event_v1', 24: 'update_rows_event_v1', 25: 'delete_rows_event_v1', 26: 'incident_event', 27: 'heartbeat_log_event', 28: 'ignorable_log_event', 29: 'rows_query_log_event', 30: 'write_rows_event', 31: 'update_rows_event', 32: 'delete_rows_event', 33: 'gtid_log_event', 34: 'anonymous_gtid_log_event', 35: 'previous_gtids_log_event', 36: 'transaction_context_event', 37: 'view_change_event', 38: 'xa_prepare_log_event', 39: 'partial_update_rows_event', 40: 'transaction_payload_event', 41: 'heartbeat_log_event_v2', 42: 'gtid_tagged_log_event', 43: 'large_transaction_header_event', 160: 'annotate_rows_event', 161: 'binlog_checkpoint_event', 162: 'mariadb_gtid_event', 163: 'mariadb_gtid_list_event', 164: 'start_encryption_event', 165: 'query_compressed_event', 166: 'write_rows_compressed_event_v1', 167: 'update_rows_compressed_event_v1', 168: 'delete_rows_compressed_event_v1', 169: 'write_rows_compressed_event', 170: 'update_rows_compressed_event', 171: 'delete_rows_compressed_event', 172: 'partial_row_data_event'},
     'execute_load_query_event::duplicate_handling': {0: 'error', 1: 'ignore', 2: 'replace'},
+    'gtid_set::format': {0: 'untagged', 1: 'tagged'},
     'incident_event::incident': {0: 'none', 1: 'lost_events'},
     'intvar_event::variable': {0: 'invalid_int', 1: 'last_insert_id', 2: 'insert_id'},
     'user_var_event::value_type': {0: 'string', 1: 'real', 2: 'int', 3: 'row', 4: 'decimal'},

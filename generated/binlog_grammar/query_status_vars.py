@@ -260,6 +260,24 @@ class QueryStatusVars(KaitaiStruct):
             return getattr(self, '_m_is_autocommit_off', None)
 
         @property
+        def is_check_constraint_checks_off(self):
+            """MariaDB, `check_constraint_checks` is 0."""
+            if hasattr(self, '_m_is_check_constraint_checks_off'):
+                return self._m_is_check_constraint_checks_off
+
+            self._m_is_check_constraint_checks_off = self.flags & 32768 != 0
+            return getattr(self, '_m_is_check_constraint_checks_off', None)
+
+        @property
+        def is_explicit_defaults_for_timestamp(self):
+            """MariaDB, the variable `explicit_defaults_for_timestamp`."""
+            if hasattr(self, '_m_is_explicit_defaults_for_timestamp'):
+                return self._m_is_explicit_defaults_for_timestamp
+
+            self._m_is_explicit_defaults_for_timestamp = self.flags & 16777216 != 0
+            return getattr(self, '_m_is_explicit_defaults_for_timestamp', None)
+
+        @property
         def is_foreign_key_checks_off(self):
             """`foreign_key_checks` is 0."""
             if hasattr(self, '_m_is_foreign_key_checks_off'):
@@ -269,15 +287,6 @@ class QueryStatusVars(KaitaiStruct):
             return getattr(self, '_m_is_foreign_key_checks_off', None)
 
         @property
-        def is_if_exists(self):
-            """MariaDB; a replica runs CREATE or DROP with IF [NOT] EXISTS."""
-            if hasattr(self, '_m_is_if_exists'):
-                return self._m_is_if_exists
-
-            self._m_is_if_exists = self.flags & 268435456 != 0
-            return getattr(self, '_m_is_if_exists', None)
-
-        @property
         def is_sql_auto_is_null(self):
             """The variable `sql_auto_is_null`."""
             if hasattr(self, '_m_is_sql_auto_is_null'):
@@ -285,6 +294,24 @@ class QueryStatusVars(KaitaiStruct):
 
             self._m_is_sql_auto_is_null = self.flags & 16384 != 0
             return getattr(self, '_m_is_sql_auto_is_null', None)
+
+        @property
+        def is_sql_if_exists(self):
+            """MariaDB, the variable `sql_if_exists`."""
+            if hasattr(self, '_m_is_sql_if_exists'):
+                return self._m_is_sql_if_exists
+
+            self._m_is_sql_if_exists = self.flags & 268435456 != 0
+            return getattr(self, '_m_is_sql_if_exists', None)
+
+        @property
+        def is_system_versioning_insert_history(self):
+            """MariaDB, the variable `system_versioning_insert_history`."""
+            if hasattr(self, '_m_is_system_versioning_insert_history'):
+                return self._m_is_system_versioning_insert_history
+
+            self._m_is_system_versioning_insert_history = self.flags & 1073741824 != 0
+            return getattr(self, '_m_is_system_versioning_insert_history', None)
 
         @property
         def is_unique_checks_off(self):

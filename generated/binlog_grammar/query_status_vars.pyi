@@ -54,10 +54,28 @@ class QueryStatusVars(KaitaiStruct):
             The server's name: OPTION_RELAXED_UNIQUE_CHECKS
             """
         @property
-        def is_if_exists(self) -> bool:
-            """MariaDB; a replica runs CREATE or DROP with IF [NOT] EXISTS.
+        def is_check_constraint_checks_off(self) -> bool:
+            """MariaDB, `check_constraint_checks` is 0.
+
+            The server's name: OPTION_NO_CHECK_CONSTRAINT_CHECKS
+            """
+        @property
+        def is_explicit_defaults_for_timestamp(self) -> bool:
+            """MariaDB, the variable `explicit_defaults_for_timestamp`.
+
+            The server's name: OPTION_EXPLICIT_DEF_TIMESTAMP
+            """
+        @property
+        def is_sql_if_exists(self) -> bool:
+            """MariaDB, the variable `sql_if_exists`.
 
             The server's name: OPTION_IF_EXISTS
+            """
+        @property
+        def is_system_versioning_insert_history(self) -> bool:
+            """MariaDB, the variable `system_versioning_insert_history`.
+
+            The server's name: OPTION_INSERT_HISTORY
             """
 
     class SqlMode(KaitaiStruct):

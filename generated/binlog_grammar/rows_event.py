@@ -7,6 +7,7 @@ from . import binlog_enums
 from . import extra_row_info
 from . import image_columns
 from . import packed_integer
+from . import row
 from . import table_id
 from . import table_map_event
 
@@ -84,6 +85,14 @@ class RowsEvent(KaitaiStruct):
             pass
             self.columns_after._fetch_instances()
 
+        _ = self.rows
+        if hasattr(self, '_m_rows'):
+            pass
+            for i in range(len(self._m_rows)):
+                pass
+                self._m_rows[i]._fetch_instances()
+
+
 
     class ExtraData(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
@@ -108,6 +117,17 @@ class RowsEvent(KaitaiStruct):
                 self.chunks[i]._fetch_instances()
 
 
+
+    @property
+    def can_read_rows(self):
+        """Whether the table map describes the images, and they have a length: without any column nothing
+        tells their number.
+        """
+        if hasattr(self, '_m_can_read_rows'):
+            return self._m_can_read_rows
+
+        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.number_of_columns.value == self.number_of_columns.value) and ( ((self.is_partial_update) or (self.columns.number_present > 0) or ( ((self.is_update) and (self.columns_after.number_present > 0)) )) ))
+        return getattr(self, '_m_can_read_rows', None)
 
     @property
     def has_no_check_constraint_checks(self):
@@ -189,3 +209,23 @@ class RowsEvent(KaitaiStruct):
 
         self._m_is_write =  ((self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event) or (self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1))
         return getattr(self, '_m_is_write', None)
+
+    @property
+    def rows(self):
+        """The rows, read when they are asked for."""
+        if hasattr(self, '_m_rows'):
+            return self._m_rows
+
+        if self.can_read_rows:
+            pass
+            _pos = self._io.pos()
+            self._io.seek(self._io.size() - len(self.images))
+            self._m_rows = []
+            i = 0
+            while not self._io.is_eof():
+                self._m_rows.append(row.Row(self.table_map, self.columns, (self.columns_after if self.is_update else self.columns), (not (self.is_write)),  ((self.is_write) or (self.is_update)) , self.is_partial_update, self._io))
+                i += 1
+
+            self._io.seek(_pos)
+
+        return getattr(self, '_m_rows', None)

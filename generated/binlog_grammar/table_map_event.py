@@ -109,12 +109,13 @@ class TableMapEvent(KaitaiStruct):
 
 
     class Column(KaitaiStruct):
-        def __init__(self, index, numeric_ordinal, are_previous_known, _io, _parent=None, _root=None):
+        def __init__(self, index, numeric_ordinal, json_ordinal, are_previous_known, _io, _parent=None, _root=None):
             super(TableMapEvent.Column, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.index = index
             self.numeric_ordinal = numeric_ordinal
+            self.json_ordinal = json_ordinal
             self.are_previous_known = are_previous_known
             self._read()
 
@@ -141,6 +142,14 @@ class TableMapEvent(KaitaiStruct):
 
             self._m_has_signedness =  ((self.is_numeric) and (len(self._parent.optional_metadata) > 0) and (self._parent.optional_metadata[-1].signedness_index >= 0) and (self.numeric_ordinal // 8 < len(self._parent.signedness.bits)))
             return getattr(self, '_m_has_signedness', None)
+
+        @property
+        def is_json(self):
+            if hasattr(self, '_m_is_json'):
+                return self._m_is_json
+
+            self._m_is_json = self.type == column_types.ColumnTypes.ColumnType.json
+            return getattr(self, '_m_is_json', None)
 
         @property
         def is_known(self):
@@ -196,6 +205,14 @@ class TableMapEvent(KaitaiStruct):
                 self._m_name = self._parent.column_names.names[self.index].text
 
             return getattr(self, '_m_name', None)
+
+        @property
+        def next_json_ordinal(self):
+            if hasattr(self, '_m_next_json_ordinal'):
+                return self._m_next_json_ordinal
+
+            self._m_next_json_ordinal = (self.json_ordinal + 1 if self.is_json else self.json_ordinal)
+            return getattr(self, '_m_next_json_ordinal', None)
 
         @property
         def next_numeric_ordinal(self):
@@ -276,7 +293,7 @@ class TableMapEvent(KaitaiStruct):
             pass
             self._m_columns = []
             for i in range(self.number_of_columns.value):
-                self._m_columns.append(TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_numeric_ordinal), (True if i == 0 else self.columns[i - 1].is_known), self._io, self, self._root))
+                self._m_columns.append(TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_numeric_ordinal), (0 if i == 0 else self.columns[i - 1].next_json_ordinal), (True if i == 0 else self.columns[i - 1].is_known), self._io, self, self._root))
 
 
         return getattr(self, '_m_columns', None)
@@ -334,6 +351,15 @@ class TableMapEvent(KaitaiStruct):
 
         self._m_is_bit_length_exact = self.flags & 1 != 0
         return getattr(self, '_m_is_bit_length_exact', None)
+
+    @property
+    def number_of_json_columns(self):
+        """Number of columns of the type JSON."""
+        if hasattr(self, '_m_number_of_json_columns'):
+            return self._m_number_of_json_columns
+
+        self._m_number_of_json_columns = (self.columns[-1].next_json_ordinal if  ((self.has_metadata) and (self.number_of_columns.value > 0))  else 0)
+        return getattr(self, '_m_number_of_json_columns', None)
 
     @property
     def signedness(self):

@@ -27,6 +27,11 @@ class UserVarEvent(KaitaiStruct):
         int = 2
         row = 3
         decimal = 4
+    value_type = None
+    collation_id = None
+    value_length = None
+    value = None
+
     def __init__(self, _io, _parent=None, _root=None):
         super(UserVarEvent, self).__init__(_io)
         self._parent = _parent

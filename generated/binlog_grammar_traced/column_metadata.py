@@ -50,25 +50,25 @@ class ColumnMetadata(KaitaiStruct):
             self.pack_length = self._io.read_u1()
             self._debug['pack_length']['end'] = self._io.pos()
 
-        if  (( ((self.described_type == column_types.ColumnTypes.ColumnType.varchar) and ((not (self.is_array)))) ) or (self.described_type == column_types.ColumnTypes.ColumnType.varchar_compressed)) :
+        if  ((self.is_varchar) and ((not (self.is_array)))) :
             pass
             self._debug['max_length']['start'] = self._io.pos()
             self.max_length = self._io.read_u2le()
             self._debug['max_length']['end'] = self._io.pos()
 
-        if  ((self.described_type == column_types.ColumnTypes.ColumnType.varchar) and (self.is_array)) :
+        if  ((self.is_varchar) and (self.is_array)) :
             pass
             self._debug['max_element_length']['start'] = self._io.pos()
             self.max_element_length = self._io.read_bits_int_le(24)
             self._debug['max_element_length']['end'] = self._io.pos()
 
-        if self.described_type == column_types.ColumnTypes.ColumnType.bit:
+        if self.is_bit:
             pass
             self._debug['bits']['start'] = self._io.pos()
             self.bits = self._io.read_u1()
             self._debug['bits']['end'] = self._io.pos()
 
-        if self.described_type == column_types.ColumnTypes.ColumnType.bit:
+        if self.is_bit:
             pass
             self._debug['bytes']['start'] = self._io.pos()
             self.bytes = self._io.read_u1()
@@ -114,16 +114,16 @@ class ColumnMetadata(KaitaiStruct):
         if self.has_pack_length:
             pass
 
-        if  (( ((self.described_type == column_types.ColumnTypes.ColumnType.varchar) and ((not (self.is_array)))) ) or (self.described_type == column_types.ColumnTypes.ColumnType.varchar_compressed)) :
+        if  ((self.is_varchar) and ((not (self.is_array)))) :
             pass
 
-        if  ((self.described_type == column_types.ColumnTypes.ColumnType.varchar) and (self.is_array)) :
+        if  ((self.is_varchar) and (self.is_array)) :
             pass
 
-        if self.described_type == column_types.ColumnTypes.ColumnType.bit:
+        if self.is_bit:
             pass
 
-        if self.described_type == column_types.ColumnTypes.ColumnType.bit:
+        if self.is_bit:
             pass
 
         if self.described_type == column_types.ColumnTypes.ColumnType.newdecimal:
@@ -141,6 +141,15 @@ class ColumnMetadata(KaitaiStruct):
         if self.is_string:
             pass
 
+
+    @property
+    def byte_length(self):
+        """Length of a BIT value, in bytes; else 0."""
+        if hasattr(self, '_m_byte_length'):
+            return self._m_byte_length
+
+        self._m_byte_length = (self.bytes + (1 if self.bits > 0 else 0) if self.is_bit else 0)
+        return getattr(self, '_m_byte_length', None)
 
     @property
     def described_type(self):
@@ -176,6 +185,14 @@ class ColumnMetadata(KaitaiStruct):
         return getattr(self, '_m_is_array', None)
 
     @property
+    def is_bit(self):
+        if hasattr(self, '_m_is_bit'):
+            return self._m_is_bit
+
+        self._m_is_bit = self.described_type == column_types.ColumnTypes.ColumnType.bit
+        return getattr(self, '_m_is_bit', None)
+
+    @property
     def is_string(self):
         if hasattr(self, '_m_is_string'):
             return self._m_is_string
@@ -184,15 +201,30 @@ class ColumnMetadata(KaitaiStruct):
         return getattr(self, '_m_is_string', None)
 
     @property
+    def is_varchar(self):
+        if hasattr(self, '_m_is_varchar'):
+            return self._m_is_varchar
+
+        self._m_is_varchar =  ((self.described_type == column_types.ColumnTypes.ColumnType.varchar) or (self.described_type == column_types.ColumnTypes.ColumnType.varchar_compressed))
+        return getattr(self, '_m_is_varchar', None)
+
+    @property
     def length(self):
-        """Of CHAR and BINARY the longest value in bytes, up to 1023; of ENUM and SET the size of a value
-        in bytes; else the size of the length in front of a value.
-        """
+        """Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."""
         if hasattr(self, '_m_length'):
             return self._m_length
 
-        self._m_length = (self.length_low + ((self.real_type_and_length & 48 ^ 48) << 4) if self.is_string else (self.pack_length if self.has_pack_length else 0))
+        self._m_length = (self.length_low + ((self.real_type_and_length & 48 ^ 48) << 4) if self.is_string else 0)
         return getattr(self, '_m_length', None)
+
+    @property
+    def length_size(self):
+        """Size of the length in front of a value, in bytes; 0 where there is none."""
+        if hasattr(self, '_m_length_size'):
+            return self._m_length_size
+
+        self._m_length_size = (4 if self.is_array else (self.pack_length if self.has_pack_length else ((2 if self.length > 255 else 1) if self.is_string else ((2 if self.max_length > 255 else 1) if self.is_varchar else 0))))
+        return getattr(self, '_m_length_size', None)
 
     @property
     def real_type(self):

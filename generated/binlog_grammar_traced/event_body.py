@@ -3,7 +3,9 @@
 
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
+from . import annotate_rows_event
 from . import append_block_event
+from . import binlog_checkpoint_event
 from . import binlog_enums
 from . import compressed_rows_event
 from . import create_file_event
@@ -11,6 +13,8 @@ from . import delete_file_event
 from . import exec_load_event
 from . import execute_load_query_event
 from . import format_description_event
+from . import gtid_event
+from . import gtid_tagged_event
 from . import heartbeat_event
 from . import heartbeat_event_v2
 from . import ignorable_event
@@ -18,17 +22,27 @@ from . import incident_event
 from . import intvar_event
 from . import large_transaction_header_event
 from . import load_event
+from . import mariadb_gtid_event
+from . import mariadb_gtid_list_event
+from . import partial_row_data_event
 from . import pre_ga_rows_event
+from . import previous_gtids_event
+from . import query_compressed_event
 from . import query_event
 from . import rand_event
 from . import rotate_event
 from . import rows_event
 from . import rows_query_event
 from . import slave_event
+from . import start_encryption_event
 from . import start_event_v3
 from . import stop_event
 from . import table_map_event
+from . import transaction_context_event
+from . import transaction_payload_event
 from . import user_var_event
+from . import view_change_event
+from . import xa_prepare_event
 from . import xid_event
 import collections
 
@@ -53,13 +67,25 @@ class EventBody(KaitaiStruct):
     def _read(self):
         self._debug['content']['start'] = self._io.pos()
         _on = self.type_code
-        if _on == binlog_enums.BinlogEnums.EventType.append_block_event:
+        if _on == binlog_enums.BinlogEnums.EventType.annotate_rows_event:
+            pass
+            self.content = annotate_rows_event.AnnotateRowsEvent(self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event:
+            pass
+            self.content = gtid_event.GtidEvent(self.fixed_length, self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.append_block_event:
             pass
             self.content = append_block_event.AppendBlockEvent(self._io)
             self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.begin_load_query_event:
             pass
             self.content = append_block_event.AppendBlockEvent(self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event:
+            pass
+            self.content = binlog_checkpoint_event.BinlogCheckpointEvent(self.fixed_length, self._io)
             self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.create_file_event:
             pass
@@ -97,6 +123,14 @@ class EventBody(KaitaiStruct):
             pass
             self.content = format_description_event.FormatDescriptionEvent(self._io)
             self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_log_event:
+            pass
+            self.content = gtid_event.GtidEvent(self.fixed_length, self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event:
+            pass
+            self.content = gtid_tagged_event.GtidTaggedEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event:
             pass
             self.content = heartbeat_event.HeartbeatEvent(self._io)
@@ -125,9 +159,21 @@ class EventBody(KaitaiStruct):
             pass
             self.content = load_event.LoadEvent(self.fixed_length, False, self._io)
             self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event:
+            pass
+            self.content = mariadb_gtid_event.MariadbGtidEvent(self.fixed_length, self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event:
+            pass
+            self.content = mariadb_gtid_list_event.MariadbGtidListEvent(self.fixed_length, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
             pass
             self.content = load_event.LoadEvent(self.fixed_length, True, self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.partial_row_data_event:
+            pass
+            self.content = partial_row_data_event.PartialRowDataEvent(self.fixed_length, self._io)
             self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.partial_update_rows_event:
             pass
@@ -144,6 +190,14 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event:
             pass
             self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.fixed_length, self.table_map, self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.previous_gtids_log_event:
+            pass
+            self.content = previous_gtids_event.PreviousGtidsEvent(self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.query_compressed_event:
+            pass
+            self.content = query_compressed_event.QueryCompressedEvent(self.fixed_length, self._io)
             self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.query_event:
             pass
@@ -165,6 +219,10 @@ class EventBody(KaitaiStruct):
             pass
             self.content = slave_event.SlaveEvent(self._io)
             self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.start_encryption_event:
+            pass
+            self.content = start_encryption_event.StartEncryptionEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.start_event_v3:
             pass
             self.content = start_event_v3.StartEventV3(self._io)
@@ -176,6 +234,14 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
             self.content = table_map_event.TableMapEvent(self.fixed_length, self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.transaction_context_event:
+            pass
+            self.content = transaction_context_event.TransactionContextEvent(self.fixed_length, self._io)
+            self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.transaction_payload_event:
+            pass
+            self.content = transaction_payload_event.TransactionPayloadEvent(self._io)
             self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event:
             pass
@@ -197,6 +263,10 @@ class EventBody(KaitaiStruct):
             pass
             self.content = user_var_event.UserVarEvent(self._io)
             self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.view_change_event:
+            pass
+            self.content = view_change_event.ViewChangeEvent(self.fixed_length, self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event:
             pass
             self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
@@ -213,6 +283,10 @@ class EventBody(KaitaiStruct):
             pass
             self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
             self.content._read()
+        elif _on == binlog_enums.BinlogEnums.EventType.xa_prepare_log_event:
+            pass
+            self.content = xa_prepare_event.XaPrepareEvent(self._io)
+            self.content._read()
         elif _on == binlog_enums.BinlogEnums.EventType.xid_event:
             pass
             self.content = xid_event.XidEvent(self._io)
@@ -227,10 +301,19 @@ class EventBody(KaitaiStruct):
     def _fetch_instances(self):
         pass
         _on = self.type_code
-        if _on == binlog_enums.BinlogEnums.EventType.append_block_event:
+        if _on == binlog_enums.BinlogEnums.EventType.annotate_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.append_block_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.begin_load_query_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.create_file_event:
@@ -260,6 +343,12 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.heartbeat_log_event:
             pass
             self.content._fetch_instances()
@@ -281,7 +370,16 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.load_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.partial_row_data_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.partial_update_rows_event:
@@ -294,6 +392,12 @@ class EventBody(KaitaiStruct):
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.previous_gtids_log_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.query_compressed_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.query_event:
@@ -311,6 +415,9 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.slave_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.start_encryption_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.start_event_v3:
             pass
             self.content._fetch_instances()
@@ -318,6 +425,12 @@ class EventBody(KaitaiStruct):
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.transaction_context_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.transaction_payload_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event:
@@ -335,6 +448,9 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.view_change_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event:
             pass
             self.content._fetch_instances()
@@ -345,6 +461,9 @@ class EventBody(KaitaiStruct):
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event_v1:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.xa_prepare_log_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.xid_event:
@@ -390,5 +509,5 @@ class EventBody(KaitaiStruct):
         if hasattr(self, '_m_usual_fixed_length'):
             return self._m_usual_fixed_length
 
-        self._m_usual_fixed_length = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))
+        self._m_usual_fixed_length = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event else (19 if self.type_code == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event else (9 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_row_data_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))))))
         return getattr(self, '_m_usual_fixed_length', None)

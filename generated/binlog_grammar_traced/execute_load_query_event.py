@@ -24,6 +24,8 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
         ignore = 1
         replace = 2
     SEQ_FIELDS = ["thread_id", "execution_time", "schema_name_length", "error_code", "status_vars_length", "file_id", "file_name_start", "file_name_end", "duplicate_handling", "unknown_post_header", "status_vars", "schema_name", "schema_name_terminator", "query"]
+    unknown_post_header = None
+
     def __init__(self, post_header_length, _io, _parent=None, _root=None):
         super(ExecuteLoadQueryEvent, self).__init__(_io)
         self._parent = _parent

@@ -68,7 +68,7 @@ class GtidSet(KaitaiStruct):
 
 
     class Interval(KaitaiStruct):
-        SEQ_FIELDS = ["start", "end"]
+        SEQ_FIELDS = ["start", "stop"]
         def __init__(self, _io, _parent=None, _root=None):
             super(GtidSet.Interval, self).__init__(_io)
             self._parent = _parent
@@ -79,9 +79,9 @@ class GtidSet(KaitaiStruct):
             self._debug['start']['start'] = self._io.pos()
             self.start = self._io.read_s8le()
             self._debug['start']['end'] = self._io.pos()
-            self._debug['end']['start'] = self._io.pos()
-            self.end = self._io.read_s8le()
-            self._debug['end']['end'] = self._io.pos()
+            self._debug['stop']['start'] = self._io.pos()
+            self.stop = self._io.read_s8le()
+            self._debug['stop']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
@@ -93,7 +93,7 @@ class GtidSet(KaitaiStruct):
             if hasattr(self, '_m_last'):
                 return self._m_last
 
-            self._m_last = (self.end - 1)
+            self._m_last = (self.stop - 1)
             return getattr(self, '_m_last', None)
 
 

@@ -61,8 +61,11 @@ class GtidSet(KaitaiStruct):
     class Interval(KaitaiStruct):
         start: int
         """First transaction number of the interval, from 1."""
-        end: int
-        """The number after the interval's last."""
+        stop: int
+        """The number after the interval's last.
+
+        The server's name: end
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def last(self) -> int:

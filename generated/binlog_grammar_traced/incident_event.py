@@ -22,6 +22,8 @@ class IncidentEvent(KaitaiStruct):
         none = 0
         lost_events = 1
     SEQ_FIELDS = ["incident", "message_length", "message", "unknown_tail"]
+    unknown_tail = None
+
     def __init__(self, _io, _parent=None, _root=None):
         super(IncidentEvent, self).__init__(_io)
         self._parent = _parent

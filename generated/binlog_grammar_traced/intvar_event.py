@@ -22,6 +22,8 @@ class IntvarEvent(KaitaiStruct):
         last_insert_id = 1
         insert_id = 2
     SEQ_FIELDS = ["variable", "value", "unknown_tail"]
+    unknown_tail = None
+
     def __init__(self, _io, _parent=None, _root=None):
         super(IntvarEvent, self).__init__(_io)
         self._parent = _parent

@@ -109,6 +109,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'has_no_check_constraint_checks': 'The session had `check_constraint_checks` off.',
         'is_write': 'The rows were inserted.',
         'is_update': 'The rows were updated.',
+        'can_read_rows': 'Whether the table map describes the images, and they have a length: without any column nothing tells their number.',
+        'inflated_rows': 'The images before compression.',
+        'rows': 'The rows, read when they are asked for.',
     },
     'CreateFileEvent': {
         'thread_id': 'Connection that ran the statement.',
@@ -416,7 +419,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_autocommit_off': '`autocommit` is 0.',
         'is_foreign_key_checks_off': '`foreign_key_checks` is 0.',
         'is_unique_checks_off': '`unique_checks` is 0.',
-        'is_if_exists': 'MariaDB; a replica runs CREATE or DROP with IF [NOT] EXISTS.',
+        'is_check_constraint_checks_off': 'MariaDB, `check_constraint_checks` is 0.',
+        'is_explicit_defaults_for_timestamp': 'MariaDB, the variable `explicit_defaults_for_timestamp`.',
+        'is_sql_if_exists': 'MariaDB, the variable `sql_if_exists`.',
+        'is_system_versioning_insert_history': 'MariaDB, the variable `system_versioning_insert_history`.',
     },
     'QueryStatusVars.SqlMode': {
         'modes': 'The variable `sql_mode`: 0x1 REAL_AS_FLOAT, 0x2 PIPES_AS_CONCAT, 0x4 ANSI_QUOTES, 0x8 IGNORE_SPACE, 0x20 ONLY_FULL_GROUP_BY, 0x40 NO_UNSIGNED_SUBTRACTION, 0x80 NO_DIR_IN_CREATE, 0x40000 ANSI, 0x80000 NO_AUTO_VALUE_ON_ZERO, 0x100000 NO_BACKSLASH_ESCAPES, 0x200000 STRICT_TRANS_TABLES, 0x400000 STRICT_ALL_TABLES, 0x800000 NO_ZERO_IN_DATE, 0x1000000 NO_ZERO_DATE, 0x2000000 ALLOW_INVALID_DATES, 0x4000000 ERROR_FOR_DIVISION_BY_ZERO, 0x8000000 TRADITIONAL, 0x20000000 HIGH_NOT_PRECEDENCE, 0x40000000 NO_ENGINE_SUBSTITUTION, 0x80000000 PAD_CHAR_TO_FULL_LENGTH. Higher bits mean other things in MySQL than in MariaDB.',
@@ -533,6 +539,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_write': 'The rows were inserted.',
         'is_partial_update': 'The rows were updated, and JSON columns may hold what changed in them.',
         'is_update': 'The rows were updated.',
+        'can_read_rows': 'Whether the table map describes the images, and they have a length: without any column nothing tells their number.',
+        'rows': 'The rows, read when they are asked for.',
     },
     'RowsQueryEvent': {
         'query_length': "Low byte of the statement's length, or 255 if it is longer; readers go to the end of the event.",
@@ -584,6 +592,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'signedness': 'The last field of this kind, if there is one.',
         'column_names': 'The last field of this kind, if there is one.',
         'columns': 'What the parts of the event say of each column; no bytes of their own.',
+        'number_of_json_columns': 'Number of columns of the type JSON.',
         'has_known_columns': "Whether the lengths of all columns' values are known, so that rows can be read.",
     },
     'TableMapEvent.MetadataBlock': {
@@ -729,6 +738,83 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_statement_start': 'No rows event behind refers to a table map before; it bounds the search.',
         'table_map_candidates': 'The table maps before this entry, newest first, up to the one that the rows belong to.',
     },
+    'ComBinlogDump': {
+        'command': 'Number of the command.',
+        'position': 'Where to start in the log, as an offset, from 4.',
+        'flags': 'Bits described by the instances.',
+        'server_id': 'The `server_id` of the replica; 0 where the client is none and asks not to wait for new events.',
+        'file_name': 'Name of the log; empty means the oldest that the server has.',
+        'is_non_blocking': 'The stream ends after the newest event, instead of waiting for more.',
+        'wants_annotations': 'MariaDB; the stream is to have the ANNOTATE_ROWS events too.',
+    },
+    'ComBinlogDumpGtid': {
+        'command': 'Number of the command.',
+        'flags': 'Bits described by the instances.',
+        'server_id': 'The `server_id` of the replica.',
+        'file_name_length': 'Length of `file_name`, in bytes.',
+        'file_name': 'Name of the log to start in; usually empty, since the server finds the log by the GTIDs.',
+        'position': 'Where to start in the log, as an offset, usually 4.',
+        'data_length': 'Length of `data`, in bytes. Servers read it whatever the flags; old descriptions of the protocol tie it to a flag.',
+        'unknown_tail': 'What newer replicas may add.',
+        'is_non_blocking': 'The stream ends after the newest event, instead of waiting for more.',
+        'is_through_position': 'Described in old protocol descriptions; servers do not look at it.',
+        'is_through_gtid': 'Likewise.',
+    },
+    'ComBinlogDumpGtid.Data': {
+        'gtids': 'The transactions that the replica has.',
+    },
+    'ComRegisterSlave': {
+        'command': 'Number of the command. An old description of the protocol says 0x14, which is COM_CONNECT_OUT.',
+        'server_id': 'The `server_id` of the replica.',
+        'host_length': 'Length of `host`, in bytes.',
+        'host': "The replica's option `report_host`, usually empty.",
+        'user_length': 'Length of `user`, in bytes.',
+        'user': "The replica's option `report_user`, usually empty.",
+        'password_length': 'Length of `password`, in bytes.',
+        'password': "The replica's option `report_password`, usually empty.",
+        'port': "The replica's option `report_port`.",
+        'rank': 'Not used.',
+        'source_id': 'The `server_id` of the source as the replica knows it; 0 lets the source put in its own.',
+        'unknown_tail': 'What newer replicas may add.',
+    },
+    'ComTableDump': {
+        'command': 'Number of the command.',
+        'schema_name_length': 'Length of `schema_name`, in bytes.',
+        'schema_name': 'Schema of the table.',
+        'table_name_length': 'Length of `table_name`, in bytes.',
+        'table_name': 'Name of the table.',
+        'unknown_tail': 'What newer replicas may add.',
+    },
+    'NetworkPacket': {
+        'payload_length': 'Length of `payload`, in bytes.',
+        'sequence_id': 'Number of the packet, from 0 at each command, modulo 256.',
+        'payload': 'A message, such as `stream_packet`, or a part of one.',
+        'is_continued': 'The message goes on in the next packet.',
+    },
+    'SemiSyncAck': {
+        'position': "The event's end in the source's log, as an offset.",
+        'file_name': 'Name of that log.',
+    },
+    'StreamPacket': {
+        'kind': 'What the message is.',
+    },
+    'StreamPacket.SemiSyncHeader': {
+        'flags': 'Bits described by `is_ack_wanted`.',
+        'is_ack_wanted': 'The source waits until a replica has the event, and wants a `semi_sync_ack`.',
+    },
+    'StreamPacket.EndOfStream': {
+        'status_flags_of_long_form': 'The flags behind `status_flags`, before the number of warnings.',
+        'warnings': 'Number of warnings.',
+        'status_flags_of_short_form': 'The flags behind `status_flags`, after the number of warnings.',
+        'info': "Text for people, and changes of the session's state.",
+        'status_flags': 'State of the session, as bits of the protocol.',
+    },
+    'StreamPacket.Error': {
+        'error_code': 'Number of the error, 1236 where the server cannot read the log as asked.',
+        'sql_state_marker': 'The character `#`.',
+        'sql_state': 'Class of the error by the SQL standard. Since 4.1.',
+        'upcoming': 'What follows the number, read ahead.',
+    },
     'ColumnMetadata': {
         'element_type': "Type of the array's elements.",
         'pack_length': 'Size of the length in front of a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the value itself.',
@@ -742,7 +828,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'real_type_and_length': 'The real type; bits 4 and 5, inverted, are bits 8 and 9 of the length.',
         'length_low': 'Bits 0 to 7 of the length.',
         'described_type': 'The type that the rest of the metadata belongs to.',
-        'length': 'Of CHAR and BINARY the longest value in bytes, up to 1023; of ENUM and SET the size of a value in bytes; else the size of the length in front of a value.',
+        'length': 'Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0.',
+        'length_size': 'Size of the length in front of a value, in bytes; 0 where there is none.',
+        'byte_length': 'Length of a BIT value, in bytes; else 0.',
         'real_type': "The type that a value's layout goes by; ENUM and SET hide behind `string`.",
     },
     'ExtraRowInfo': {
@@ -761,5 +849,196 @@ MEANINGS: dict[str, dict[str, str]] = {
         'bitmap': 'A bit for each column; the first is the lowest bit of the first byte.',
         'columns': 'The bits, one by one; no bytes of their own.',
         'number_present': 'Number of columns that the images have.',
+    },
+    'JsonBinary': {
+        'type': 'What the document is.',
+        'content': 'The document.',
+        'unknown_tail': 'Bytes behind the document.',
+    },
+    'JsonBinary.Container': {
+        'number_of_elements': 'Number of members.',
+        'size': 'Length of the whole object or array, in bytes.',
+        'key_entries': 'Where the keys are, in the order of their length, then of their bytes.',
+        'value_entries': 'What and where the values are.',
+        'contents': 'The keys, and the values that the table has no room for.',
+        'table_size': 'Length of what stands before `contents`, in bytes.',
+    },
+    'JsonBinary.KeyEntry': {
+        'offset': 'Where the key is, from the start of the object, in bytes.',
+        'length': 'Length of the key, in bytes.',
+        'key': 'Name of the member.',
+    },
+    'JsonBinary.ValueEntry': {
+        'type': 'What the value is.',
+        'inlined': 'The value itself, where it is short enough.',
+        'padding': 'The rest of the place for an offset; in a negative number its sign.',
+        'offset': 'Where the value is, from the start of the object or array, in bytes.',
+        'is_inlined': 'Whether the value stands in the table.',
+        'value': 'The value, read when it is asked for.',
+    },
+    'JsonBinary.Text': {
+        'length': 'Length of `value`, in bytes.',
+    },
+    'JsonBinary.Opaque': {
+        'type': 'The type that a column of such values would have.',
+        'length': 'Length of `value`, in bytes.',
+    },
+    'JsonBinary.Length': {
+        'value': 'The length.',
+    },
+    'JsonBinary.Group': {
+        'byte': 'The top bit says that another group follows.',
+    },
+    'JsonDiff': {
+        'operation': 'What is done at the path.',
+        'path_length': 'Length of `path`, in bytes.',
+        'path': 'Where in the document, such as `$.name[2]`.',
+        'value_length': 'Length of `value`, in bytes.',
+        'value': 'What is put there.',
+    },
+    'JsonOpaque.Decimal': {
+        'precision': 'Number of digits in all.',
+        'scale': 'Number of digits behind the point.',
+    },
+    'JsonOpaque.Datetime': {
+        'year_month': 'The year times 13 plus the month.',
+        'sign': 'Always 0.',
+    },
+    'JsonOpaque.Time': {
+        'fraction': 'The microseconds, if the time is not negative.',
+        'packed': 'Hours, minutes and seconds, if the time is not negative.',
+        'sign': '0, or -1 where the time is negative.',
+        'magnitude': 'Hours (10 bits), minutes (6) and seconds (6), without the sign.',
+    },
+    'JsonOpaque.Other': {
+        'data': "The value's bytes.",
+    },
+    'LengthPrefix': {
+        'value': 'The length, in bytes.',
+    },
+    'NumericValues.Int3': {
+        'number': "The number, in two's complement where it is signed.",
+    },
+    'NumericValues.Int8': {
+        'value': 'The number. In languages with 64-bit integers, take `unsigned` for what is beyond the signed range.',
+    },
+    'NumericValues.Decimal': {
+        'digits': 'The number.',
+        'integer_digits': 'Number of digits in front of the point.',
+        'integer_size': 'Length of the integer part, in bytes.',
+        'fraction_size': 'Length of the fraction, in bytes.',
+    },
+    'NumericValues.Bit': {
+        'bits': 'The bits, the highest first, with zeros in front.',
+    },
+    'NumericValues.Enum': {
+        'value': 'Place of the member, from 1; 0 for the empty string that stands for a wrong value.',
+    },
+    'NumericValues.Set': {
+        'value': 'A bit for each member, the first is the lowest.',
+    },
+    'Row': {
+        'before': 'The row before the change, or what identifies it.',
+        'after': 'The row after the change, or what changed.',
+    },
+    'RowImage': {
+        'value_options': 'Bit 0 set where JSON documents are given as what changed in them.',
+        'partial_bits': 'A bit for each JSON column of the table, set where the column is given as what changed in it; the first is the lowest bit of the first byte.',
+        'null_bits': 'A bit for each column of the image, set where it is NULL; the first is the lowest bit of the first byte.',
+        'cells': 'One for each column of the table; those that are not in the image or NULL have no bytes.',
+    },
+    'RowImage.Cell': {
+        'value': 'The value.',
+        'diffs': 'What changed in the JSON document.',
+        'column': 'What the table map says of the column.',
+        'ordinal': 'Place in the image, if the column is there.',
+        'is_present': 'Whether the image has the column.',
+        'is_null': 'Whether the value is NULL.',
+        'is_partial': 'Whether the JSON document is given as what changed in it.',
+    },
+    'StringValues.Text': {
+        'length': 'Length of `data`, in bytes.',
+        'data': "The value, in the column's character set; a CHAR without the spaces at its end.",
+    },
+    'StringValues.CompressedText': {
+        'length': 'Length of what follows, in bytes.',
+    },
+    'StringValues.CompressedContent': {
+        'method': '0 where the value is not compressed; else 0x80 for zlib, 0x08 for a stream without header and checksum, and the size of the length in the low three bits.',
+        'original_length': 'Length before compression, in bytes, big-endian.',
+        'data': 'The value, compressed or as it is.',
+        'has_bare_stream': "The data is a deflate stream without zlib's header and checksum.",
+        'inflated': 'The value before compression.',
+    },
+    'StringValues.Geometry': {
+        'length': 'Length of `content`, in bytes.',
+    },
+    'StringValues.GeometryContent': {
+        'srid': 'Number of the spatial reference system.',
+        'data': 'The shape as well-known binary (WKB); `shape` reads it.',
+        'shape': 'The shape.',
+    },
+    'StringValues.Vector': {
+        'length': 'Length of `content`, in bytes; four times the number of dimensions.',
+    },
+    'StringValues.Json': {
+        'length': 'Length of `document`, in bytes.',
+        'document': 'The document; absent where a wrong value was let in, which counts as JSON null.',
+    },
+    'StringValues.JsonDiffs': {
+        'length': 'Length of `content`, in bytes; 0 where nothing changed.',
+    },
+    'StringValues.DiffList': {
+        'diffs': 'The changes, in the order they are to be made.',
+    },
+    'TemporalValues.Year': {
+        'years': 'Years since 1900; 0 for the year 0.',
+    },
+    'TemporalValues.Date': {
+        'day': '0 to 31; 0 where no day is given.',
+        'month': '0 to 12; 0 where no month is given.',
+        'year': '0 to 9999.',
+    },
+    'TemporalValues.Time': {
+        'number': "The decimal digits HHHMMSS, in two's complement where negative.",
+        'magnitude': 'The digits without the sign.',
+    },
+    'TemporalValues.Datetime': {
+        'number': 'The decimal digits YYYYMMDDhhmmss.',
+    },
+    'TemporalValues.Timestamp': {
+        'seconds': 'Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date.',
+    },
+    'TemporalValues.Time2': {
+        'packed': '0x800000 plus a sign bit, hours (10 bits), minutes (6) and seconds (6).',
+        'fraction': "The fraction of the second, in two's complement where the time is negative.",
+        'magnitude': 'Hours, minutes and seconds without the sign, packed.',
+        'hour': '0 to 838.',
+    },
+    'TemporalValues.Datetime2': {
+        'is_positive': 'Always 1.',
+        'year_month': 'The year times 13 plus the month.',
+        'day': '0 to 31; 0 where no day is given.',
+        'fraction': 'The fraction of the second.',
+        'year': '0 to 9999.',
+        'month': '0 to 12; 0 where no month is given.',
+    },
+    'TemporalValues.Timestamp2': {
+        'seconds': 'Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date.',
+        'fraction': 'The fraction of the second.',
+    },
+    'TemporalValues.Fraction': {
+        'value': 'The fraction, in `unit`.',
+        'unit': 'What `value` counts, in microseconds.',
+        'range': 'Number of values that the bytes can have.',
+    },
+    'Wkb': {
+        'byte_order': '1 for little-endian, which is all that servers store.',
+    },
+    'Wkb.Polygon': {
+        'rings': 'The outer ring, and the holes in it.',
+    },
+    'Wkb.Shapes': {
+        'shapes': 'The parts; not read where shapes are nested deeper than any server allows.',
     },
 }

@@ -7,6 +7,7 @@ from . import binlog_enums as _binlog_enums
 from . import extra_row_info as _extra_row_info
 from . import image_columns as _image_columns
 from . import packed_integer as _packed_integer
+from . import row as _row
 from . import table_id as _table_id
 from . import table_map_event as _table_map_event
 
@@ -116,6 +117,14 @@ class RowsEvent(KaitaiStruct):
     @property
     def is_update(self) -> bool:
         """The rows were updated."""
+    @property
+    def can_read_rows(self) -> bool:
+        """Whether the table map describes the images, and they have a length: without any column nothing
+        tells their number.
+        """
+    @property
+    def rows(self) -> list[_row.Row] | None:
+        """The rows, read when they are asked for."""
 
     class ExtraData(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]

@@ -123,6 +123,9 @@ class TableMapEvent(KaitaiStruct):
     def columns(self) -> list[TableMapEvent.Column] | None:
         """What the parts of the event say of each column; no bytes of their own."""
     @property
+    def number_of_json_columns(self) -> int:
+        """Number of columns of the type JSON."""
+    @property
     def has_known_columns(self) -> bool:
         """Whether the lengths of all columns' values are known, so that rows can be read."""
 
@@ -137,9 +140,11 @@ class TableMapEvent(KaitaiStruct):
         """Place among the columns, from 0."""
         numeric_ordinal: int
         """Number of numeric columns before this one."""
+        json_ordinal: int
+        """Number of JSON columns before this one."""
         are_previous_known: bool
         """Whether the types of all columns before this one are known."""
-        def __init__(self, index: int, numeric_ordinal: int, are_previous_known: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, index: int, numeric_ordinal: int, json_ordinal: int, are_previous_known: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def type(self) -> _column_types.ColumnTypes.ColumnType | int: ...
         @property
@@ -154,6 +159,10 @@ class TableMapEvent(KaitaiStruct):
             """Whether the column has a bit in the field `signedness`."""
         @property
         def next_numeric_ordinal(self) -> int: ...
+        @property
+        def is_json(self) -> bool: ...
+        @property
+        def next_json_ordinal(self) -> int: ...
         @property
         def has_signedness(self) -> bool:
             """Whether the log says if the number is signed."""

@@ -29,6 +29,11 @@ class UserVarEvent(KaitaiStruct):
         row = 3
         decimal = 4
     SEQ_FIELDS = ["name_length", "name", "is_null", "value_type", "collation_id", "value_length", "value", "attributes"]
+    value_type = None
+    collation_id = None
+    value_length = None
+    value = None
+
     def __init__(self, _io, _parent=None, _root=None):
         super(UserVarEvent, self).__init__(_io)
         self._parent = _parent
