@@ -1,0 +1,10 @@
+SET sql_mode='NO_ENGINE_SUBSTITUTION';
+CREATE DATABASE `t` CHARACTER SET utf8mb4;
+USE `t`;
+SET SESSION sql_generate_invisible_primary_key=ON;
+SET GLOBAL binlog_row_metadata='FULL';
+CREATE TABLE a (v VARCHAR(20), w INT INVISIBLE);
+INSERT INTO a (v,w) VALUES ('a',1),('b',2);
+UPDATE a SET v='z' WHERE w=1;
+DELETE FROM a WHERE w=2;
+SET GLOBAL binlog_row_metadata='MINIMAL';

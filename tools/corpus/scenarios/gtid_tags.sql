@@ -1,0 +1,27 @@
+-- GTIDs with tags.
+-- @servers mysql-9.7
+CREATE TABLE a (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20));
+SET gtid_next='AUTOMATIC:tag1';
+INSERT INTO a (v) VALUES ('x');
+SET gtid_next='AUTOMATIC';
+INSERT INTO a (v) VALUES ('x');
+SET gtid_next='AUTOMATIC:tag_two_with_a_name_of_32_ch';
+INSERT INTO a (v) VALUES ('x');
+SET gtid_next='AUTOMATIC:tag1';
+INSERT INTO a (v) VALUES ('x');
+SET gtid_next='11111111-2222-3333-4444-555555555555:7';
+INSERT INTO a (v) VALUES ('x');
+SET gtid_next='11111111-2222-3333-4444-555555555555:sometag:9223372036854775000';
+INSERT INTO a (v) VALUES ('x');
+SET gtid_next='11111111-2222-3333-4444-555555555555:sometag:3';
+INSERT INTO a (v) VALUES ('x');
+SET gtid_next='11111111-2222-3333-4444-555555555555:sometag:4';
+BEGIN;
+COMMIT;
+SET gtid_next='AUTOMATIC:tag1';
+SET SESSION binlog_transaction_compression=ON;
+INSERT INTO a (v) VALUES ('z');
+SET gtid_next='AUTOMATIC';
+FLUSH BINARY LOGS;
+INSERT INTO a (v) VALUES ('after');
+FLUSH BINARY LOGS;

@@ -1,0 +1,12 @@
+-- Rows of partitioned tables: the events name the partition, and both where an update moves the row.
+-- @servers mysql-9.7 mariadb-11.8
+CREATE TABLE p (id INT, dt DATE) PARTITION BY RANGE (YEAR(dt)) (PARTITION p0 VALUES LESS THAN (2000), PARTITION p1 VALUES LESS THAN (2010), PARTITION p2 VALUES LESS THAN MAXVALUE);
+INSERT INTO p VALUES (1,'1999-01-01');
+INSERT INTO p VALUES (2,'2005-01-01'),(3,'2020-01-01'),(4,'1980-01-01');
+UPDATE p SET dt='1998-01-01' WHERE id=2;
+UPDATE p SET id=id+10;
+DELETE FROM p WHERE id=13;
+CREATE TABLE sub (id INT PRIMARY KEY, v INT) PARTITION BY HASH (id) PARTITIONS 300;
+INSERT INTO sub VALUES (1,1),(255,2),(256,3),(299,4);
+UPDATE sub SET id=id-1 WHERE id>200;
+DELETE FROM sub WHERE id=298;

@@ -1,0 +1,4 @@
+-- All column types in compressed events.
+-- @servers mariadb
+-- @options --log-bin-compress=ON --log-bin-compress-min-len=10
+-- @include types_body.sql

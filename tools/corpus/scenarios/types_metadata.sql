@@ -1,0 +1,4 @@
+-- All column types, table maps with names, charsets, enum members and keys.
+-- @servers mysql-9.7 mariadb
+-- @options --binlog-row-metadata=FULL
+-- @include types_body.sql

@@ -1,0 +1,4 @@
+-- All column types, table maps with the smallest metadata (MariaDB writes none by default).
+-- @servers mariadb-10.11
+-- @options --binlog-row-metadata=MINIMAL
+-- @include types_body.sql

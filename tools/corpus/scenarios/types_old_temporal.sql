@@ -1,0 +1,4 @@
+-- All column types, temporal ones as before MySQL 5.6.
+-- @servers mariadb-10.11
+-- @options --mysql56-temporal-format=OFF
+-- @include types_body.sql

@@ -1,0 +1,5 @@
+-- All column types in rows events of version 1, without GTIDs and checksums.
+-- @servers mysql-5.6
+-- @options --log-bin-use-v1-row-events=1 --gtid-mode=OFF --skip-enforce-gtid-consistency --binlog-checksum=NONE
+-- @client mariadb-10.11
+-- @include types_body.sql
