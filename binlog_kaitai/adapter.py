@@ -42,7 +42,8 @@ def gtid_text(event: BinlogEvent) -> str | None:
     if kind == EventType.mariadb_gtid_event:
         return mariadb_gtid(body.domain_id, event.header.server_id, body.sequence_number)
     if kind == EventType.gtid_tagged_log_event:
-        return mysql_gtid(body.uuid, body.gno, body.tag) if body.gno else None
+        uuid = bytes(one.value for one in body.fields.uuid.bytes)
+        return mysql_gtid(uuid, body.gno, body.tag) if body.gno else None
     return mysql_gtid(body.uuid, body.gno) if kind == EventType.gtid_log_event else None
 
 

@@ -12,6 +12,7 @@ from binlog_kaitai.grammar import (
     BinlogEvent,
     EventType,
     Format,
+    FormatDescriptionEvent,
     Header,
     TableMapEvent,
     parse_event,
@@ -77,16 +78,16 @@ class Context:
             return None
         event = parse_event(raw, header.type_code, self.layout)
         content = event.body.content
-        if kind == EventType.table_map_event:
+        if isinstance(content, TableMapEvent):
             self._remember(content)
-        elif kind == EventType.start_encryption_event:
-            self._encrypted = True
-        else:
+        elif isinstance(content, FormatDescriptionEvent):
             self.layout = Format.described_by(content)
             self.table_maps.clear()
             if not self._described:
                 self.is_in_use = bool(event.header.is_in_use)
                 self._described = True
+        else:
+            self._encrypted = True
         return event
 
     def _remember(self, table_map: TableMapEvent) -> None:

@@ -121,11 +121,13 @@ class Framer:
         self._ahead = b""
         if len(head) < length:
             kind = TailKind.PART if head.strip(b"\0") else TailKind.ZEROS if head else TailKind.NOTHING
-            return self._end(kind, len(head))
+            self.tail = Tail(kind, self.position, len(head))
+            return None
         header = read_header(head, self.binlog_version)
         if header.event_size < length:
             if not head.strip(b"\0"):
-                return self._end_in_zeros(len(head))
+                self.tail = Tail(TailKind.ZEROS, self.position, self._count_zeros(len(head)))
+                return None
             raise FramingError(
                 f"an event of {header.event_size} bytes cannot hold its header",
                 position=self.position,
@@ -139,20 +141,19 @@ class Framer:
             )
         raw = head + read_up_to(self._stream, header.event_size - length)
         if len(raw) < header.event_size:
-            return self._end(TailKind.PART, len(raw))
+            self.tail = Tail(TailKind.PART, self.position, len(raw))
+            return None
         frame = Frame(self.position, header, raw)
         self.position += len(raw)
         return frame
 
-    def _end(self, kind: TailKind, size: int) -> None:
-        self.tail = Tail(kind, self.position, size)
-
-    def _end_in_zeros(self, size: int) -> None:
+    def _count_zeros(self, size: int) -> int:
+        """Length of a tail of zeros, `size` of which have been read."""
         while chunk := self._stream.read(_STEP):
             if chunk.strip(b"\0"):
                 raise FramingError("zero bytes where an event should begin", position=self.position)
             size += len(chunk)
-        self._end(TailKind.ZEROS, size)
+        return size
 
 
 def read_up_to(stream: BinaryIO, size: int) -> bytes:

@@ -65,6 +65,10 @@ _TABLE_ID_ROOM = 16
 _ROWS_PREFIXES = ("pre_ga_", "write_", "update_", "delete_", "partial_update_")
 
 
+#: What the grammar's `binlog_event` takes besides the stream.
+Parameters = tuple[int, int, int, bool, bool, TableMapEvent | None, bool]
+
+
 class Header(NamedTuple):
     """The fixed part of an event header; a version 1 log has no position and no flags."""
 
@@ -186,7 +190,7 @@ class Format:
         index = type_code - 1
         return self.post_header_lengths[index] if 0 <= index < len(self.post_header_lengths) else 0
 
-    def parameters(self, type_code: int, table_map: TableMapEvent | None) -> tuple[Any, ...]:
+    def parameters(self, type_code: int, table_map: TableMapEvent | None) -> Parameters:
         """What the grammar's `binlog_event` takes."""
         return (
             self.binlog_version,
@@ -290,10 +294,12 @@ def meanings() -> dict[str, dict[str, str]]:
     return MEANINGS
 
 
-def _trace(raw: bytes, parameters: tuple[Any, ...]) -> tuple[Any, GrammarError | None]:
+def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None]:
     from binlog_grammar_traced.binlog_event import BinlogEvent as TracedEvent
 
-    event = TracedEvent(*parameters, KaitaiStream(io.BytesIO(raw)))
+    # A table map of the plain classes serves the traced ones as well.
+    traced: Any = TracedEvent
+    event = traced(*parameters, KaitaiStream(io.BytesIO(raw)))
     try:
         event._read()
     except Exception as error:  # as in parse_event
@@ -301,7 +307,7 @@ def _trace(raw: bytes, parameters: tuple[Any, ...]) -> tuple[Any, GrammarError |
     return event, None
 
 
-def _describe(error: Exception, raw: bytes, parameters: tuple[Any, ...]) -> GrammarError:
+def _describe(error: Exception, raw: bytes, parameters: Parameters) -> GrammarError:
     # Errors of the runtime do not say which field they happened in; the traced classes do.
     _, traced = _trace(raw, parameters)
     return traced or GrammarError(_reason(error))

@@ -8,11 +8,15 @@ Rules
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from binlog_kaitai.errors import FramingError, GrammarError
 from binlog_kaitai.framing import Frame, Framer, TailKind
+from binlog_kaitai.grammar import TransactionPayloadEvent
+
+Compression = TransactionPayloadEvent.CompressionType
 
 #: A replication packet, and so an event, has at most 1 GiB (`max_log_event_size`, binlog_event.h).
 MAX_EVENT_SIZE = 1 << 30
@@ -23,7 +27,7 @@ _MAX_WINDOW = 1 << 27
 _FIELD = "body.content.payload"
 
 
-def read_payload(body: Any, binlog_version: int) -> Iterator[Frame]:
+def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator[Frame]:
     """The events inside a transaction payload; positions count from the first uncompressed byte.
 
     Parameters
@@ -57,7 +61,7 @@ def read_payload(body: Any, binlog_version: int) -> Iterator[Frame]:
         raise GrammarError(reason, field=_FIELD)
 
 
-def open_payload(body: Any) -> BinaryIO:
+def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
     """A stream of the uncompressed bytes of a transaction payload.
 
     Raises
@@ -65,9 +69,20 @@ def open_payload(body: Any) -> BinaryIO:
     GrammarError
         The compression is of an unknown kind.
     """
-    raise NotImplementedError
+    compression = int(body.compression_type)
+    if compression == Compression.none:
+        return io.BytesIO(body.payload)
+    if compression != Compression.zstd:
+        raise GrammarError(f"unknown compression {compression}", field="body.content.fields")
+    import zstandard
+
+    decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
+    stream: BinaryIO = decompressor.stream_reader(io.BytesIO(body.payload), read_across_frames=True)
+    return stream
 
 
-def declared_size(body: Any) -> int:
+def declared_size(body: TransactionPayloadEvent) -> int:
     """Length of the uncompressed events as the payload declares it, in bytes."""
-    raise NotImplementedError
+    if int(body.compression_type) == Compression.none:
+        return len(body.payload)
+    return int(body.uncompressed_size)

@@ -270,7 +270,7 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
     if context.is_in_use:
         return End(file, EndKind.IN_USE, tail.position, tail.size)
     if tail.kind is not TailKind.NOTHING:
-        reason = f"the file ends inside an event: {tail.size} bytes behind the last whole one, {tail.kind.value}"
+        reason = f"ends inside an event; behind its last whole one: {tail.size} bytes, {tail.kind.value}"
         raise TruncatedError(reason, file=file, position=tail.position)
     return End(file, EndKind.CLEAN, tail.position, 0)
 

@@ -11,10 +11,10 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO, Union
+from typing import BinaryIO, Union, cast
 
 from binlog_kaitai.errors import SourceError
 
@@ -73,14 +73,14 @@ def resolve(source: SourceLike | Iterable[SourceLike]) -> list[Source]:
     if isinstance(source, (str, os.PathLike)):
         return _resolve_path(os.fspath(source))
     if hasattr(source, "read"):
-        stream: BinaryIO = source
-        return [Source(str(getattr(stream, "name", "<stream>")), lambda: _Borrowed(stream))]
+        stream = cast(BinaryIO, source)
+        return [Source(str(getattr(stream, "name", "<stream>")), lambda: _borrow(stream))]
     return [found for one in source for found in resolve(one)]
 
 
 def _resolve_path(path: str) -> list[Source]:
     if path == "-":
-        return [Source("-", lambda: _Borrowed(sys.stdin.buffer))]
+        return [Source("-", lambda: _borrow(sys.stdin.buffer))]
     if os.path.isdir(path):
         return _resolve_directory(path)
     if path.endswith(".index") and os.path.isfile(path):
@@ -142,10 +142,14 @@ def _locate(entry: str, folder: str) -> str:
     return os.path.join(folder, os.path.basename(entry))
 
 
-def natural_key(path: str) -> Sequence[tuple[int, int, str]]:
+def natural_key(path: str) -> list[tuple[int, int, str]]:
     """Sort key under which ``binlog.999999`` comes before ``binlog.1000000``."""
     parts = re.split(r"(\d+)", path)
     return [(1, int(part), "") if part.isdigit() and part.isascii() else (0, 0, part) for part in parts]
+
+
+def _borrow(stream: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, _Borrowed(stream))
 
 
 class _Borrowed(io.RawIOBase):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
@@ -32,7 +33,10 @@ class _Commands(click.Group):
         return command
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=_Commands, context_settings=_SETTINGS)
 @click.version_option(binlog_kaitai.__version__, "-V", "--version")
 def app() -> None:
     """See, verify and explain binary logs of MySQL and MariaDB, without a server.
@@ -71,9 +75,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _complain(error: BinlogError, code: int) -> int:
-    try:
+    with suppress(BrokenPipeError):
         sys.stdout.flush()
-    except BrokenPipeError:
-        pass
     click.echo(f"binlog-kaitai: {error}", err=True)
     return code

@@ -20,22 +20,14 @@ def filters(command: _Command) -> _Command:
 
 
 _FILTERS: list[Callable[[Any], Any]] = [
-    click.option("--start-position", type=click.IntRange(min=0), metavar="N", help="Start here in the first file."),
-    click.option("--stop-position", type=click.IntRange(min=0), metavar="N", help="Stop here in the last file."),
-    click.option(
-        "--start-datetime", metavar="TIME", help="Skip events before; local time, or with a zone (…Z, …+02:00)."
-    ),
+    click.option("--start-position", type=int, metavar="N", help="Start here in the first file."),
+    click.option("--stop-position", type=int, metavar="N", help="Stop here in the last file."),
+    click.option("--start-datetime", metavar="TIME", help="Skip events before; local time, or with a zone."),
     click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after."),
     click.option("--include-gtids", metavar="SET", help="Only these transactions."),
     click.option("--exclude-gtids", metavar="SET", help="Not these transactions."),
-    click.option(
-        "--database", "-d", metavar="SCHEMA", multiple=True, help="Only events that name this schema; may be repeated."
-    ),
-    click.option(
-        "--table", "-t", metavar="SCHEMA.TABLE", multiple=True, help="Only events of this table; may be repeated."
-    ),
-    click.option(
-        "--event-type", metavar="TYPE", multiple=True, help="Only this type, such as QUERY_EVENT or query; may be repeated."
-    ),
-    click.option("--server-id", type=click.IntRange(min=0), metavar="N", multiple=True, help="Only from this server."),
+    click.option("--database", "-d", metavar="NAME", multiple=True, help="Only events of this schema. *"),
+    click.option("--table", "-t", metavar="SCHEMA.TABLE", multiple=True, help="Only events of this table. *"),
+    click.option("--event-type", metavar="TYPE", multiple=True, help="Only this type: QUERY_EVENT, query. *"),
+    click.option("--server-id", type=int, metavar="N", multiple=True, help="Only from this server. *"),
 ]

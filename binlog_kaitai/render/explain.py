@@ -41,9 +41,7 @@ def _start_of(event: Event) -> int:
 
 
 def _lines(event: Event, leaves: list[Leaf], width: int | None) -> Iterator[str]:
-    place = f"at {event.position}" if event.payload_index is None else f"  inside, number {event.payload_index}"
-    time = f"  {utc(event.fixed_header.timestamp):%Y-%m-%d %H:%M:%S} UTC" if event.fixed_header.timestamp else ""
-    yield f"{place}  {event.type}  {len(event.raw)} bytes{time}  checksum {event.checksum_status}"
+    yield "  ".join(_headline(event))
     start = _start_of(event)
     field_width = max((len(leaf.path) for leaf in leaves), default=0)
     for leaf in leaves:
@@ -54,6 +52,18 @@ def _lines(event: Event, leaves: list[Leaf], width: int | None) -> Iterator[str]
         for at in range(_BYTES_A_LINE, len(data), _BYTES_A_LINE):
             yield f"{start + leaf.offset + at:>10}  {data[at : at + _BYTES_A_LINE].hex(' ')}"
     yield ""
+
+
+def _headline(event: Event) -> Iterator[str]:
+    inside = event.payload_index is not None
+    yield f"  inside, number {event.payload_index}" if inside else f"at {event.position}"
+    yield event.type
+    yield f"{len(event.raw)} bytes"
+    if event.fixed_header.timestamp:
+        yield f"{utc(event.fixed_header.timestamp):%Y-%m-%d %H:%M:%S} UTC"
+    yield f"checksum {event.checksum_status}"
+    if event.gtid:
+        yield f"of {event.gtid}"
 
 
 def _cut(line: str, width: int | None) -> str:

@@ -8,6 +8,7 @@ instance reads the very bytes of a field once more (the cells of row images), it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from binlog_kaitai.errors import GrammarError
@@ -52,7 +53,8 @@ def leaves_of(event: Event) -> tuple[list[Leaf], GrammarError | None]:
     found = [leaf for leaf in _walk(traced, 0, "") if leaf.size or _is_bit_field(leaf)]
     end = found[-1].end if found else 0
     if end < len(event.raw):
-        found.append(Leaf(end, len(event.raw) - end, "unread", event.raw[end:], "Bytes that no field claims."))
+        rest = event.raw[end:]
+        found.append(Leaf(end, len(rest), "unread", rest, "Bytes that no field claims."))
     return found, error
 
 
@@ -65,7 +67,7 @@ def _walk(node: Any, base: int, prefix: str) -> Iterator[Leaf]:
     overlays = dict(_overlays(node, base, prefix))
     for name in node.SEQ_FIELDS:
         where = node._debug.get(name)
-        if where is None or "end" not in where and not hasattr(node, name):
+        if where is None:
             continue
         value = getattr(node, name, None)
         path, meaning = prefix + name, docs.get(name, "")
@@ -77,7 +79,8 @@ def _walk(node: Any, base: int, prefix: str) -> Iterator[Leaf]:
             yield from _child(node, value, base, start, f"{path}.")
         elif "end" in where:
             leaf = Leaf(base + start, where["end"] - start, path, value, meaning)
-            yield from overlays.get((leaf.offset, leaf.size), (leaf,)) if isinstance(value, bytes) else (leaf,)
+            is_run = isinstance(value, bytes)
+            yield from overlays.get((leaf.offset, leaf.size), [leaf]) if is_run else [leaf]
 
 
 def _child(node: Any, child: Any, base: int, start: int, prefix: str) -> Iterator[Leaf]:
@@ -92,7 +95,7 @@ def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, in
     for name in _instances(type(node)):
         try:
             value = getattr(node, name)
-        except Exception:  # lazy cells of hostile rows may raise anything; the field's raw bytes are shown then
+        except Exception:  # cells of hostile rows may raise anything; the field's raw bytes are shown then
             continue
         where = node._debug.get(f"_m_{name}")
         items = value if isinstance(value, list) else [value]
@@ -113,4 +116,4 @@ def _instances(kind: type) -> list[str]:
 
 
 def _is_gapless(found: list[Leaf]) -> bool:
-    return all(left.end == right.offset for left, right in zip(found, found[1:], strict=False))
+    return all(left.end == right.offset for left, right in pairwise(found))
