@@ -1,0 +1,80 @@
+"""The one file for the Web IDE: no imports, and it parses as the many files do."""
+
+from __future__ import annotations
+
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from binlog_grammar.mysql_binlog import MysqlBinlog
+
+from tests.corpus_files import LogFile, logs
+from tests.generator.tree import difference, schema, tree
+from tools.generate import classes
+from tools.generate.__main__ import ENTRY, WEBIDE, main
+from tools.generate.compiler import Target, compile_grammar
+from tools.generate.grammar import Grammar, GrammarError, load_yaml
+from tools.generate.webide import fold
+
+# Small logs of every server, a few of each.
+SAMPLE = [log for log in logs() if log.path.stat().st_size <= 16 * 1024][::5]
+
+
+@pytest.fixture(scope="module")
+def folded(grammar: Grammar) -> Grammar:
+    return Grammar({ENTRY: fold(grammar, ENTRY)})
+
+
+@pytest.fixture(scope="module")
+def folded_module(folded: Grammar) -> types.ModuleType:
+    """The Python module of the folded grammar."""
+    (files,) = compile_grammar(folded.specs, Target("python"))
+    module = types.ModuleType("folded")
+    exec(classes.render(folded, files)[f"{ENTRY}.py"], module.__dict__)
+    return module
+
+
+@pytest.mark.parametrize("log", SAMPLE, ids=lambda log: log.id)
+def test_it_parses_the_same(
+    grammar: Grammar, folded: Grammar, folded_module: types.ModuleType, log: LogFile
+) -> None:
+    data = log.path.read_bytes()
+    ours = tree(MysqlBinlog.from_bytes(data), schema(grammar))
+    theirs = tree(folded_module.MysqlBinlog.from_bytes(data), schema(folded))
+    assert difference(ours, with_types_of_files(theirs, grammar)) is None
+
+
+def with_types_of_files(node: Any, grammar: Grammar) -> Any:
+    """The tree with `MysqlBinlog.EventHeader`, as the folded file has it, named `EventHeader` again."""
+    tops = {top.class_path for top in grammar.tops()}
+    if isinstance(node, list):
+        return [with_types_of_files(item, grammar) for item in node]
+    if isinstance(node, dict):
+        named = {key: with_types_of_files(value, grammar) for key, value in node.items()}
+        if "_type" in named:
+            outer, _, rest = named["_type"].partition(".")
+            named["_type"] = rest if rest.partition(".")[0] in tops else outer + "." * bool(rest) + rest
+        return named
+    return node
+
+
+def test_it_is_written_as_one_file_that_says_all(small_root: Path) -> None:
+    assert main(["--webide", "--root", str(small_root)]) == 0
+    node = load_yaml(small_root / WEBIDE)
+    assert node["meta"]["id"] == "mysql_binlog"
+    assert "imports" not in node["meta"]
+    assert list(node["types"]) == ["unused", "name"]
+    assert node["types"]["name"]["doc"] == "Text of a given length."
+    (files,) = compile_grammar({"mysql_binlog": node}, Target("python"))
+    assert list(files) == ["mysql_binlog.py"]
+
+
+def test_what_would_change_its_meaning_is_refused(small: Grammar) -> None:
+    small.specs["parts/name"]["instances"] = {"top": {"value": "_root.len"}}
+    with pytest.raises(GrammarError, match="parts/name: uses _root"):
+        fold(small, "mysql_binlog")
+    del small.specs["parts/name"]["instances"]
+    small.specs["mysql_binlog"]["types"]["name"] = {"seq": []}
+    with pytest.raises(GrammarError, match="'name' hides the file"):
+        fold(small, "mysql_binlog")
