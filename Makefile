@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
-	mysql-5.6/ddl mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/compress_zstd_mix mariadb-11.8/maria_gtid)))
+	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python

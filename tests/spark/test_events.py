@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-CASE = CORPUS / "mariadb-10.11" / "maria_gtid"
+CASE = CORPUS / "mysql-9.7" / "gtid_tags"
 
 
 def load(spark: SparkSession, *paths: object, **options: object) -> DataFrame:
@@ -60,7 +60,7 @@ def test_columns_and_types(spark: SparkSession) -> None:
 
 
 def test_headers_are_those_that_the_server_prints(spark: SparkSession) -> None:
-    gtids = case("mariadb-10.11", "maria_gtid")
+    gtids = case("mysql-9.7", "gtid_tags")
     frame = load(spark, CASE / "binlog.*").select("position", "type_code", "server_id", "size", "flags")
     oracle = [
         (event.position, event.type_code, event.server_id, event.size, event.flags)
