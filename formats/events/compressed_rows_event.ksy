@@ -12,6 +12,7 @@ meta:
     - /events/table_map_event
     - /values/extra_row_info
     - /values/image_columns
+    - /values/row
 doc: |
   A rows event whose images are compressed: WRITE_ROWS_COMPRESSED_EVENT and its kin, of version 1
   (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`.
@@ -108,9 +109,42 @@ instances:
       type_code == binlog_enums::event_type::update_rows_compressed_event_v1 or
       type_code == binlog_enums::event_type::update_rows_compressed_event
     doc: The rows were updated.
+  can_read_rows:
+    value: |
+      has_table_map and table_map.has_known_columns and
+      table_map.number_of_columns.value == number_of_columns.value and
+      (columns.number_present > 0 or is_update and columns_after.number_present > 0)
+    doc: |
+      Whether the table map describes the images, and they have a length: without any column nothing
+      tells their number.
+  inflated_rows:
+    io: compressed_images.deflated._io
+    pos: 0
+    size-eos: true
+    process: zlib
+    type: row_list
+    if: can_read_rows
+    doc: The images before compression.
+  rows:
+    value: inflated_rows.rows
+    if: can_read_rows
+    doc: The rows, read when they are asked for.
 types:
   extra_data:
     seq:
       - id: chunks
         type: extra_row_info(_parent.is_update)
+        repeat: eos
+  row_list:
+    seq:
+      - id: rows
+        type: |
+          row(
+            _parent.table_map,
+            _parent.columns,
+            _parent.is_update ? _parent.columns_after : _parent.columns,
+            not _parent.is_write,
+            _parent.is_write or _parent.is_update,
+            false
+          )
         repeat: eos

@@ -11,6 +11,7 @@ meta:
     - /events/table_map_event
     - /values/extra_row_info
     - /values/image_columns
+    - /values/row
 doc: |
   Rows of one table that were inserted, updated or deleted: WRITE_ROWS_EVENT, UPDATE_ROWS_EVENT and
   DELETE_ROWS_EVENT in version 1 (since 5.1.16; all of MariaDB's) and version 2 (MySQL since 5.6), and
@@ -115,6 +116,28 @@ instances:
       type_code == binlog_enums::event_type::update_rows_event or
       type_code == binlog_enums::event_type::update_rows_event_v1
     doc: The rows were updated.
+  can_read_rows:
+    value: |
+      has_table_map and table_map.has_known_columns and
+      table_map.number_of_columns.value == number_of_columns.value and
+      (is_partial_update or columns.number_present > 0 or is_update and columns_after.number_present > 0)
+    doc: |
+      Whether the table map describes the images, and they have a length: without any column nothing
+      tells their number.
+  rows:
+    pos: _io.size - images.length
+    type: |
+      row(
+        table_map,
+        columns,
+        is_update ? columns_after : columns,
+        not is_write,
+        is_write or is_update,
+        is_partial_update
+      )
+    repeat: eos
+    if: can_read_rows
+    doc: The rows, read when they are asked for.
 types:
   extra_data:
     seq:

@@ -130,12 +130,16 @@ instances:
       column(
         _index,
         _index == 0 ? 0 : columns[_index - 1].next_numeric_ordinal,
+        _index == 0 ? 0 : columns[_index - 1].next_json_ordinal,
         _index == 0 ? true : columns[_index - 1].is_known
       )
     repeat: expr
     repeat-expr: number_of_columns.value
     if: has_metadata
     doc: What the parts of the event say of each column; no bytes of their own.
+  number_of_json_columns:
+    value: 'has_metadata and number_of_columns.value > 0 ? columns.last.next_json_ordinal : 0'
+    doc: Number of columns of the type JSON.
   has_known_columns:
     value: 'has_metadata and (number_of_columns.value == 0 or columns.last.is_known)'
     doc: Whether the lengths of all columns' values are known, so that rows can be read.
@@ -159,6 +163,9 @@ types:
       - id: numeric_ordinal
         type: u4
         doc: Number of numeric columns before this one.
+      - id: json_ordinal
+        type: u4
+        doc: Number of JSON columns before this one.
       - id: are_previous_known
         type: bool
         doc: Whether the types of all columns before this one are known.
@@ -185,6 +192,10 @@ types:
         doc: Whether the column has a bit in the field `signedness`.
       next_numeric_ordinal:
         value: 'is_numeric ? numeric_ordinal + 1 : numeric_ordinal'
+      is_json:
+        value: type == column_types::column_type::json
+      next_json_ordinal:
+        value: 'is_json ? json_ordinal + 1 : json_ordinal'
       has_signedness:
         value: |
           is_numeric and _parent.optional_metadata.size > 0 and

@@ -10,7 +10,7 @@ doc: |
   What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the
   hidden column of a multi-valued index. The byte order differs by type.
 doc-ref: sql/rpl_utility.cc, read_field_metadata
--webide-representation: '{real_type} {length:dec}'
+-webide-representation: '{real_type}'
 params:
   - id: column_type
     type: u1
@@ -33,22 +33,22 @@ seq:
   - id: max_length
     -orig-id: field_length
     type: u2
-    if: described_type == column_types::column_type::varchar and not is_array or described_type == column_types::column_type::varchar_compressed
+    if: is_varchar and not is_array
     doc: The longest value, in bytes; from 256 on, the length in front of a value has 2 bytes.
   - id: max_element_length
     -orig-id: field_length
     type: b24le
-    if: described_type == column_types::column_type::varchar and is_array
+    if: is_varchar and is_array
     doc: The longest element, in bytes.
   - id: bits
     -orig-id: bit_len
     type: u1
-    if: described_type == column_types::column_type::bit
+    if: is_bit
     doc: Number of bits beyond the whole bytes, 0 to 7.
   - id: bytes
     -orig-id: bytes_in_rec
     type: u1
-    if: described_type == column_types::column_type::bit
+    if: is_bit
     doc: Number of whole bytes, 0 to 8.
   - id: precision
     -orig-id: precision
@@ -81,6 +81,12 @@ instances:
   described_type:
     value: 'is_array ? element_type : column_type'
     doc: The type that the rest of the metadata belongs to.
+  is_varchar:
+    value: |
+      described_type == column_types::column_type::varchar or
+      described_type == column_types::column_type::varchar_compressed
+  is_bit:
+    value: described_type == column_types::column_type::bit
   has_pack_length:
     value: |
       described_type == column_types::column_type::float or
@@ -105,12 +111,18 @@ instances:
       described_type == column_types::column_type::enum or
       described_type == column_types::column_type::set
   length:
+    value: 'is_string ? length_low + (((real_type_and_length & 0x30) ^ 0x30) << 4) : 0'
+    doc: Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0.
+  length_size:
     value: |
-      is_string ? length_low + (((real_type_and_length & 0x30) ^ 0x30) << 4) :
-      has_pack_length ? pack_length : 0
-    doc: |
-      Of CHAR and BINARY the longest value in bytes, up to 1023; of ENUM and SET the size of a value
-      in bytes; else the size of the length in front of a value.
+      is_array ? 4 :
+      has_pack_length ? pack_length :
+      is_string ? (length > 255 ? 2 : 1) :
+      is_varchar ? (max_length > 255 ? 2 : 1) : 0
+    doc: Size of the length in front of a value, in bytes; 0 where there is none.
+  byte_length:
+    value: 'is_bit ? bytes + (bits > 0 ? 1 : 0) : 0'
+    doc: Length of a BIT value, in bytes; else 0.
   real_type:
     value: |
       not is_string ? column_type :

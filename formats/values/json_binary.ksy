@@ -1,0 +1,330 @@
+meta:
+  id: json_binary
+  title: Binary JSON document
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /values/column_types
+    - /values/json_opaque
+doc: |
+  A JSON document as MySQL stores it, since 5.7.8. An object or array starts with a table of its
+  members; what does not fit into the table is found by an offset from the start of that object or
+  array. Members are read when they are asked for, so that no offset can lead in circles.
+doc-ref: sql-common/json_binary.h
+-webide-representation: '{type} {content}'
+seq:
+  - id: type
+    type: u1
+    enum: value_type
+    doc: What the document is.
+  - id: content
+    type: value(type, 1)
+    doc: The document.
+  - id: unknown_tail
+    size-eos: true
+    if: not _io.eof
+    doc: Bytes behind the document.
+types:
+  value:
+    -webide-representation: '{content}'
+    params:
+      - id: type
+        type: u1
+        enum: value_type
+      - id: position
+        type: u4
+        doc: Where the value starts.
+    seq:
+      - id: content
+        type:
+          switch-on: type
+          cases:
+            'value_type::small_object': container(false, true, position)
+            'value_type::large_object': container(true, true, position)
+            'value_type::small_array': container(false, false, position)
+            'value_type::large_array': container(true, false, position)
+            'value_type::literal': literal_value
+            'value_type::int16': int16_value
+            'value_type::uint16': uint16_value
+            'value_type::int32': int32_value
+            'value_type::uint32': uint32_value
+            'value_type::int64': int64_value
+            'value_type::uint64': uint64_value
+            'value_type::double': double_value
+            'value_type::string': text
+            'value_type::opaque': opaque
+            _: unknown_value
+  container:
+    -webide-representation: '{number_of_elements}'
+    doc: An object or array.
+    params:
+      - id: is_large
+        type: bool
+        doc: Whether numbers and offsets have 4 bytes instead of 2.
+      - id: is_object
+        type: bool
+        doc: Whether there are keys.
+      - id: position
+        type: u4
+        doc: Where the object or array starts.
+    seq:
+      - id: number_of_elements
+        -orig-id: element_count
+        type: number(is_large)
+        doc: Number of members.
+      - id: size
+        -orig-id: bytes
+        type: number(is_large)
+        doc: Length of the whole object or array, in bytes.
+      - id: key_entries
+        type: key_entry(is_large)
+        repeat: expr
+        repeat-expr: number_of_elements.value
+        if: is_object
+        doc: Where the keys are, in the order of their length, then of their bytes.
+      - id: value_entries
+        type: value_entry(is_large)
+        repeat: expr
+        repeat-expr: number_of_elements.value
+        doc: What and where the values are.
+      - id: contents
+        size: size.value - table_size
+        doc: The keys, and the values that the table has no room for.
+    instances:
+      table_size:
+        value: '(is_large ? 8 + number_of_elements.value * (is_object ? 11 : 5) : 4 + number_of_elements.value * (is_object ? 7 : 3)).as<u4>'
+        doc: Length of what stands before `contents`, in bytes.
+  number:
+    -webide-representation: '{value:dec}'
+    params:
+      - id: is_large
+        type: bool
+    seq:
+      - id: number_2
+        type: u2
+        if: not is_large
+      - id: number_4
+        type: u4
+        if: is_large
+    instances:
+      value:
+        value: '(is_large ? number_4 : number_2).as<u4>'
+  key_entry:
+    -webide-representation: '{key}'
+    params:
+      - id: is_large
+        type: bool
+    seq:
+      - id: offset
+        type: number(is_large)
+        doc: Where the key is, from the start of the object, in bytes.
+      - id: length
+        type: u2
+        doc: Length of the key, in bytes.
+    instances:
+      key:
+        pos: _parent.position + offset.value
+        type: str
+        size: length
+        encoding: UTF-8
+        doc: Name of the member.
+  value_entry:
+    -webide-representation: '{inlined}{value}'
+    params:
+      - id: is_large
+        type: bool
+    seq:
+      - id: type
+        type: u1
+        enum: value_type
+        doc: What the value is.
+      - id: inlined
+        type:
+          switch-on: type
+          cases:
+            'value_type::literal': literal_value
+            'value_type::int16': int16_value
+            'value_type::uint16': uint16_value
+            'value_type::int32': int32_value
+            'value_type::uint32': uint32_value
+        if: is_inlined
+        doc: The value itself, where it is short enough.
+      - id: padding
+        size: '(is_large ? 4 : 2) - (type == value_type::literal ? 1 : is_wide ? 4 : 2)'
+        if: is_inlined
+        doc: The rest of the place for an offset; in a negative number its sign.
+      - id: offset
+        type: number(is_large)
+        if: not is_inlined
+        doc: Where the value is, from the start of the object or array, in bytes.
+    instances:
+      is_wide:
+        value: type == value_type::int32 or type == value_type::uint32
+      is_inlined:
+        value: |
+          type == value_type::literal or type == value_type::int16 or type == value_type::uint16 or
+          is_large and is_wide
+        doc: Whether the value stands in the table.
+      value:
+        pos: _parent.position + offset.value
+        type: value(type, _parent.position + offset.value)
+        if: not is_inlined
+        doc: The value, read when it is asked for.
+  literal_value:
+    -webide-representation: '{value}'
+    seq:
+      - id: value
+        type: u1
+        enum: literal
+  int16_value:
+    -webide-representation: '{value:dec}'
+    seq:
+      - id: value
+        type: s2
+  uint16_value:
+    -webide-representation: '{value:dec}'
+    seq:
+      - id: value
+        type: u2
+  int32_value:
+    -webide-representation: '{value:dec}'
+    seq:
+      - id: value
+        type: s4
+  uint32_value:
+    -webide-representation: '{value:dec}'
+    seq:
+      - id: value
+        type: u4
+  int64_value:
+    -webide-representation: '{value:dec}'
+    seq:
+      - id: value
+        type: s8
+  uint64_value:
+    -webide-representation: '{value:dec}'
+    seq:
+      - id: value
+        type: u8
+  double_value:
+    -webide-representation: '{value}'
+    seq:
+      - id: value
+        type: f8
+  text:
+    -webide-representation: '{value}'
+    seq:
+      - id: length
+        type: length
+        doc: Length of `value`, in bytes.
+      - id: value
+        type: str
+        size: length.value
+        encoding: UTF-8
+  opaque:
+    -webide-representation: '{type} {value}'
+    doc: A value that JSON has no type for.
+    seq:
+      - id: type
+        -orig-id: field_type
+        type: u1
+        enum: column_types::column_type
+        doc: The type that a column of such values would have.
+      - id: length
+        type: length
+        doc: Length of `value`, in bytes.
+      - id: value
+        size: length.value
+        type: json_opaque(type)
+  unknown_value:
+    doc: A value of a type that this grammar does not know, and all that stands behind it.
+    seq:
+      - id: data
+        size-eos: true
+  length:
+    -webide-representation: '{value:dec}'
+    doc: A length in groups of 7 bits, the lowest first; up to 5 bytes.
+    doc-ref: sql-common/json_binary.cc, read_variable_length
+    seq:
+      - id: groups
+        type: group(_index)
+        repeat: until
+        repeat-until: not _.has_next
+    instances:
+      value:
+        value: |
+          ((groups[0].bits +
+          (groups.size > 1 ? groups[1].bits * 0x80 : 0) +
+          (groups.size > 2 ? groups[2].bits * 0x4000 : 0)).as<u4> +
+          (groups.size > 3 ? groups[3].bits * 0x200000 : 0).as<u4> +
+          (groups.size > 4 ? (groups[4].bits & 0x0f) * 0x10000000.as<u4> : 0).as<u4>).as<u4>
+        doc: The length.
+  group:
+    params:
+      - id: index
+        type: u4
+        doc: Place among the groups, from 0.
+    seq:
+      - id: byte
+        type: u1
+        doc: The top bit says that another group follows.
+    instances:
+      has_next:
+        value: (byte & 0x80) != 0 and index < 4
+      bits:
+        value: byte & 0x7f
+enums:
+  value_type:
+    0x00:
+      id: small_object
+      -orig-id: JSONB_TYPE_SMALL_OBJECT
+    0x01:
+      id: large_object
+      -orig-id: JSONB_TYPE_LARGE_OBJECT
+    0x02:
+      id: small_array
+      -orig-id: JSONB_TYPE_SMALL_ARRAY
+    0x03:
+      id: large_array
+      -orig-id: JSONB_TYPE_LARGE_ARRAY
+    0x04:
+      id: literal
+      -orig-id: JSONB_TYPE_LITERAL
+    0x05:
+      id: int16
+      -orig-id: JSONB_TYPE_INT16
+    0x06:
+      id: uint16
+      -orig-id: JSONB_TYPE_UINT16
+    0x07:
+      id: int32
+      -orig-id: JSONB_TYPE_INT32
+    0x08:
+      id: uint32
+      -orig-id: JSONB_TYPE_UINT32
+    0x09:
+      id: int64
+      -orig-id: JSONB_TYPE_INT64
+    0x0a:
+      id: uint64
+      -orig-id: JSONB_TYPE_UINT64
+    0x0b:
+      id: double
+      -orig-id: JSONB_TYPE_DOUBLE
+    0x0c:
+      id: string
+      -orig-id: JSONB_TYPE_STRING
+    0x0f:
+      id: opaque
+      -orig-id: JSONB_TYPE_OPAQUE
+  literal:
+    0:
+      id: null_literal
+      -orig-id: JSONB_NULL_LITERAL
+    1:
+      id: true_literal
+      -orig-id: JSONB_TRUE_LITERAL
+    2:
+      id: false_literal
+      -orig-id: JSONB_FALSE_LITERAL

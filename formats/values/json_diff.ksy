@@ -1,0 +1,54 @@
+meta:
+  id: json_diff
+  title: Change of a JSON document
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /common/packed_integer
+    - /values/json_binary
+doc: One change of a part of a JSON document, as PARTIAL_UPDATE_ROWS_EVENT has it. Since 8.0.3.
+doc-ref: sql-common/json_diff.cc, Json_diff_vector::read_binary
+-webide-representation: '{operation} {path}'
+seq:
+  - id: operation
+    -orig-id: operation
+    type: u1
+    enum: operation
+    doc: What is done at the path.
+  - id: path_length
+    type: packed_integer
+    doc: Length of `path`, in bytes.
+  - id: path
+    -orig-id: path
+    type: str
+    size: path_length.value
+    encoding: UTF-8
+    doc: Where in the document, such as `$.name[2]`.
+  - id: value_length
+    type: packed_integer
+    if: has_value
+    doc: Length of `value`, in bytes.
+  - id: value
+    -orig-id: value
+    size: value_length.value
+    type: json_binary
+    if: has_value
+    doc: What is put there.
+instances:
+  has_value:
+    value: operation != operation::remove
+enums:
+  operation:
+    0:
+      id: replace
+      -orig-id: REPLACE
+      doc: The value at the path gives way to another.
+    1:
+      id: insert
+      -orig-id: INSERT
+      doc: A value is put in before the array element, or as the object's member, at the path.
+    2:
+      id: remove
+      -orig-id: REMOVE
+      doc: The value at the path is taken out.

@@ -1,0 +1,105 @@
+meta:
+  id: json_opaque
+  title: Value in a JSON document that JSON has no type for
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /values/column_types
+    - /values/numeric_values
+doc: Decimals, dates and times, and any other column's value as bytes.
+doc-ref: sql-common/json_dom.cc, Json_decimal and Json_datetime
+-webide-representation: '{content}'
+params:
+  - id: type
+    type: u1
+    enum: column_types::column_type
+    doc: The type that a column of such values would have.
+seq:
+  - id: content
+    type:
+      switch-on: type
+      cases:
+        'column_types::column_type::newdecimal': decimal
+        'column_types::column_type::date': datetime
+        'column_types::column_type::datetime': datetime
+        'column_types::column_type::timestamp': datetime
+        'column_types::column_type::time': time
+        _: other
+types:
+  decimal:
+    seq:
+      - id: precision
+        type: u1
+        doc: Number of digits in all.
+      - id: scale
+        type: u1
+        doc: Number of digits behind the point.
+      - id: number
+        type: numeric_values::decimal(precision, scale)
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+  datetime:
+    -webide-representation: '{year:dec}-{month:dec}-{day:dec} {hour:dec}:{minute:dec}:{second:dec}'
+    doc: One number of 8 bytes, from the microsecond in its lowest bits to the year.
+    seq:
+      - id: microsecond
+        type: b24le
+      - id: second
+        type: b6le
+      - id: minute
+        type: b6le
+      - id: hour
+        type: b5le
+      - id: day
+        type: b5le
+      - id: year_month
+        type: b17le
+        doc: The year times 13 plus the month.
+      - id: sign
+        type: b1le
+        doc: Always 0.
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+    instances:
+      year:
+        value: '(year_month / 13).as<u4>'
+      month:
+        value: '(year_month % 13).as<u4>'
+  time:
+    -webide-representation: '{hour:dec}:{minute:dec}:{second:dec}'
+    doc: One number of 8 bytes, in two's complement where the time is negative.
+    seq:
+      - id: fraction
+        type: b24le
+        doc: The microseconds, if the time is not negative.
+      - id: packed
+        type: s4
+        doc: Hours, minutes and seconds, if the time is not negative.
+      - id: sign
+        type: s1
+        doc: 0, or -1 where the time is negative.
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+    instances:
+      is_negative:
+        value: sign < 0
+      magnitude:
+        value: '(not is_negative ? packed : fraction == 0 ? -packed : -packed - 1).as<s4>'
+        doc: Hours (10 bits), minutes (6) and seconds (6), without the sign.
+      hour:
+        value: (magnitude >> 12) & 0x3ff
+      minute:
+        value: (magnitude >> 6) & 0x3f
+      second:
+        value: magnitude & 0x3f
+      microsecond:
+        value: 'is_negative and fraction != 0 ? 0x1000000 - fraction : fraction'
+  other:
+    seq:
+      - id: data
+        size-eos: true
+        doc: The value's bytes.

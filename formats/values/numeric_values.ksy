@@ -1,0 +1,193 @@
+meta:
+  id: numeric_values
+  title: Numbers in a row image
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  Values of columns that a number stands for. Whether an integer is unsigned only newer logs say;
+  without that it is read as signed.
+doc-ref: sql/log_event.cc, log_event_print_value
+types:
+  int_1:
+    -webide-representation: '{value:dec}'
+    doc: TINYINT.
+    params:
+      - id: is_unsigned
+        type: bool
+    seq:
+      - id: signed
+        type: s1
+        if: not is_unsigned
+      - id: unsigned
+        type: u1
+        if: is_unsigned
+    instances:
+      value:
+        value: 'is_unsigned ? unsigned : signed'
+  int_2:
+    -webide-representation: '{value:dec}'
+    doc: SMALLINT.
+    params:
+      - id: is_unsigned
+        type: bool
+    seq:
+      - id: signed
+        type: s2
+        if: not is_unsigned
+      - id: unsigned
+        type: u2
+        if: is_unsigned
+    instances:
+      value:
+        value: 'is_unsigned ? unsigned : signed'
+  int_3:
+    -webide-representation: '{value:dec}'
+    doc: MEDIUMINT.
+    params:
+      - id: is_unsigned
+        type: bool
+    seq:
+      - id: number
+        type: b24le
+        doc: The number, in two's complement where it is signed.
+    instances:
+      value:
+        value: '(is_unsigned or number < 0x800000 ? number.as<s4> : number.as<s4> - 0x1000000).as<s4>'
+  int_4:
+    -webide-representation: '{value:dec}'
+    doc: INT.
+    params:
+      - id: is_unsigned
+        type: bool
+    seq:
+      - id: signed
+        type: s4
+        if: not is_unsigned
+      - id: unsigned
+        type: u4
+        if: is_unsigned
+    instances:
+      value:
+        value: '(is_unsigned ? unsigned.as<s8> : signed.as<s8>).as<s8>'
+  int_8:
+    -webide-representation: '{signed:dec}{unsigned:dec}'
+    doc: BIGINT.
+    params:
+      - id: is_unsigned
+        type: bool
+    seq:
+      - id: signed
+        type: s8
+        if: not is_unsigned
+      - id: unsigned
+        type: u8
+        if: is_unsigned
+    instances:
+      value:
+        value: '(is_unsigned ? unsigned.as<s8> : signed).as<s8>'
+        doc: |
+          The number. In languages with 64-bit integers, take `unsigned` for what is beyond the
+          signed range.
+  float_4:
+    -webide-representation: '{value}'
+    doc: FLOAT.
+    seq:
+      - id: value
+        type: f4
+  float_8:
+    -webide-representation: '{value}'
+    doc: DOUBLE.
+    seq:
+      - id: value
+        type: f8
+  decimal:
+    -webide-representation: '{digits}'
+    doc: |
+      DECIMAL. Nine digits take 4 bytes, big-endian; the digits left over in front of the integer part
+      and behind the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
+      first bit is inverted; it is 0 in a negative number, whose other bits are all inverted too.
+    doc-ref: strings/decimal.cc, decimal2bin
+    params:
+      - id: precision
+        type: u1
+        doc: Number of digits in all.
+      - id: scale
+        type: u1
+        doc: Number of digits behind the point.
+    seq:
+      - id: digits
+        size: integer_size + fraction_size
+        doc: The number.
+    instances:
+      integer_digits:
+        value: 'precision > scale ? precision - scale : 0'
+        doc: Number of digits in front of the point.
+      integer_size:
+        value: integer_digits / 9 * 4 + (integer_digits % 9 + 1) / 2
+        doc: Length of the integer part, in bytes.
+      fraction_size:
+        value: scale / 9 * 4 + (scale % 9 + 1) / 2
+        doc: Length of the fraction, in bytes.
+      is_negative:
+        value: digits.length > 0 and (digits[0] & 0x80) == 0
+  bit:
+    -webide-representation: '{bits}'
+    doc: BIT.
+    params:
+      - id: size
+        type: u2
+        doc: Length, in bytes.
+    seq:
+      - id: bits
+        size: size
+        doc: The bits, the highest first, with zeros in front.
+  enum:
+    -webide-representation: '{value:dec}'
+    doc: ENUM.
+    params:
+      - id: size
+        type: u2
+        doc: Length, in bytes; 1 up to 255 members, else 2.
+    seq:
+      - id: number_1
+        type: u1
+        if: size < 2
+      - id: number_2
+        type: u2
+        if: size >= 2
+    instances:
+      value:
+        value: 'size < 2 ? number_1 : number_2'
+        doc: Place of the member, from 1; 0 for the empty string that stands for a wrong value.
+  set:
+    -webide-representation: '{value:dec}'
+    doc: SET.
+    params:
+      - id: size
+        type: u2
+        doc: Length, in bytes; 1, 2, 3, 4 or 8 for up to 8, 16, 24, 32 or 64 members.
+    seq:
+      - id: members_1
+        type: u1
+        if: size == 1
+      - id: members_2
+        type: u2
+        if: size == 2
+      - id: members_3
+        type: b24le
+        if: size == 3
+      - id: members_4
+        type: u4
+        if: size == 4
+      - id: members_8
+        type: u8
+        if: size == 0 or size > 4
+    instances:
+      value:
+        value: |
+          (size == 1 ? members_1.as<u8> :
+          size == 2 ? members_2.as<u8> :
+          size == 3 ? members_3.as<u8> :
+          size == 4 ? members_4.as<u8> : members_8).as<u8>
+        doc: A bit for each member, the first is the lowest.

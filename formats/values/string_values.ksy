@@ -1,0 +1,158 @@
+meta:
+  id: string_values
+  title: Strings and documents in a row image
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+  imports:
+    - /values/json_binary
+    - /values/json_diff
+    - /values/length_prefix
+    - /values/wkb
+doc: Values of columns that carry their length.
+doc-ref: sql/log_event.cc, log_event_print_value
+types:
+  text:
+    -webide-representation: '{data}'
+    doc: CHAR, VARCHAR, BINARY, VARBINARY, TEXT, BLOB.
+    params:
+      - id: length_size
+        type: u2
+        doc: Size of the length, in bytes.
+    seq:
+      - id: length
+        type: length_prefix(length_size)
+        doc: Length of `data`, in bytes.
+      - id: data
+        size: length.value
+        doc: The value, in the column's character set; a CHAR without the spaces at its end.
+  compressed_text:
+    -webide-representation: '{content}'
+    doc: A column with MariaDB's attribute COMPRESSED.
+    params:
+      - id: length_size
+        type: u2
+        doc: Size of the length, in bytes.
+    seq:
+      - id: length
+        type: length_prefix(length_size)
+        doc: Length of what follows, in bytes.
+      - id: content
+        size: length.value
+        type: compressed_content
+  compressed_content:
+    doc: A value as the table stores it; nothing at all for an empty value.
+    doc-ref: sql/field_comp.cc (MariaDB)
+    seq:
+      - id: method
+        type: u1
+        if: not _io.eof
+        doc: |
+          0 where the value is not compressed; else 0x80 for zlib, 0x08 for a stream without header and
+          checksum, and the size of the length in the low three bits.
+      - id: original_length
+        type: u1
+        repeat: expr
+        repeat-expr: method & 0x07
+        if: is_compressed
+        doc: Length before compression, in bytes, big-endian.
+      - id: data
+        size-eos: true
+        doc: The value, compressed or as it is.
+    instances:
+      is_compressed:
+        value: _io.size > 0 and (method & 0x80) != 0
+      has_bare_stream:
+        value: is_compressed and (method & 0x08) != 0
+        doc: The data is a deflate stream without zlib's header and checksum.
+      inflated:
+        pos: 1 + original_length.size
+        size-eos: true
+        process: zlib
+        if: is_compressed and not has_bare_stream
+        doc: The value before compression.
+  geometry:
+    -webide-representation: '{content}'
+    doc: GEOMETRY and its subtypes.
+    params:
+      - id: length_size
+        type: u2
+        doc: Size of the length, in bytes.
+    seq:
+      - id: length
+        type: length_prefix(length_size)
+        doc: Length of `content`, in bytes.
+      - id: content
+        size: length.value
+        type: geometry_content
+  geometry_content:
+    -webide-representation: 'SRID {srid:dec}'
+    seq:
+      - id: srid
+        type: u4
+        if: not _io.eof
+        doc: Number of the spatial reference system.
+      - id: data
+        size-eos: true
+        doc: The shape as well-known binary (WKB); `shape` reads it.
+    instances:
+      shape:
+        pos: 4
+        type: wkb(0)
+        if: _io.size > 4
+        doc: The shape.
+  vector:
+    -webide-representation: '{content}'
+    doc: VECTOR of MySQL; MariaDB's is a VARBINARY to the log.
+    params:
+      - id: length_size
+        type: u2
+        doc: Size of the length, in bytes.
+    seq:
+      - id: length
+        type: length_prefix(length_size)
+        doc: Length of `content`, in bytes; four times the number of dimensions.
+      - id: content
+        size: length.value
+        type: vector_content
+  vector_content:
+    seq:
+      - id: elements
+        type: f4
+        repeat: eos
+  json:
+    -webide-representation: '{document}'
+    doc: JSON of MySQL (MariaDB's is a LONGTEXT), or the hidden column of a multi-valued index.
+    params:
+      - id: length_size
+        type: u2
+        doc: Size of the length, in bytes.
+    seq:
+      - id: length
+        type: length_prefix(length_size)
+        doc: Length of `document`, in bytes.
+      - id: document
+        size: length.value
+        type: json_binary
+        if: length.value > 0
+        doc: The document; absent where a wrong value was let in, which counts as JSON null.
+  json_diffs:
+    -webide-representation: '{content}'
+    doc: What an update changed in a JSON document, after `binlog_row_value_options=PARTIAL_JSON`.
+    params:
+      - id: length_size
+        type: u2
+        doc: Size of the length, in bytes.
+    seq:
+      - id: length
+        type: length_prefix(length_size)
+        doc: Length of `content`, in bytes; 0 where nothing changed.
+      - id: content
+        size: length.value
+        type: diff_list
+  diff_list:
+    seq:
+      - id: diffs
+        type: json_diff
+        repeat: eos
+        doc: The changes, in the order they are to be made.

@@ -1,0 +1,194 @@
+meta:
+  id: temporal_values
+  title: Dates and times in a row image
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  Values of date and time columns. The types of 5.6.4 (of MariaDB 10.1.2) and later are big-endian, so
+  that their bytes sort; the older ones are little-endian.
+doc-ref: sql-common/my_time.cc, my_datetime_packed_from_binary
+types:
+  year:
+    -webide-representation: '{value:dec}'
+    seq:
+      - id: years
+        type: u1
+        doc: Years since 1900; 0 for the year 0.
+    instances:
+      value:
+        value: 'years == 0 ? 0 : 1900 + years'
+  date:
+    -webide-representation: '{year:dec}-{month:dec}-{day:dec}'
+    seq:
+      - id: day
+        type: b5le
+        doc: 0 to 31; 0 where no day is given.
+      - id: month
+        type: b4le
+        doc: 0 to 12; 0 where no month is given.
+      - id: year
+        type: b15le
+        doc: 0 to 9999.
+  time:
+    -webide-representation: '{number:dec}'
+    doc: TIME as before 5.6.4.
+    seq:
+      - id: number
+        type: b24le
+        doc: The decimal digits HHHMMSS, in two's complement where negative.
+    instances:
+      is_negative:
+        value: number >= 0x800000
+      magnitude:
+        value: 'is_negative ? 0x1000000 - number : number'
+        doc: The digits without the sign.
+      hour:
+        value: magnitude / 10000
+      minute:
+        value: magnitude / 100 % 100
+      second:
+        value: magnitude % 100
+  datetime:
+    -webide-representation: '{number:dec}'
+    doc: DATETIME as before 5.6.4.
+    seq:
+      - id: number
+        type: u8
+        doc: The decimal digits YYYYMMDDhhmmss.
+    instances:
+      year:
+        value: '(number / 10000000000).as<u4>'
+      month:
+        value: '(number / 100000000 % 100).as<u4>'
+      day:
+        value: '(number / 1000000 % 100).as<u4>'
+      hour:
+        value: '(number / 10000 % 100).as<u4>'
+      minute:
+        value: '(number / 100 % 100).as<u4>'
+      second:
+        value: '(number % 100).as<u4>'
+  timestamp:
+    -webide-representation: '{seconds:dec}'
+    doc: TIMESTAMP as before 5.6.4.
+    seq:
+      - id: seconds
+        type: u4
+        doc: Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date.
+  time2:
+    -webide-representation: '{hour:dec}:{minute:dec}:{second:dec}'
+    doc: |
+      TIME. The bytes with the fraction are one number, to which half its range is added to make it
+      positive, so that the parts of a negative time are found by taking it away again.
+    params:
+      - id: fractional_digits
+        type: u1
+        doc: Number of digits of the fraction, 0 to 6.
+    seq:
+      - id: packed
+        type: b24be
+        doc: 0x800000 plus a sign bit, hours (10 bits), minutes (6) and seconds (6).
+      - id: fraction
+        type: fraction(fractional_digits)
+        doc: The fraction of the second, in two's complement where the time is negative.
+    instances:
+      is_negative:
+        value: packed < 0x800000
+      magnitude:
+        value: |
+          not is_negative ? packed - 0x800000 :
+          fraction.value == 0 ? 0x800000 - packed : 0x7fffff - packed
+        doc: Hours, minutes and seconds without the sign, packed.
+      hour:
+        value: (magnitude >> 12) & 0x3ff
+        doc: 0 to 838.
+      minute:
+        value: (magnitude >> 6) & 0x3f
+      second:
+        value: magnitude & 0x3f
+      microsecond:
+        value: 'is_negative and fraction.value != 0 ? (fraction.range - fraction.value) * fraction.unit : fraction.microsecond'
+  datetime2:
+    -webide-representation: '{year:dec}-{month:dec}-{day:dec} {hour:dec}:{minute:dec}:{second:dec}'
+    doc: DATETIME.
+    params:
+      - id: fractional_digits
+        type: u1
+        doc: Number of digits of the fraction, 0 to 6.
+    seq:
+      - id: is_positive
+        type: b1
+        doc: Always 1.
+      - id: year_month
+        type: b17
+        doc: The year times 13 plus the month.
+      - id: day
+        type: b5
+        doc: 0 to 31; 0 where no day is given.
+      - id: hour
+        type: b5
+      - id: minute
+        type: b6
+      - id: second
+        type: b6
+      - id: fraction
+        type: fraction(fractional_digits)
+        doc: The fraction of the second.
+    instances:
+      year:
+        value: '(year_month / 13).as<u4>'
+        doc: 0 to 9999.
+      month:
+        value: '(year_month % 13).as<u4>'
+        doc: 0 to 12; 0 where no month is given.
+      microsecond:
+        value: fraction.microsecond
+  timestamp2:
+    -webide-representation: '{seconds:dec}'
+    doc: TIMESTAMP.
+    params:
+      - id: fractional_digits
+        type: u1
+        doc: Number of digits of the fraction, 0 to 6.
+    seq:
+      - id: seconds
+        type: u4be
+        doc: Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date.
+      - id: fraction
+        type: fraction(fractional_digits)
+        doc: The fraction of the second.
+    instances:
+      microsecond:
+        value: fraction.microsecond
+  fraction:
+    -webide-representation: '{value:dec}'
+    doc: Fraction of a second, to an even number of digits.
+    params:
+      - id: fractional_digits
+        type: u1
+        doc: Number of digits that the column is declared with, 0 to 6.
+    seq:
+      - id: hundredths
+        type: u1
+        if: fractional_digits == 1 or fractional_digits == 2
+      - id: ten_thousandths
+        type: u2be
+        if: fractional_digits == 3 or fractional_digits == 4
+      - id: millionths
+        type: b24be
+        if: fractional_digits > 4
+    instances:
+      value:
+        value: |
+          (fractional_digits == 0 ? 0 : fractional_digits < 3 ? hundredths :
+          fractional_digits < 5 ? ten_thousandths : millionths).as<u4>
+        doc: The fraction, in `unit`.
+      unit:
+        value: 'fractional_digits < 3 ? 10000 : fractional_digits < 5 ? 100 : 1'
+        doc: What `value` counts, in microseconds.
+      range:
+        value: 'fractional_digits < 3 ? 0x100 : fractional_digits < 5 ? 0x10000 : 0x1000000'
+        doc: Number of values that the bytes can have.
+      microsecond:
+        value: value * unit

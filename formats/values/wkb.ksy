@@ -1,0 +1,78 @@
+meta:
+  id: wkb
+  title: Well-known binary shape
+  license: MIT
+  ks-version: '0.10'
+  endian: le
+doc: |
+  A shape as the OpenGIS standard writes it, little-endian, as servers store it. Coordinates are in
+  the unit of the spatial reference system.
+doc-ref: sql/spatial.cc, Geometry::construct
+-webide-representation: '{type}'
+params:
+  - id: depth
+    type: u1
+    doc: Number of shapes that this one is part of.
+seq:
+  - id: byte_order
+    type: u1
+    valid: 1
+    doc: 1 for little-endian, which is all that servers store.
+  - id: type
+    type: u4
+    enum: shape_type
+  - id: content
+    type:
+      switch-on: type
+      cases:
+        'shape_type::point': point
+        'shape_type::line_string': points
+        'shape_type::polygon': polygon
+        'shape_type::multi_point': shapes
+        'shape_type::multi_line_string': shapes
+        'shape_type::multi_polygon': shapes
+        'shape_type::geometry_collection': shapes
+types:
+  point:
+    -webide-representation: '{x} {y}'
+    seq:
+      - id: x
+        type: f8
+      - id: y
+        type: f8
+  points:
+    seq:
+      - id: number_of_points
+        type: u4
+      - id: points
+        type: point
+        repeat: expr
+        repeat-expr: number_of_points
+  polygon:
+    seq:
+      - id: number_of_rings
+        type: u4
+      - id: rings
+        type: points
+        repeat: expr
+        repeat-expr: number_of_rings
+        doc: The outer ring, and the holes in it.
+  shapes:
+    seq:
+      - id: number_of_shapes
+        type: u4
+      - id: shapes
+        type: wkb(_parent.depth + 1)
+        repeat: expr
+        repeat-expr: number_of_shapes
+        if: _parent.depth < 64
+        doc: The parts; not read where shapes are nested deeper than any server allows.
+enums:
+  shape_type:
+    1: point
+    2: line_string
+    3: polygon
+    4: multi_point
+    5: multi_line_string
+    6: multi_polygon
+    7: geometry_collection
