@@ -12,10 +12,13 @@ params:
     doc: Whether the separators have a length of their own, rather than one byte each.
   - id: number_of_fields
     type: u4
+    doc: Number of columns that the statement lists, or 0.
   - id: table_name_length
     type: u1
+    doc: Length of the table's name, in bytes.
   - id: schema_name_length
     type: u1
+    doc: Length of the schema's name, in bytes.
 seq:
   - id: short_separators
     -orig-id: old_sql_ex

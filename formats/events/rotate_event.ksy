@@ -12,6 +12,7 @@ doc-ref: libs/mysql/binlog/event/control_events.h, Rotate_event
 params:
   - id: binlog_version
     type: u2
+    doc: Version of the log's format, 1, 3 or 4.
   - id: post_header_length
     type: u1
     doc: Length of the fixed part, in bytes; 0 in version 1 logs, else 8.
