@@ -12,8 +12,11 @@ class LoadParts(KaitaiStruct):
     has_long_separators: bool
     """Whether the separators have a length of their own, rather than one byte each."""
     number_of_fields: int
+    """Number of columns that the statement lists, or 0."""
     table_name_length: int
+    """Length of the table's name, in bytes."""
     schema_name_length: int
+    """Length of the schema's name, in bytes."""
     short_separators: LoadParts.ShortSeparators | None
     """The server's name: old_sql_ex"""
     long_separators: LoadParts.LongSeparators | None

@@ -11,6 +11,7 @@ class RotateEvent(KaitaiStruct):
     See libs/mysql/binlog/event/control_events.h, Rotate_event
     """
     binlog_version: int
+    """Version of the log's format, 1, 3 or 4."""
     post_header_length: int
     """Length of the fixed part, in bytes; 0 in version 1 logs, else 8."""
     position: int | None
