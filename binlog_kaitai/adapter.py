@@ -9,6 +9,7 @@ import zlib
 from datetime import UTC, datetime
 from typing import Any
 
+from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import BinlogEvent, EventType, Header, header_offset
 from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid
 
@@ -39,10 +40,13 @@ def gtid_text(event: BinlogEvent) -> str | None:
     """The identifier that a GTID event states, as its server prints it; None for an anonymous transaction."""
     body: Any = event.body.content
     kind = event.event_type.value
-    if kind == EventType.mariadb_gtid_event:
+    if kind == EventType.gtid_event:
         return mariadb_gtid(body.domain_id, event.header.server_id, body.sequence_number)
     if kind == EventType.gtid_tagged_log_event:
-        uuid = bytes(one.value for one in body.fields.uuid.bytes)
+        parts = [one.value for one in body.fields.uuid.bytes]
+        if max(parts) > 0xFF:
+            raise GrammarError("a UUID of more than 16 bytes", field="body.content.fields.uuid")
+        uuid = bytes(parts)
         return mysql_gtid(uuid, body.gno, body.tag) if body.gno else None
     return mysql_gtid(body.uuid, body.gno) if kind == EventType.gtid_log_event else None
 

@@ -106,7 +106,7 @@ def header_length(binlog_version: int) -> int:
 
 def read_header(data: bytes, binlog_version: int, offset: int = 0) -> Header:
     """The header at `offset`; the bytes must be there."""
-    return Header._make(header_struct(binlog_version).unpack_from(data, offset))
+    return Header(*header_struct(binlog_version).unpack_from(data, offset))
 
 
 def detect_version(head: bytes) -> int:

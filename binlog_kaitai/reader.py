@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from binlog_kaitai.adapter import crc32_of, gtid_text, stored_checksum
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError, TruncatedError
+from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, SourceError, TruncatedError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
 from binlog_kaitai.grammar import (
@@ -134,7 +134,10 @@ class Event:
 
 def _step(transactions: GtidTracker, event: Event) -> str | None:
     kind = event.layout.effective_type(event.type_code)
-    own = gtid_text(event.parsed) if kind in GTID_TYPES else None
+    try:
+        own = gtid_text(event.parsed) if kind in GTID_TYPES else None
+    except GrammarError as error:
+        raise event.locate(error) from error.__cause__
     return transactions.step(kind, own)
 
 

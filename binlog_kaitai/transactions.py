@@ -29,7 +29,7 @@ BETWEEN = frozenset(
         EventType.heartbeat_log_event_v2,
         EventType.previous_gtids_log_event,
         EventType.binlog_checkpoint_event,
-        EventType.mariadb_gtid_list_event,
+        EventType.gtid_list_event,
         EventType.start_encryption_event,
     )
 )
@@ -40,7 +40,7 @@ GTID_TYPES = frozenset(
         EventType.gtid_log_event,
         EventType.anonymous_gtid_log_event,
         EventType.gtid_tagged_log_event,
-        EventType.mariadb_gtid_event,
+        EventType.gtid_event,
     )
 )
 

@@ -52,8 +52,8 @@ enums:
     43: large_transaction_header_event
     160: annotate_rows_event
     161: binlog_checkpoint_event
-    162: mariadb_gtid_event
-    163: mariadb_gtid_list_event
+    162: gtid_event
+    163: gtid_list_event
     164: start_encryption_event
     165: query_compressed_event
     166: write_rows_compressed_event_v1

@@ -114,8 +114,8 @@ seq:
         'binlog_enums::event_type::large_transaction_header_event': large_transaction_header_event
         'binlog_enums::event_type::annotate_rows_event': annotate_rows_event
         'binlog_enums::event_type::binlog_checkpoint_event': binlog_checkpoint_event(fixed_length)
-        'binlog_enums::event_type::mariadb_gtid_event': mariadb_gtid_event(fixed_length)
-        'binlog_enums::event_type::mariadb_gtid_list_event': mariadb_gtid_list_event(fixed_length)
+        'binlog_enums::event_type::gtid_event': mariadb_gtid_event(fixed_length)
+        'binlog_enums::event_type::gtid_list_event': mariadb_gtid_list_event(fixed_length)
         'binlog_enums::event_type::start_encryption_event': start_encryption_event
         'binlog_enums::event_type::query_compressed_event': query_compressed_event(fixed_length)
         'binlog_enums::event_type::write_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
@@ -155,8 +155,8 @@ instances:
       type_code == binlog_enums::event_type::transaction_context_event ? 18 :
       type_code == binlog_enums::event_type::view_change_event ? 52 :
       type_code == binlog_enums::event_type::binlog_checkpoint_event ? 4 :
-      type_code == binlog_enums::event_type::mariadb_gtid_event ? 19 :
-      type_code == binlog_enums::event_type::mariadb_gtid_list_event ? 4 :
+      type_code == binlog_enums::event_type::gtid_event ? 19 :
+      type_code == binlog_enums::event_type::gtid_list_event ? 4 :
       type_code == binlog_enums::event_type::partial_row_data_event ? 9 :
       type_code == binlog_enums::event_type::query_compressed_event ? 13 :
       type_code == binlog_enums::event_type::write_rows_compressed_event_v1 ? 8 :

@@ -81,7 +81,7 @@ types:
           upcoming_type.value == binlog_enums::event_type::gtid_log_event or
           upcoming_type.value == binlog_enums::event_type::anonymous_gtid_log_event or
           upcoming_type.value == binlog_enums::event_type::gtid_tagged_log_event or
-          upcoming_type.value == binlog_enums::event_type::mariadb_gtid_event
+          upcoming_type.value == binlog_enums::event_type::gtid_event
         doc: No rows event behind refers to a table map before; it bounds the search.
       table_map_index:
         value: |

@@ -106,6 +106,12 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
             pass
             self.content = format_description_event.FormatDescriptionEvent(self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_event:
+            pass
+            self.content = mariadb_gtid_event.MariadbGtidEvent(self.fixed_length, self._io)
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_list_event:
+            pass
+            self.content = mariadb_gtid_list_event.MariadbGtidListEvent(self.fixed_length, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_log_event:
             pass
             self.content = gtid_event.GtidEvent(self.fixed_length, self._io)
@@ -133,12 +139,6 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.load_event:
             pass
             self.content = load_event.LoadEvent(self.fixed_length, False, self._io)
-        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event:
-            pass
-            self.content = mariadb_gtid_event.MariadbGtidEvent(self.fixed_length, self._io)
-        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event:
-            pass
-            self.content = mariadb_gtid_list_event.MariadbGtidListEvent(self.fixed_length, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
             pass
             self.content = load_event.LoadEvent(self.fixed_length, True, self._io)
@@ -282,6 +282,12 @@ class EventBody(KaitaiStruct):
         elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
             pass
             self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_event:
+            pass
+            self.content._fetch_instances()
+        elif _on == binlog_enums.BinlogEnums.EventType.gtid_list_event:
+            pass
+            self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_log_event:
             pass
             self.content._fetch_instances()
@@ -307,12 +313,6 @@ class EventBody(KaitaiStruct):
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.load_event:
-            pass
-            self.content._fetch_instances()
-        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event:
-            pass
-            self.content._fetch_instances()
-        elif _on == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event:
             pass
             self.content._fetch_instances()
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
@@ -445,5 +445,5 @@ class EventBody(KaitaiStruct):
         if hasattr(self, '_m_usual_fixed_length'):
             return self._m_usual_fixed_length
 
-        self._m_usual_fixed_length = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event else (19 if self.type_code == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.mariadb_gtid_list_event else (9 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_row_data_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))))))
+        self._m_usual_fixed_length = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event else (19 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_list_event else (9 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_row_data_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))))))
         return getattr(self, '_m_usual_fixed_length', None)

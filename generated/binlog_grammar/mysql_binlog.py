@@ -154,7 +154,7 @@ class MysqlBinlog(KaitaiStruct):
             if hasattr(self, '_m_is_statement_start'):
                 return self._m_is_statement_start
 
-            self._m_is_statement_start =  ((self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.query_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.xid_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.gtid_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.mariadb_gtid_event))
+            self._m_is_statement_start =  ((self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.query_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.xid_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.gtid_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.gtid_event))
             return getattr(self, '_m_is_statement_start', None)
 
         @property

@@ -65,8 +65,8 @@ class BinlogEnums(KaitaiStruct):
         large_transaction_header_event = 43
         annotate_rows_event = 160
         binlog_checkpoint_event = 161
-        mariadb_gtid_event = 162
-        mariadb_gtid_list_event = 163
+        gtid_event = 162
+        gtid_list_event = 163
         start_encryption_event = 164
         query_compressed_event = 165
         write_rows_compressed_event_v1 = 166
