@@ -11,7 +11,14 @@ from typing import Any
 
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import BinlogEvent, EventType, Header, header_offset
-from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid, mysql_source
+
+#: Number of the character set and collation `binary`.
+BINARY_COLLATION = 63
+
+_DIGITS = 9
+_BYTES_OF_DIGITS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 
 #: LOG_EVENT_BINLOG_IN_USE_F.
 _IN_USE = 0x0001
@@ -49,6 +56,48 @@ def gtid_text(event: BinlogEvent) -> str | None:
         uuid = bytes(parts)
         return mysql_gtid(uuid, body.gno, body.tag) if body.gno else None
     return mysql_gtid(body.uuid, body.gno) if kind == EventType.gtid_log_event else None
+
+
+def gtid_set(data: Any) -> GtidSet:
+    """A set of GTIDs as the grammar reads it (`gtid_set.ksy`)."""
+    found = GtidSet()
+    for source in data.sources:
+        for interval in source.intervals:
+            found.add_range(mysql_source(source.uuid, source.tag or ""), interval.start, interval.stop)
+    return found
+
+
+def decimal_text(digits: bytes, precision: int, scale: int) -> str:
+    """A DECIMAL as MySQL prints it.
+
+    Nine digits take four bytes, the digits left over at either end as few as they need; the top bit is
+    inverted, and in a negative number all bits are (strings/decimal.cc, `bin2decimal`).
+
+    Raises
+    ------
+    GrammarError
+        The bytes are too few, or are no digits.
+    """
+    if not digits or scale > precision:
+        raise GrammarError(f"no DECIMAL({precision},{scale}) of {len(digits)} bytes")
+    is_negative = not digits[0] & 0x80
+    flipped = bytes(byte ^ (0xFF if is_negative else 0) for byte in digits)
+    data = bytes([flipped[0] ^ 0x80]) + flipped[1:]
+    whole, rest = divmod(precision - scale, _DIGITS)
+    before = [rest] * bool(rest) + [_DIGITS] * whole
+    whole, rest = divmod(scale, _DIGITS)
+    behind = [_DIGITS] * whole + [rest] * bool(rest)
+    texts, at = [], 0
+    for count in before + behind:
+        size = _BYTES_OF_DIGITS[count]
+        number = int.from_bytes(data[at : at + size], "big")
+        if at + size > len(data) or number >= 10**count:
+            raise GrammarError(f"no digits of a DECIMAL({precision},{scale})")
+        texts.append(f"{number:0{count}d}")
+        at += size
+    integer = "".join(texts[: len(before)]).lstrip("0") or "0"
+    fraction = "".join(texts[len(before) :])
+    return "-" * is_negative + integer + ("." + fraction if fraction else "")
 
 
 def utc(seconds: int) -> datetime:

@@ -84,10 +84,23 @@ _MAIN_FIELDS: dict[str, tuple[str, ...]] = {
     "anonymous_gtid_log_event": _GTID,
     "gtid_tagged_log_event": _GTID,
     "previous_gtids_log_event": ("gtids=@gtid_set",),
+    "transaction_context_event": ("server_uuid", "thread_id", "gtid_specified"),
+    "view_change_event": ("view_id", "sequence_number"),
+    "xa_prepare_log_event": ("is_one_phase", "format_id", "gtrid", "bqual"),
+    "transaction_payload_event": ("compression_type", "uncompressed_size", "payload_length=len(payload)"),
+    "heartbeat_log_event_v2": ("log=@heartbeat_log", "position=@heartbeat_position"),
+    "large_transaction_header_event": ("terminating_event_offset", "terminating_event_type"),
+    "annotate_rows_event": ("query_text",),
+    "binlog_checkpoint_event": ("file_name",),
+    "gtid_event": ("domain_id", "sequence_number", "flags", "commit_id", "is_standalone", "is_ddl"),
+    "gtid_list_event": ("gtids=@gtid_list",),
+    "start_encryption_event": ("scheme", "key_version"),
+    "query_compressed_event": _STATEMENT,
+    "partial_row_data_event": ("fragment_number", "number_of_fragments"),
 }
 
 for _kind in EventType:
-    if "rows_event" in _kind.name and _kind != EventType.annotate_rows_event:
+    if "rows_" in _kind.name and _kind.name not in _MAIN_FIELDS:
         _MAIN_FIELDS[_kind.name] = _ROWS
 
 #: The main fields of each type that the grammar knows, by its number.

@@ -24,6 +24,7 @@ from binlog_grammar.log_start import LogStart
 from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent
 from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
+from binlog_grammar.user_var_event import UserVarEvent
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
 
 from binlog_kaitai.errors import GrammarError, NotABinlogError
@@ -44,6 +45,7 @@ __all__ = [
     "Layout",
     "TableMapEvent",
     "TransactionPayloadEvent",
+    "UserVarEvent",
     "detect_version",
     "header_length",
     "header_offset",

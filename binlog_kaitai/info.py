@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from math import isfinite
 from typing import Any
 
+from binlog_kaitai.adapter import BINARY_COLLATION, decimal_text, gtid_set
 from binlog_kaitai.event_types import INFO_FIELDS, InfoField
-from binlog_kaitai.grammar import BinlogEvent
+from binlog_kaitai.grammar import BinlogEvent, UserVarEvent
+from binlog_kaitai.transactions import mariadb_gtid
 
 #: What a value of a listing may be.
 Plain = int | float | str | bool | None | dict[str, str]
@@ -42,4 +45,43 @@ def plain(value: Any) -> Plain:
     return value  # type: ignore[no-any-return]
 
 
-_FUNCTIONS: dict[str, Callable[[Any], Plain]] = {}
+def _user_variable(body: Any) -> Plain:
+    if body.is_null:
+        return None
+    value = body.value
+    match body.value_type:
+        case UserVarEvent.ValueType.int:
+            return int(value.unsigned_number if body.is_unsigned else value.number)
+        case UserVarEvent.ValueType.real:
+            return float(value.number) if isfinite(value.number) else str(value.number)
+        case UserVarEvent.ValueType.decimal:
+            return decimal_text(value.digits, value.precision, value.scale)
+        case UserVarEvent.ValueType.string if body.collation_id != BINARY_COLLATION:
+            return str(value.data.decode("utf-8", "surrogateescape"))
+    return plain(value.data)
+
+
+def _gtid_set(body: Any) -> Plain:
+    return str(gtid_set(body.gtids))
+
+
+def _gtid_list(body: Any) -> Plain:
+    return ",".join(mariadb_gtid(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids)
+
+
+def _heartbeat(name: str) -> Callable[[Any], Plain]:
+    def find(body: Any) -> Plain:
+        values = (getattr(getattr(field, "value", None), name, None) for field in body.fields)
+        value = next((value for value in values if value is not None), None)
+        return plain(getattr(value, "value", value))
+
+    return find
+
+
+_FUNCTIONS: dict[str, Callable[[Any], Plain]] = {
+    "user_variable": _user_variable,
+    "gtid_set": _gtid_set,
+    "gtid_list": _gtid_list,
+    "heartbeat_log": _heartbeat("log"),
+    "heartbeat_position": _heartbeat("position"),
+}

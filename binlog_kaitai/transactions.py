@@ -70,9 +70,14 @@ class GtidTracker:
 
 def mysql_gtid(uuid: bytes, sequence: int, tag: str = "") -> str:
     """MySQL's text of a GTID: `uuid:number`, or `uuid:tag:number` (since 8.3)."""
+    return f"{mysql_source(uuid, tag)}:{sequence}"
+
+
+def mysql_source(uuid: bytes, tag: str = "") -> str:
+    """What stands before the number of a GTID of MySQL: `uuid` or `uuid:tag`."""
     digits = uuid.hex()
     text = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-    return f"{text}:{tag}:{sequence}" if tag else f"{text}:{sequence}"
+    return f"{text}:{tag}" if tag else text
 
 
 def mariadb_gtid(domain_id: int, server_id: int, sequence: int) -> str:
