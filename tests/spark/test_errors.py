@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-LOG = CORPUS / "mysql-9.7" / "gtid_tags" / "binlog.000001"
+LOG = CORPUS / "mysql-9.7" / "rotate" / "binlog.000001"
 
 
 @pytest.fixture
