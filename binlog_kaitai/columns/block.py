@@ -123,6 +123,21 @@ class Block:
             self._bodies[kind] = Gathered(layout, self.data, starts, sizes, parameters)
         return self._bodies[kind]
 
+    def part(self, begin: int, end: int) -> Block:
+        """Some of the events, in the same array."""
+        part = Block(self.file, self.data, 0, self.starts[begin:end], self.layout, is_special=self.is_special)
+        part.positions = self.positions[begin:end]
+        part.end_positions = self.end_positions[begin:end]
+        part.has_checksums = self.has_checksums[begin:end]
+        return part
+
+    def moved_to(self, outer: Block, row: int) -> Block:
+        """The same events with the position of another, which holds them."""
+        moved = self.part(0, len(self))
+        moved.positions = np.full(len(self), outer.positions[row])
+        moved.end_positions = np.full(len(self), outer.end_positions[row])
+        return moved
+
     def raw(self, row: int) -> bytes:
         """All bytes of one event."""
         start = int(self.starts[row])

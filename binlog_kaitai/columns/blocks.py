@@ -68,7 +68,7 @@ class BlockReader:
         self._stream = stream
         self._special = _special_types(context.layout, everything=False)
         self._max_event_size = max_event_size
-        self._buffer = np.empty(max(block_size, 256), dtype=np.uint8)
+        self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
         self._room = np.empty(min(_MAX_EVENTS, self._buffer.size // 13 + 1), dtype=np.int64)
         self._at, self._end = 0, len(ahead)
@@ -144,12 +144,23 @@ class BlockReader:
     def _leave_to_framer(self, *, is_at_end: bool) -> None:
         rest = bytes(self._buffer[self._at : self._end])
         # At the end just what was seen counts: a file that is being written has grown since.
-        stream = io.BytesIO(rest) if is_at_end else _Rest(rest, self._stream)
+        stream: Any = io.BytesIO(rest) if is_at_end else _Rest(rest, self._stream)
         version = self.context.layout.binlog_version
         framer = Framer(stream, version, self.position, self._max_event_size)
         for _ in framer:
             raise AssertionError("the framer found an event that the kernel did not")
         self.tail = framer.tail
+
+
+def frame_all(name: str, data: bytes, layout: Format) -> Block | None:
+    """The events that bytes hold as one block; None if they are not whole events of just this format."""
+    array = np.frombuffer(bytearray(data), dtype=np.uint8)
+    length = header_length(layout.binlog_version)
+    room = np.empty(len(array) // length + 1, dtype=np.int64)
+    special = _special_types(layout, everything=False)
+    find = frame.for_work(len(array))
+    count, end, _ = find(array, 0, len(array), length, *_header_offsets(), special, 1 << 32, room)
+    return Block(name, array, 0, room[:count], layout) if end == len(array) else None
 
 
 class _Rest(io.RawIOBase):
@@ -174,6 +185,7 @@ def _header_offsets() -> tuple[int, int]:
     return header_offset("event_size"), header_offset("type_code")
 
 
+@cache
 def _special_types(layout: Format, *, everything: bool) -> Any:
     """For each type code, whether an event of that type is a block of its own."""
     kinds = [everything or layout.effective_type(code) in _SPECIAL for code in range(256)]

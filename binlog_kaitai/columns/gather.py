@@ -79,7 +79,7 @@ class Gathered:
         self.fits = np.ones(len(starts), dtype=np.bool_)
         self._data = data
         self._starts = starts
-        self._fields = {field.path: field for field in layout.fields}
+        self._fields: dict[str, Any] = {field.path: field for field in layout.fields}
         self._values: dict[str, Any] = dict(parameters)
         self._places: dict[str, Any] = {}
         self._lengths: dict[str, Any] = {}
@@ -88,7 +88,8 @@ class Gathered:
             self._locate()
 
     def _locate(self) -> None:
-        for field in self.layout.fields:
+        fields: tuple[Any, ...] = self.layout.fields
+        for field in fields:
             condition = True if field.condition is None else field.condition(_Operations, self)
             self._conditions[field.path] = condition
             kind = type(field).__name__
@@ -179,10 +180,9 @@ class Gathered:
             lengths = cut
         return starts, lengths
 
-    def encoding(self, path: str) -> str | None:
-        """Encoding of a run or text as the grammar states it; None for bytes."""
-        encoding: str | None = getattr(self._fields[path], "encoding", None)
-        return encoding
+    def field(self, path: str) -> Any:
+        """What the layout says of a field."""
+        return self._fields[path]
 
 
 def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:

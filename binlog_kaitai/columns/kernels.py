@@ -189,7 +189,7 @@ CONSTANT, NUMBER, TEXT = 0, 1, 2
 
 @kernel
 def put_number(value: int, out: Any, at: int) -> int:
-    """Write the decimal digits of a number (not -2^63) at `out[at]`, which must have room for 20; gives the end."""
+    """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; gives the end."""
     if value < 0:
         value = -value
         out[at] = 45
@@ -210,6 +210,7 @@ def put_number(value: int, out: Any, at: int) -> int:
 def assemble(
     data: Any,
     pool: Any,
+    events: Any,
     programs: Any,
     rows: Any,
     limits: Any,
@@ -225,8 +226,9 @@ def assemble(
     ----------
     data, pool
         The block, and bytes made for it.
-    programs, rows
-        For each event, which program writes it, and its row in the columns of that program.
+    events, programs, rows
+        For each line its event's number in the block, the program that writes it, and its row in the columns
+        of that program.
     limits
         Program `p` has the pieces `limits[p]` up to `limits[p + 1]`.
     pieces : int64 array of shape (n, 3)
@@ -245,15 +247,15 @@ def assemble(
     """
     at = 0
     room = out.shape[0]
-    for event in range(programs.shape[0]):
-        program = programs[event]
+    for line in range(programs.shape[0]):
+        program = programs[line]
         for piece in range(limits[program], limits[program + 1]):
             kind = pieces[piece, 0]
             start = pieces[piece, 1]
             length = pieces[piece, 2]
             from_pool = True
             if kind != CONSTANT:
-                cell = start + (event if length == 1 else rows[event])
+                cell = start + (events[line] if length == 1 else rows[line])
                 start = first[cell]
                 length = second[cell]
                 if kind == NUMBER and length == 0:
@@ -279,5 +281,5 @@ def assemble(
                     out[at + 1 + step] = data[start + step]
                 out[at + 1 + length] = 34
                 at += length + 2
-        ends[event] = at
+        ends[line] = at
     return at

@@ -60,6 +60,10 @@ class Pool:
         self._bytes += memoryview(data)
         return place
 
+    def read(self, place: int, length: int) -> bytes:
+        """Some of the bytes."""
+        return bytes(self._bytes[place : place + length])
+
     def array(self) -> Any:
         """All bytes, as a uint8 array."""
         return np.frombuffer(bytes(self._bytes), dtype=np.uint8)
@@ -156,7 +160,7 @@ class Program:
 
 
 def write_lines(
-    data: Any, pool: Pool, programs: Sequence[Program], program_of: Any, row_of: Any
+    data: Any, pool: Pool, programs: Sequence[Program], events: Any, program_of: Any, row_of: Any
 ) -> tuple[Any, Any]:
     """The lines of all events, one behind the other (uint8), and where each ends (int64).
 
@@ -164,8 +168,8 @@ def write_lines(
     ----------
     programs
         What may stand in a line.
-    program_of, row_of : int64 arrays
-        For each event the number of its program, and its row in that program's columns.
+    events, program_of, row_of : int64 arrays
+        For each line the number of its event, that of its program, and the row in that program's columns.
     """
     pieces: list[tuple[int, int, int]] = []
     limits = [0]
@@ -194,6 +198,7 @@ def write_lines(
     size = assemble.for_work(room)(
         data,
         pool.array(),
+        events,
         program_of,
         row_of,
         np.array(limits, dtype=np.int64),

@@ -1,0 +1,186 @@
+"""The events view: one row, or one line of JSON, for each event.
+
+The line's keys and the columns are the same, in the same order; what a line says of an event is what the
+reader says of it, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns import checksums
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.infos import Infos
+from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
+from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.selection import Selection
+from binlog_kaitai.columns.table_maps import TableMaps
+from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
+from binlog_kaitai.event_types import type_name
+from binlog_kaitai.options import Filters
+from binlog_kaitai.reader import End, judge_end
+from binlog_kaitai.sources import Source, SourceLike, resolve
+
+
+class Page(NamedTuple):
+    """The events of one block, ready to be written."""
+
+    block: Block
+    pool: Pool
+    statuses: Any  # of the checksums, see `checksums.STATUSES`
+    gtids: Column
+    infos: Infos
+    rows: Any  # which events to write, int64
+
+
+class EventPages:
+    """Pages of one or many logs, in order.
+
+    Parameters
+    ----------
+    source
+        What `binlog_kaitai.open` takes.
+    verify_checksums
+        Raise on an event whose CRC32 does not fit, after everything before it.
+    new_program
+        Begins the program of a page's lines: it gets the block, pool, statuses and GTIDs.
+
+    Attributes
+    ----------
+    ends : list of End
+        How each file that has been read ended.
+    """
+
+    def __init__(
+        self,
+        source: SourceLike | Iterable[SourceLike],
+        filters: Filters,
+        *,
+        verify_checksums: bool = True,
+        block_size: int = BLOCK_SIZE,
+        prologue: Callable[[Block, Pool, Any, Column], Callable[[], Program]],
+    ) -> None:
+        self.sources = resolve(source)
+        self.ends: list[End] = []
+        self._filters = filters
+        self._verify_checksums = verify_checksums
+        self._block_size = block_size
+        self._prologue = prologue
+
+    def __iter__(self) -> Iterator[Page]:
+        for number, source in enumerate(self.sources):
+            is_last = number == len(self.sources) - 1
+            selection = Selection(self._filters, is_first=number == 0, is_last=is_last)
+            try:
+                with source.open() as stream:
+                    yield from self._read(source, stream, selection)
+            except OSError as error:
+                raise SourceError(error.strerror or str(error), file=source.name) from error
+            except BinlogError as error:
+                raise error.at(file=source.name, position=0) from error.__cause__
+
+    def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
+        reader = BlockReader.of_file(stream, source.name, block_size=self._block_size)
+        gtids, tables = GtidColumns(), TableMaps()
+        try:
+            for block in reader:
+                for part in expand(block, reader.context):
+                    yield from self._page(part, gtids, tables, selection)
+                    if selection.is_over:
+                        return
+        except BinlogError as error:
+            raise error.at(file=source.name, position=reader.position) from error.__cause__
+        if reader.tail is not None:
+            self.ends.append(judge_end(source.name, reader.tail, reader.context))
+
+    def _page(
+        self, block: Block, gtids: GtidColumns, tables: TableMaps, selection: Selection
+    ) -> Iterator[Page]:
+        failures: dict[int, BinlogError] = {}
+        pool = Pool()
+        statuses = checksums.check(block)
+        if self._verify_checksums:
+            for row in np.flatnonzero(statuses == checksums.BAD)[:1].tolist():
+                reason = "the checksum does not fit the bytes"
+                failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
+        column = gtids.column(block, pool, failures.setdefault)
+        tables.begin(block, pool)
+        wanted = selection.of(block, column, pool, tables)
+        if failures:
+            wanted[min(failures) :] = False
+        new_program = self._prologue(block, pool, statuses, column)
+        infos = Infos(block, pool, tables, wanted, new_program, failures.setdefault)
+        if failures:
+            wanted[min(failures) :] = False
+        if wanted.any():
+            yield Page(block, pool, statuses, column, infos, np.flatnonzero(wanted))
+        if failures:
+            raise failures[min(failures)]
+        tables.end()
+
+
+def write_json(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters | None = None,
+    *,
+    verify_checksums: bool = True,
+    block_size: int = BLOCK_SIZE,
+    ends: list[End] | None = None,
+) -> Iterator[Any]:
+    """The lines of ``events --format json``, many at a time, as uint8 arrays (they can be written as bytes).
+
+    Raises
+    ------
+    BinlogError
+        As the reader does, after the lines of all events before.
+    """
+    pages = EventPages(
+        source,
+        filters or Filters(),
+        verify_checksums=verify_checksums,
+        block_size=block_size,
+        prologue=_json_prologue,
+    )
+    if ends is not None:
+        pages.ends = ends
+    for page in pages:
+        for program in page.infos.programs:
+            program.text("}\n")
+        infos, rows = page.infos, page.rows
+        lines, _ = write_lines(
+            page.block.data, page.pool, infos.programs, rows, infos.program_of[rows], infos.row_of[rows]
+        )
+        yield lines
+
+
+def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Column) -> Callable[[], Program]:
+    header = block.header
+    moments, of_moment = np.unique(header["timestamp"], return_inverse=True)
+    moment_texts = [json_text(moment) for moment in moments.tolist()]
+    names = [json_text(type_name(kind)) for kind in range(256)]
+    values: list[tuple[str, Column]] = [
+        ("position", pool.numbers(block.positions, by_event=True)),
+        ("end_position", pool.numbers(block.end_positions, by_event=True)),
+        ("timestamp", pool.choice(of_moment.reshape(-1), moment_texts, by_event=True)),
+        ("type", pool.choice(block.types, names, by_event=True)),
+        ("type_code", pool.numbers(header.numbers("type_code"), by_event=True)),
+        ("server_id", pool.numbers(header.numbers("server_id"), by_event=True)),
+        ("size", pool.numbers(block.sizes, by_event=True)),
+        ("flags", pool.numbers(header.numbers("flags"), by_event=True)),
+        ("checksum", pool.choice(statuses, [json_text(text) for text in checksums.STATUSES], by_event=True)),
+        ("gtid", gtids),
+    ]
+    file = json_text(block.file).decode()
+
+    def new_program() -> Program:
+        program = Program(pool).text(f'{{"file":{file}')
+        for name, column in values:
+            program.text(f',"{name}":').column(column)
+        return program.text(',"info":')
+
+    return new_program

@@ -1,0 +1,128 @@
+"""The main fields of each event as JSON, from columns where a record layout reaches them.
+
+Which fields these are is stated in `binlog_kaitai.event_types`. Where a layout does not reach one of them, or
+an event does not fit its layout, the reader reads the event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.lines import Column, Pool, Program, json_text
+from binlog_kaitai.columns.table_maps import TableMaps, decode
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.event_types import INFO_FIELDS, InfoField
+from binlog_kaitai.grammar import ENUMS, ROWS_TYPES
+from binlog_kaitai.info import info_of
+
+_OF_TABLE_MAP = "table_map."
+
+
+class Infos:
+    """Programs that write the main fields of the events of one block.
+
+    Parameters
+    ----------
+    wanted : bool array
+        The events to write.
+    fail
+        Gets the number and the error of an event that cannot be read.
+
+    Attributes
+    ----------
+    programs : list of Program
+        Made by `new_program`, with the object of main fields added.
+    program_of, row_of : int64 arrays
+        For each event of the block its program and its row in that.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        pool: Pool,
+        tables: TableMaps,
+        wanted: Any,
+        new_program: Callable[[], Program],
+        fail: Callable[[int, BinlogError], object],
+    ) -> None:
+        self._block, self._pool, self._tables = block, pool, tables
+        self._new_program, self._fail = new_program, fail
+        self.programs: list[Program] = []
+        self.program_of = np.zeros(len(block), dtype=np.int64)
+        self.row_of = np.zeros(len(block), dtype=np.int64)
+        leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
+        self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])))
+
+    def _add_kind(self, kind: int, wanted: Any) -> Any:
+        """Add the events of one type; gives those that are left to the reader."""
+        block = self._block
+        rows = block.rows_of(kind)
+        if not wanted[rows].any():
+            return rows[:0]
+        fields = INFO_FIELDS.get(kind, ())
+        columns = [self._column(kind, field) for field in fields]
+        if block.is_special or None in columns:
+            return rows[wanted[rows]]
+        program = self._new_program().text("{")
+        for number, (field, column) in enumerate(zip(fields, columns, strict=True)):
+            program.text(f'{"," if number else ""}"{field.name}":')
+            assert column is not None
+            program.column(column)
+        self._add(program.text("}"), rows)
+        return rows[wanted[rows] & ~block.body(kind).fits]
+
+    def _add(self, program: Program, rows: Any) -> None:
+        self.program_of[rows] = len(self.programs)
+        self.row_of[rows] = np.arange(len(rows))
+        self.programs.append(program)
+
+    def _column(self, kind: int, field: InfoField) -> Column | None:
+        """The values of a field, or None where the layout does not reach it."""
+        body, pool = self._block.body(kind), self._pool
+        if field.path.startswith(_OF_TABLE_MAP) and kind in ROWS_TYPES and "table_id.value" in body:
+            ids = body.numbers("table_id.value").astype(np.int64)
+            return self._tables.column(self._block.rows_of(kind), ids, field.path.removeprefix(_OF_TABLE_MAP))
+        if field.is_function or field.path not in body:
+            return None
+        where, mask = body.field(field.path), body.mask(field.path)
+        kind_of_field = type(where).__name__
+        if kind_of_field in ("Number", "Value"):
+            values = body.numbers(field.path)
+            enum = getattr(where, "enum", None)
+            return pool.numbers(values, mask) if enum is None else self._names(values, ENUMS[enum], mask)
+        starts, lengths = body.ranges(field.path)
+        if field.is_length:
+            return pool.numbers(lengths, mask)
+        if kind_of_field == "Run" and where.encoding is None:
+            return None
+        return pool.strings(self._block.data, starts, lengths, decode, mask)
+
+    def _names(self, values: Any, names: dict[int, str], mask: Any) -> Column:
+        distinct, codes = np.unique(values, return_inverse=True)
+        texts = [json_text(names.get(value, value)) for value in distinct.tolist()]
+        return self._pool.choice(codes.reshape(-1), texts, mask)
+
+    def _add_by_reader(self, rows: Any) -> None:
+        if not len(rows):
+            return
+        texts = []
+        for row in rows.tolist():
+            try:
+                texts.append(json_text(info_of(self._parsed(row))))
+            except BinlogError as error:
+                texts.append(b"null")
+                self._fail(row, error)
+        self._add(self._new_program().column(self._pool.verbatim(texts)), rows)
+
+    def _parsed(self, row: int) -> Any:
+        block = self._block
+        kind = int(block.types[row])
+        table_map = None
+        if kind in ROWS_TYPES:
+            index = int(np.searchsorted(block.rows_of(kind), row))
+            table_map = self._tables.table_map(row, int(block.body(kind).numbers("table_id.value")[index]))
+        return block.event(row, table_map).parsed

@@ -1,0 +1,116 @@
+"""Transaction payloads opened: the events inside take their place right behind the event that holds them.
+
+Small payloads are put into the block that they lie in, so that a log of many small compressed transactions
+is as much a log of columns as any other. A large one is a series of blocks of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import BlockReader, frame_all
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.framing import TailKind, read_up_to
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.payload import MAX_EVENT_SIZE, declared_size, open_payload, read_payload
+
+#: A payload that unpacks to more is read in blocks of its own; as much is put into one block.
+_SMALL = 4 << 20
+_ROOM = 16 << 20
+
+
+def expand(block: Block, context: Context) -> Iterator[Block]:
+    """The block with the events inside its payloads.
+
+    Raises
+    ------
+    BinlogError
+        A payload cannot be unpacked, or its events cannot be framed; after all that comes before.
+    """
+    rows = block.rows_of(EventType.transaction_payload_event)
+    if not len(rows):
+        yield block
+        return
+    begin, room = 0, _ROOM
+    inner: list[tuple[int, Block]] = []
+    for row in rows.tolist():
+        try:
+            body: Any = block.event(row).body
+            small = _small_payload(block, body, context) if declared_size(body) <= _SMALL else None
+        except BinlogError as error:
+            yield _merge(block, begin, row + 1, inner)
+            raise error from error.__cause__
+        if small is not None:
+            inner.append((row, small))
+            room -= len(small.data)
+            if room > 0:
+                continue
+        yield _merge(block, begin, row + 1, inner)
+        if small is None:
+            yield from _large_payload(block, row, body, context)
+        begin, room, inner = row + 1, _ROOM, []
+    if begin < len(block):
+        yield _merge(block, begin, len(block), inner)
+
+
+def _small_payload(block: Block, body: Any, context: Context) -> Block | None:
+    """The events of a payload as one block; None where they are not just that."""
+    size = declared_size(body)
+    try:
+        data = read_up_to(open_payload(body), size + 1)
+    except Exception:
+        return None  # it is read again, and what is wrong is told, by `_large_payload`
+    return frame_all(block.file, data, context.for_payload().layout) if len(data) == size else None
+
+
+def _large_payload(block: Block, row: int, body: Any, context: Context) -> Iterator[Block]:
+    caught: Exception | None = None
+    try:
+        inner_context = context.for_payload()
+        reader = BlockReader(
+            open_payload(body), inner_context, name=block.file, max_event_size=MAX_EVENT_SIZE
+        )
+        for inner in reader:
+            yield inner.moved_to(block, row)
+        is_whole = reader.tail is not None and reader.tail.kind is TailKind.NOTHING
+        if is_whole and reader.position == declared_size(body):
+            return
+    except Exception as error:
+        caught = error
+    try:
+        # What is wrong is told by the reader, in its own words.
+        for _ in read_payload(body, context.layout.binlog_version):
+            pass
+    except BinlogError as error:
+        raise block.event(row).locate(error) from error.__cause__
+    raise caught or AssertionError("a payload that only the reader can read")
+
+
+def _merge(block: Block, begin: int, end: int, inner: list[tuple[int, Block]]) -> Block:
+    """Events `begin` to `end` of a block, with other events put in behind some of them."""
+    if not inner:
+        return block if (begin, end) == (0, len(block)) else block.part(begin, end)
+    pieces: list[Block] = []
+    for row, payload in inner:
+        pieces += [block.part(begin, row + 1), payload.moved_to(block, row)]
+        begin = row + 1
+    if begin < end:
+        pieces.append(block.part(begin, end))
+    offsets = np.cumsum([0] + [len(payload.data) for _, payload in inner]) + len(block.data)
+    merged = block.part(0, 0)
+    merged.data = np.concatenate([block.data, *(payload.data for _, payload in inner)])
+    starts = []
+    number = 0
+    for piece in pieces:
+        is_inner = piece.data is not block.data
+        starts.append(piece.starts + (offsets[number] if is_inner else 0))
+        number += is_inner
+    merged.starts = np.concatenate(starts)
+    for name in ("positions", "end_positions", "has_checksums"):
+        setattr(merged, name, np.concatenate([getattr(piece, name) for piece in pieces]))
+    return merged

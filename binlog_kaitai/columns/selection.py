@@ -1,0 +1,66 @@
+"""Which events of a block the filters take, for all of them at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.table_maps import TableMaps
+from binlog_kaitai.event_types import type_name
+from binlog_kaitai.options import Filters
+
+
+class Selection:
+    """The filters, for the blocks of one file.
+
+    Attributes
+    ----------
+    is_over : bool
+        A stop position or time has been reached: nothing behind it is wanted.
+    """
+
+    def __init__(self, filters: Filters, *, is_first: bool, is_last: bool) -> None:
+        self.is_over = False
+        self._filters = filters
+        self._start = filters.start_position if is_first else None
+        self._stop = filters.stop_position if is_last else None
+
+    def of(self, block: Block, gtids: Column, pool: Pool, tables: TableMaps) -> Any:
+        """Whether each event is wanted, as a bool array."""
+        filters, header = self._filters, block.header
+        wanted = np.ones(len(block), dtype=np.bool_)
+        if self.is_over or not filters:
+            return wanted & (not self.is_over)
+        stop = np.zeros(len(block), dtype=np.bool_)
+        if self._stop is not None:
+            stop |= block.positions >= self._stop
+        if filters.stop_timestamp is not None:
+            stop |= header["timestamp"] >= filters.stop_timestamp
+        if stop.any():
+            self.is_over = True
+            wanted[np.flatnonzero(stop)[0] :] = False
+        if self._start is not None:
+            wanted &= block.positions >= self._start
+        if filters.start_timestamp is not None:
+            wanted &= header["timestamp"] >= filters.start_timestamp
+        if filters.server_ids:
+            wanted &= np.isin(header["server_id"], list(filters.server_ids))
+        if filters.event_types:
+            takes = np.array([type_name(kind) in filters.event_types for kind in range(256)])
+            wanted &= takes[block.types]
+        if filters.include_gtids is not None or filters.exclude_gtids is not None:
+            wanted &= self._by_gtid(gtids, pool)
+        return wanted
+
+    def _by_gtid(self, gtids: Column, pool: Pool) -> Any:
+        places, which = np.unique(gtids.first, return_inverse=True)
+        lengths = np.zeros(len(places), dtype=np.int64)
+        lengths[which.reshape(-1)] = gtids.second
+        takes = []
+        for place, length in zip(places.tolist(), lengths.tolist(), strict=True):
+            text = pool.read(-place - 1, length).decode()
+            takes.append(self._filters.takes_gtid(None if text == "null" else text[1:-1]))
+        return np.array(takes, dtype=np.bool_)[which.reshape(-1)]
