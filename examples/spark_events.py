@@ -5,11 +5,13 @@ python examples/spark_events.py OUTPUT LOG...
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
@@ -21,33 +23,29 @@ if TYPE_CHECKING:
 
 def local_spark() -> SparkSession:
     """A Spark inside this process, quiet and reachable from this machine only."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master("local[2]").appName("binlog-kaitai")
     settings = {
+        "spark.log.level": "ERROR",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return builder.getOrCreate()
 
 
 def show(console: Console, title: str, frame: DataFrame) -> None:
     """Print the rows of a small frame; numbers to the right."""
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE)
     for name, kind in frame.dtypes:
-        is_text = kind in ("string", "timestamp")
-        table.add_column(name, justify="left" if is_text else "right", no_wrap=name != "info")
+        table.add_column(name, justify="right" if kind == "bigint" else "left", no_wrap=True)
     for row in frame.collect():
-        table.add_row(*("" if value is None else str(value) for value in row))
+        table.add_row(*(f"{value:,}" if isinstance(value, int) else str(value or "") for value in row))
     console.print(table)
-    console.print()
 
 
 def main(output: str, logs: list[str]) -> None:
@@ -63,8 +61,6 @@ def main(output: str, logs: list[str]) -> None:
         f.count("*").alias("events"),
         f.countDistinct("gtid").alias("transactions"),
         f.sum("size").alias("bytes"),
-        f.min("timestamp").alias("first"),
-        f.max("timestamp").alias("last"),
     )
     show(console, "Logs", per_log.withColumn("file", short_name("file")).orderBy("file"))
     per_type = events.groupBy("type").agg(f.count("*").alias("events"), f.sum("size").alias("bytes"))
@@ -75,11 +71,11 @@ def main(output: str, logs: list[str]) -> None:
 
 def statements(events: DataFrame) -> DataFrame:
     """A few statements that the logs hold, with the transaction that each belongs to."""
-    query = f.get_json_object("info", "$.query")
+    query = f.get_json_object("info", "$.query_text")
     return (
         events.where(f.col("type") == "QUERY_EVENT")
         .where(~query.isin("BEGIN", "COMMIT"))
-        .select("timestamp", "gtid", f.substring(query, 1, 60).alias("statement"))
+        .select("gtid", query.alias("statement"))
         .orderBy("file", "position")
         .limit(8)
     )
