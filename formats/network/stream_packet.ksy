@@ -68,6 +68,10 @@ types:
             _parent.table_map,
             _parent.has_table_map
           )
+      - id: unknown_tail
+        size-eos: true
+        if: not _io.eof
+        doc: Nothing in a sound stream, since the event's header says its length.
   semi_sync_header:
     doc: What a source with semi-synchronous replication puts before each event.
     doc-ref: plugin/semisync/semisync.h, ReplSemiSyncBase
