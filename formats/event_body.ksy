@@ -172,3 +172,4 @@ types:
     seq:
       - id: data
         size-eos: true
+        doc: All bytes between header and checksum.

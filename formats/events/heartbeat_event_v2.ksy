@@ -64,3 +64,4 @@ types:
     seq:
       - id: data
         size-eos: true
+        doc: Value of a field that this grammar does not know.

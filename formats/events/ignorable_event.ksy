@@ -9,6 +9,6 @@ doc: |
   has no content of its own. Since 5.6.
 doc-ref: libs/mysql/binlog/event/control_events.h, Ignorable_event
 seq:
-  - id: data
+  - id: unknown_data
     size-eos: true
     doc: Whatever the writer put there; normally nothing.

@@ -136,6 +136,7 @@ types:
         doc: Length of `value`, in bytes.
       - id: value
         size: length
+        doc: The separator; may be empty.
   terminated_name:
     params:
       - id: length
@@ -145,6 +146,7 @@ types:
         type: str
         size: length
         encoding: UTF-8
+        doc: The name.
       - id: terminator
         type: u1
         doc: 0; servers do not check it.

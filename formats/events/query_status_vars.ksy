@@ -112,8 +112,8 @@ types:
           HIGH_NOT_PRECEDENCE, 0x40000000 NO_ENGINE_SUBSTITUTION, 0x80000000
           PAD_CHAR_TO_FULL_LENGTH. Higher bits mean other things in MySQL than in MariaDB.
   catalog:
-    -webide-representation: '{name}'
     doc: Since 5.0.4.
+    -webide-representation: '{name}'
     seq:
       - id: length
         -orig-id: catalog_len
@@ -126,8 +126,8 @@ types:
         encoding: UTF-8
         doc: Catalog of the session, always `std`.
   catalog_with_terminator:
-    -webide-representation: '{name}'
     doc: 5.0.0 to 5.0.3.
+    -webide-representation: '{name}'
     seq:
       - id: length
         -orig-id: catalog_len
@@ -154,8 +154,8 @@ types:
         type: u2
         doc: The variable `auto_increment_offset`.
   charset:
-    -webide-representation: '{client:dec}, {connection:dec}, {server:dec}'
     doc: Numbers of character sets with collations, as `information_schema.collations` lists them.
+    -webide-representation: '{client:dec}, {connection:dec}, {server:dec}'
     seq:
       - id: client
         -orig-id: charset[0]
@@ -213,8 +213,8 @@ types:
           Size of the event as the source had it, in bytes. Only in relay logs of a source older
           than 5.0.
   invoker:
-    -webide-representation: '{user}@{host}'
     doc: Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host.
+    -webide-representation: '{user}@{host}'
     seq:
       - id: user_length
         -orig-id: user_len
@@ -237,8 +237,8 @@ types:
         encoding: UTF-8
         doc: Host name.
   updated_schema_names:
-    -webide-representation: '{names}'
     doc: Schemas that the statement changes, for appliers that run in parallel. Since 5.6.
+    -webide-representation: '{names}'
     seq:
       - id: number_of_names
         -orig-id: mts_accessed_dbs
@@ -256,24 +256,24 @@ types:
         -orig-id: OVER_MAX_DBS_IN_EVENT_MTS
         value: number_of_names == 254
   microseconds:
-    -webide-representation: '{microseconds:dec}'
     doc: Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3.
+    -webide-representation: '{microseconds:dec}'
     seq:
       - id: microseconds
         -orig-id: tv_usec
         type: b24le
         doc: 0 to 999999.
   commit_timestamp:
-    -webide-representation: '{sequence:dec}'
     doc: Only in milestones of 5.7, before GTID events took it over.
+    -webide-representation: '{sequence:dec}'
     seq:
       - id: sequence
         -orig-id: commit_seq_no
         type: u8
         doc: Logical clock of the commit.
   commit_timestamp_2:
-    -webide-representation: '{last_committed:dec}, {sequence_number:dec}'
     doc: Only in milestones of 5.7, before GTID events took it over.
+    -webide-representation: '{last_committed:dec}, {sequence_number:dec}'
     seq:
       - id: last_committed
         type: u8
@@ -282,56 +282,56 @@ types:
         type: u8
         doc: Logical clock of this commit.
   explicit_defaults_for_timestamp:
-    -webide-representation: '{is_on:dec}'
     doc: Since 8.0.
+    -webide-representation: '{is_on:dec}'
     seq:
       - id: is_on
         -orig-id: explicit_defaults_ts
         type: u1
         doc: The variable `explicit_defaults_for_timestamp`, 0 or 1.
   ddl_xid:
-    -webide-representation: '{xid:dec}'
     doc: MySQL since 8.0, MariaDB since 10.6.
+    -webide-representation: '{xid:dec}'
     seq:
       - id: xid
         -orig-id: ddl_xid
         type: u8
         doc: Number of the transaction that a crash-safe definition ran in.
   default_collation_for_utf8mb4:
-    -webide-representation: '{collation_id:dec}'
     doc: Since 8.0.
+    -webide-representation: '{collation_id:dec}'
     seq:
       - id: collation_id
         -orig-id: default_collation_for_utf8mb4_number
         type: u2
         doc: Number of the variable `default_collation_for_utf8mb4`.
   sql_require_primary_key:
-    -webide-representation: '{is_on:dec}'
     doc: Since 8.0.13.
+    -webide-representation: '{is_on:dec}'
     seq:
       - id: is_on
         -orig-id: sql_require_primary_key
         type: u1
         doc: The variable `sql_require_primary_key`, 0 or 1.
   default_table_encryption:
-    -webide-representation: '{is_on:dec}'
     doc: Since 8.0.16.
+    -webide-representation: '{is_on:dec}'
     seq:
       - id: is_on
         -orig-id: default_table_encryption
         type: u1
         doc: The variable `default_table_encryption`, 0 or 1.
   enable_cascade_triggers:
-    -webide-representation: '{is_on:dec}'
     doc: Since 9.7.
+    -webide-representation: '{is_on:dec}'
     seq:
       - id: is_on
         -orig-id: enable_cascade_triggers
         type: u1
         doc: The variable `enable_cascade_triggers`, 0 or 1.
   mariadb_gtid_flags3:
-    -webide-representation: '{flags:hex}'
     doc: How the two parts of an ALTER TABLE belong together that replicas begin early. Since 10.8.
+    -webide-representation: '{flags:hex}'
     seq:
       - id: flags
         -orig-id: gtid_flags_extra
@@ -343,8 +343,8 @@ types:
         if: (flags & 0x0c) != 0
         doc: Sequence number of the GTID of the event that started it.
   mariadb_character_set_collations:
-    -webide-representation: '{collations}'
     doc: The variable `character_set_collations`. Since 11.2.
+    -webide-representation: '{collations}'
     seq:
       - id: number_of_collations
         type: u1
@@ -371,3 +371,4 @@ types:
     seq:
       - id: data
         size-eos: true
+        doc: The value, and any variables behind it.

@@ -59,43 +59,16 @@ instances:
     -orig-id: UNSIGNED_F
     value: attributes.size > 0 and attributes[0].kind == attribute_kind::unsigned
     doc: Whether an integer is to be read as `unsigned_number`.
-enums:
-  value_type:
-    0:
-      id: string
-      -orig-id: STRING_RESULT
-    1:
-      id: real
-      -orig-id: REAL_RESULT
-    2:
-      id: int
-      -orig-id: INT_RESULT
-    3:
-      id: row
-      -orig-id: ROW_RESULT
-      doc: Never written.
-    4:
-      id: decimal
-      -orig-id: DECIMAL_RESULT
-  attribute_kind:
-    0:
-      id: signed
-      -orig-id: CHUNK_SIGNED
-    1:
-      id: unsigned
-      -orig-id: CHUNK_UNSIGNED
-    2:
-      id: data_type_name
-      -orig-id: CHUNK_DATA_TYPE_NAME
 types:
   attribute:
-    -webide-representation: '{kind} {data_type_name.name}'
     doc: MySQL has one byte `flags` here, 0 or 1, behind integers; MariaDB made it a list.
+    -webide-representation: '{kind} {data_type_name.name}'
     seq:
       - id: kind
         -orig-id: flags
         type: u1
         enum: attribute_kind
+        doc: What the attribute says.
       - id: data_type_name
         type: data_type_name
         if: kind == attribute_kind::data_type_name
@@ -129,6 +102,7 @@ types:
     seq:
       - id: number
         type: f8
+        doc: The value.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
@@ -161,3 +135,32 @@ types:
     seq:
       - id: data
         size-eos: true
+        doc: A value of a type that this grammar does not know.
+enums:
+  value_type:
+    0:
+      id: string
+      -orig-id: STRING_RESULT
+    1:
+      id: real
+      -orig-id: REAL_RESULT
+    2:
+      id: int
+      -orig-id: INT_RESULT
+    3:
+      id: row
+      -orig-id: ROW_RESULT
+      doc: Never written.
+    4:
+      id: decimal
+      -orig-id: DECIMAL_RESULT
+  attribute_kind:
+    0:
+      id: signed
+      -orig-id: CHUNK_SIGNED
+    1:
+      id: unsigned
+      -orig-id: CHUNK_UNSIGNED
+    2:
+      id: data_type_name
+      -orig-id: CHUNK_DATA_TYPE_NAME

@@ -101,7 +101,7 @@ CONTROL = [
         fields__0__value__data=b"\xaa\xbb",
         fields__1__value__position__value=10000,
     ),
-    vector("ignorable", IgnorableEvent, "0102", data=b"\x01\x02"),
+    vector("ignorable", IgnorableEvent, "0102", unknown_data=b"\x01\x02"),
     vector(
         "large transaction header",
         LargeTransactionHeaderEvent,
