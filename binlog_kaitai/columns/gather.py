@@ -180,6 +180,10 @@ class Gathered:
             lengths = cut
         return starts, lengths
 
+    def places(self, path: str) -> Any:
+        """Place in the block of a number of every event, int64."""
+        return np.broadcast_to(self._starts + self._places[path], len(self._starts))
+
     def field(self, path: str) -> Any:
         """What the layout says of a field."""
         return self._fields[path]

@@ -54,7 +54,9 @@ class GtidColumns:
         return Column(TEXT, first, second, by_event=True)
 
 
-def _texts(block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError], object]) -> tuple[Any, Any]:
+def _texts(
+    block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError], object]
+) -> tuple[Any, Any]:
     """The GTIDs that the GTID events of one type state."""
     rows, body = block.rows_of(kind), block.body(kind)
     count = len(rows)
@@ -84,7 +86,8 @@ def _texts(block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError
     return first, second
 
 
-def _mysql(block: Block, body: Any, pool: Pool) -> Program:
+def uuids_of(block: Block, body: Any) -> tuple[list[bytes], Any]:
+    """The distinct UUIDs of GTID events, and for each event the number of its own among them."""
     starts, _ = body.ranges("uuid")
     halves = np.empty((2, len(starts)), dtype=np.uint64)
     read = read_numbers.for_work(len(block.data))
@@ -94,11 +97,15 @@ def _mysql(block: Block, body: Any, pool: Pool) -> Program:
         distinct, codes = halves[:, :1].T, np.zeros(len(starts), dtype=np.int64)
     else:
         distinct, codes = np.unique(halves.T, axis=0, return_inverse=True)
-    texts = []
-    for high, low in distinct.tolist():
-        uuid = high.to_bytes(8, "big") + low.to_bytes(8, "big")
-        texts.append(b'"' + mysql_gtid(uuid, 0)[:-1].encode())
-    program = Program(pool).column(pool.choice(codes.reshape(-1), texts))
+    return [
+        high.to_bytes(8, "big") + low.to_bytes(8, "big") for high, low in distinct.tolist()
+    ], codes.reshape(-1)
+
+
+def _mysql(block: Block, body: Any, pool: Pool) -> Program:
+    uuids, codes = uuids_of(block, body)
+    texts = [b'"' + mysql_gtid(uuid, 0)[:-1].encode() for uuid in uuids]
+    program = Program(pool).column(pool.choice(codes, texts))
     return program.column(pool.numbers(body.numbers("gno"))).text('"')
 
 
