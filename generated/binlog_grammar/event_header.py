@@ -117,6 +117,15 @@ class EventHeader(KaitaiStruct):
         return getattr(self, '_m_is_no_filter', None)
 
     @property
+    def is_own_accepted(self):
+        """MariaDB, a replica applies the event though it bears its own server id."""
+        if hasattr(self, '_m_is_own_accepted'):
+            return self._m_is_own_accepted
+
+        self._m_is_own_accepted =  ((self.binlog_version > 1) and (self.flags & 16384 != 0))
+        return getattr(self, '_m_is_own_accepted', None)
+
+    @property
     def is_relay_log(self):
         """Written by the receiver thread of a replica into its relay log."""
         if hasattr(self, '_m_is_relay_log'):

@@ -106,6 +106,12 @@ class EventHeader(KaitaiStruct):
         The server's name: LOG_EVENT_MTS_ISOLATE_F
         """
     @property
+    def is_own_accepted(self) -> bool:
+        """MariaDB, a replica applies the event though it bears its own server id.
+
+        The server's name: LOG_EVENT_ACCEPT_OWN_F
+        """
+    @property
     def is_skipped_for_replication(self) -> bool:
         """MariaDB, session variable `skip_replication`.
 

@@ -22,7 +22,7 @@ class IgnorableEvent(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.data = self._io.read_bytes_full()
+        self.unknown_data = self._io.read_bytes_full()
 
 
     def _fetch_instances(self):

@@ -10,6 +10,6 @@ class IgnorableEvent(KaitaiStruct):
 
     See libs/mysql/binlog/event/control_events.h, Ignorable_event
     """
-    data: bytes
+    unknown_data: bytes
     """Whatever the writer put there; normally nothing."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

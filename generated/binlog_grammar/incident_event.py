@@ -20,6 +20,7 @@ class IncidentEvent(KaitaiStruct):
     class Incident(IntEnum):
         none = 0
         lost_events = 1
+    cache_checksum = None
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -32,6 +33,10 @@ class IncidentEvent(KaitaiStruct):
         self.incident = KaitaiStream.resolve_enum(IncidentEvent.Incident, self._io.read_u2le())
         self.message_length = self._io.read_u1()
         self.message = (self._io.read_bytes(self.message_length)).decode("UTF-8", "surrogateescape")
+        if self._io.size() - self._io.pos() == 4:
+            pass
+            self.cache_checksum = self._io.read_u4le()
+
         if (not (self._io.is_eof())):
             pass
             self.unknown_tail = self._io.read_bytes_full()
@@ -40,5 +45,8 @@ class IncidentEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
+        if self._io.size() - self._io.pos() == 4:
+            pass
+
         if (not (self._io.is_eof())):
             pass

@@ -96,6 +96,7 @@ EVENT_HEADER = Layout(
         Value('is_ignorable', lambda n, v: n.both((v['binlog_version'] > 1), ((v['flags'] & 128) != 0))),
         Value('is_no_filter', lambda n, v: n.both((v['binlog_version'] > 1), ((v['flags'] & 256) != 0))),
         Value('is_mts_isolate', lambda n, v: n.both((v['binlog_version'] > 1), ((v['flags'] & 512) != 0))),
+        Value('is_own_accepted', lambda n, v: n.both((v['binlog_version'] > 1), ((v['flags'] & 16384) != 0))),
         Value('is_skipped_for_replication', lambda n, v: n.both((v['binlog_version'] > 1), ((v['flags'] & 32768) != 0))),
     ),
     True,
@@ -478,6 +479,7 @@ INCIDENT_EVENT = Layout(
         Number('incident', '<u2', enum='incident_event::incident'),
         Number('message_length', 'u1'),
         Run('message', lambda n, v: v['message_length'], encoding='UTF-8'),
+        Number('cache_checksum', '<u4', condition=lambda n, v: ((v.size - v.pos) == 4)),
         Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
     ),
     True,
@@ -493,7 +495,7 @@ HEARTBEAT_EVENT = Layout(
 IGNORABLE_EVENT = Layout(
     'ignorable_event',
     (
-        Run('data', None),
+        Run('unknown_data', None),
     ),
     True,
 )

@@ -50,7 +50,10 @@ class MariadbGtidEvent(KaitaiStruct):
     thread_id: int | None
     """Connection that ran the transaction. Since 11.5."""
     padding: bytes | None
-    """Zeros."""
+    """Zeros.
+
+    The server's name: GTID_HEADER_LEN
+    """
     unknown_tail: bytes | None
     """What newer servers may add."""
     def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -22,7 +22,10 @@ class MariadbGtidListEvent(KaitaiStruct):
     gtids: list[MariadbGtidListEvent.Gtid]
     """The server's name: list"""
     padding: bytes | None
-    """Two zeros in an empty list, since old replicas do not accept a shorter event."""
+    """Two zeros in an empty list, since old replicas do not accept a shorter event.
+
+    The server's name: GTID_LIST_HEADER_LEN
+    """
     unknown_tail: bytes | None
     """What newer servers may add."""
     def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

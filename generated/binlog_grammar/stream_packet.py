@@ -256,6 +256,7 @@ class StreamPacket(KaitaiStruct):
 
     class StreamedEvent(KaitaiStruct):
         semi_sync = None
+        unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(StreamPacket.StreamedEvent, self).__init__(_io)
@@ -269,6 +270,10 @@ class StreamPacket(KaitaiStruct):
                 self.semi_sync = StreamPacket.SemiSyncHeader(self._io, self, self._root)
 
             self.event = binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.header_length, self._parent.post_header_length, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.table_map, self._parent.has_table_map, self._io)
+            if (not (self._io.is_eof())):
+                pass
+                self.unknown_tail = self._io.read_bytes_full()
+
 
 
         def _fetch_instances(self):
@@ -278,3 +283,5 @@ class StreamPacket(KaitaiStruct):
                 self.semi_sync._fetch_instances()
 
             self.event._fetch_instances()
+            if (not (self._io.is_eof())):
+                pass

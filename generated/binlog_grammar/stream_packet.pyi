@@ -38,6 +38,8 @@ class StreamPacket(KaitaiStruct):
     class StreamedEvent(KaitaiStruct):
         semi_sync: StreamPacket.SemiSyncHeader | None
         event: _binlog_event.BinlogEvent
+        unknown_tail: bytes | None
+        """Nothing in a sound stream, since the event's header says its length."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class SemiSyncHeader(KaitaiStruct):
@@ -46,7 +48,10 @@ class StreamPacket(KaitaiStruct):
         See plugin/semisync/semisync.h, ReplSemiSyncBase
         """
         magic: bytes
-        """The server's name: kPacketMagicNum"""
+        """Marks the header.
+
+        The server's name: kPacketMagicNum
+        """
         flags: int
         """Bits described by `is_ack_wanted`."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -101,7 +106,10 @@ class StreamPacket(KaitaiStruct):
         The server's name: sqlstate
         """
         message: str
-        """The server's name: err"""
+        """What happened, for people.
+
+        The server's name: err
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def upcoming(self) -> int:

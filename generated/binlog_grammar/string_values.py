@@ -55,7 +55,7 @@ class StringValues(KaitaiStruct):
             if self.is_compressed:
                 pass
                 self.original_length = []
-                for i in range(self.method & 7):
+                for i in range(self.original_length_size):
                     self.original_length.append(self._io.read_u1())
 
 
@@ -110,6 +110,15 @@ class StringValues(KaitaiStruct):
 
             self._m_is_compressed =  ((self._io.size() > 0) and (self.method & 128 != 0))
             return getattr(self, '_m_is_compressed', None)
+
+        @property
+        def original_length_size(self):
+            """Size of the length, in bytes. By itself, since the compiler's JavaScript takes `i < a & b` apart wrongly."""
+            if hasattr(self, '_m_original_length_size'):
+                return self._m_original_length_size
+
+            self._m_original_length_size = self.method & 7
+            return getattr(self, '_m_original_length_size', None)
 
 
     class CompressedText(KaitaiStruct):

@@ -73,7 +73,10 @@ class UserVarEvent(KaitaiStruct):
     class Attribute(KaitaiStruct):
         """MySQL has one byte `flags` here, 0 or 1, behind integers; MariaDB made it a list."""
         kind: UserVarEvent.AttributeKind | int
-        """The server's name: flags"""
+        """What the attribute says.
+
+        The server's name: flags
+        """
         data_type_name: UserVarEvent.DataTypeName | None
         unknown: bytes | None
         """Everything behind a kind that is not known."""
@@ -100,6 +103,7 @@ class UserVarEvent(KaitaiStruct):
 
     class RealValue(KaitaiStruct):
         number: float
+        """The value."""
         unknown_tail: bytes | None
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -123,4 +127,5 @@ class UserVarEvent(KaitaiStruct):
 
     class UnknownValue(KaitaiStruct):
         data: bytes
+        """A value of a type that this grammar does not know."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

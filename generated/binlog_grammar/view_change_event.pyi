@@ -34,9 +34,11 @@ class ViewChangeEvent(KaitaiStruct):
 
     class Entry(KaitaiStruct):
         key_length: int
+        """Length of `key`, in bytes."""
         key: bytes
         """Hash of a primary key, or a name of the server's own."""
         value_length: int
+        """Length of `value`, in bytes."""
         value: bytes
         """The GTIDs that the row's last change had seen, encoded as in `gtid_set`."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -70,4 +70,5 @@ class EventBody(KaitaiStruct):
     class UnknownEvent(KaitaiStruct):
         """An event of a type that this grammar does not know."""
         data: bytes
+        """All bytes between header and checksum."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

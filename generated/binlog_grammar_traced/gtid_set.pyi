@@ -54,7 +54,10 @@ class GtidSet(KaitaiStruct):
         tag: str | None
         """Tag, of lower case letters, digits and underscores."""
         number_of_intervals: int
-        """The server's name: n_intervals"""
+        """How many intervals of this source the set has.
+
+        The server's name: n_intervals
+        """
         intervals: list[GtidSet.Interval]
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 

@@ -136,15 +136,22 @@ class GtidTaggedEvent(KaitaiStruct):
 
     class Uuid(KaitaiStruct):
         id: int
-        """The server's name: field_id"""
+        """Number of the field, which a variable-length integer stores doubled.
+
+        The server's name: field_id
+        """
         bytes: list[_varlen_integer.VarlenInteger]
         """The bytes of the UUID in the order in which it is printed; those from 128 on take two bytes each."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Text(KaitaiStruct):
         id: int
-        """The server's name: field_id"""
+        """Number of the field, which a variable-length integer stores doubled.
+
+        The server's name: field_id
+        """
         length: _varlen_integer.VarlenInteger
         """Length of the tag, 1 to 32, in bytes; 0 where the event has none after all."""
         text: str
+        """The tag, of lower case letters, digits and underscores."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -47,4 +47,5 @@ class HeartbeatEventV2(KaitaiStruct):
 
     class UnknownField(KaitaiStruct):
         data: bytes
+        """Value of a field that this grammar does not know."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -16,7 +16,7 @@ class IgnorableEvent(KaitaiStruct):
     .. seealso::
        libs/mysql/binlog/event/control_events.h, Ignorable_event
     """
-    SEQ_FIELDS = ["data"]
+    SEQ_FIELDS = ["unknown_data"]
     def __init__(self, _io, _parent=None, _root=None):
         super(IgnorableEvent, self).__init__(_io)
         self._parent = _parent
@@ -24,9 +24,9 @@ class IgnorableEvent(KaitaiStruct):
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
-        self._debug['data']['start'] = self._io.pos()
-        self.data = self._io.read_bytes_full()
-        self._debug['data']['end'] = self._io.pos()
+        self._debug['unknown_data']['start'] = self._io.pos()
+        self.unknown_data = self._io.read_bytes_full()
+        self._debug['unknown_data']['end'] = self._io.pos()
 
 
     def _fetch_instances(self):

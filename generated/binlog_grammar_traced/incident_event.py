@@ -21,7 +21,8 @@ class IncidentEvent(KaitaiStruct):
     class Incident(IntEnum):
         none = 0
         lost_events = 1
-    SEQ_FIELDS = ["incident", "message_length", "message", "unknown_tail"]
+    SEQ_FIELDS = ["incident", "message_length", "message", "cache_checksum", "unknown_tail"]
+    cache_checksum = None
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -40,6 +41,12 @@ class IncidentEvent(KaitaiStruct):
         self._debug['message']['start'] = self._io.pos()
         self.message = (self._io.read_bytes(self.message_length)).decode("UTF-8", "surrogateescape")
         self._debug['message']['end'] = self._io.pos()
+        if self._io.size() - self._io.pos() == 4:
+            pass
+            self._debug['cache_checksum']['start'] = self._io.pos()
+            self.cache_checksum = self._io.read_u4le()
+            self._debug['cache_checksum']['end'] = self._io.pos()
+
         if (not (self._io.is_eof())):
             pass
             self._debug['unknown_tail']['start'] = self._io.pos()
@@ -50,5 +57,8 @@ class IncidentEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
+        if self._io.size() - self._io.pos() == 4:
+            pass
+
         if (not (self._io.is_eof())):
             pass

@@ -17,6 +17,10 @@ class IncidentEvent(KaitaiStruct):
     """Length of `message`, in bytes."""
     message: str
     """What went wrong, in words."""
+    cache_checksum: int | None
+    """CRC32 of the event as it was written into the transaction's cache first, without a position
+    and 4 bytes shorter. MySQL copies it into the log with these bytes and puts another checksum behind.
+    """
     unknown_tail: bytes | None
     """Bytes beyond what is known; no server writes any."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

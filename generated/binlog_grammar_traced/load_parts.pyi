@@ -138,11 +138,13 @@ class LoadParts(KaitaiStruct):
         length: int
         """Length of `value`, in bytes."""
         value: bytes
+        """The separator; may be empty."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class TerminatedName(KaitaiStruct):
         length: int
         name: str
+        """The name."""
         terminator: int
         """0; servers do not check it."""
         def __init__(self, length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

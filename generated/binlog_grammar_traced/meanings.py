@@ -31,6 +31,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'uuid': 'UUID of the server that the transactions come from, in the order in which it is printed.',
         'tag_length': 'Length of the tag in bytes, 0 to 32; 0 where the transactions have none.',
         'tag': 'Tag, of lower case letters, digits and underscores.',
+        'number_of_intervals': 'How many intervals of this source the set has.',
     },
     'GtidSet.Interval': {
         'start': 'First transaction number of the interval, from 1.',
@@ -58,6 +59,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'fixed_length': 'Length of the fixed part in front of the body, in bytes. Logs before version 4 have no format description, and a table that is too short has no entry.',
         'usual_fixed_length': 'What servers use for the type, in bytes.',
     },
+    'EventBody.UnknownEvent': {
+        'data': 'All bytes between header and checksum.',
+    },
     'EventHeader': {
         'timestamp': 'Start of the statement, in seconds since 1970-01-01 00:00:00 UTC; 0 in artificial events.',
         'type_code': 'What the event is, which decides how its body reads.',
@@ -76,6 +80,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_ignorable': 'A replica that does not know the type may skip the event. Since 5.6.',
         'is_no_filter': 'Replication filters do not apply to the event.',
         'is_mts_isolate': 'A parallel applier runs the event on its own.',
+        'is_own_accepted': 'MariaDB, a replica applies the event though it bears its own server id.',
         'is_skipped_for_replication': 'MariaDB, session variable `skip_replication`.',
     },
     'AnnotateRowsEvent': {
@@ -226,10 +231,13 @@ MEANINGS: dict[str, dict[str, str]] = {
         'id': 'Number of the field, which a variable-length integer stores doubled.',
     },
     'GtidTaggedEvent.Uuid': {
+        'id': 'Number of the field, which a variable-length integer stores doubled.',
         'bytes': 'The bytes of the UUID in the order in which it is printed; those from 128 on take two bytes each.',
     },
     'GtidTaggedEvent.Text': {
+        'id': 'Number of the field, which a variable-length integer stores doubled.',
         'length': 'Length of the tag, 1 to 32, in bytes; 0 where the event has none after all.',
+        'text': 'The tag, of lower case letters, digits and underscores.',
     },
     'HeartbeatEvent': {
         'position': "End of the source's log, in bytes. MariaDB, past 4 GiB.",
@@ -248,13 +256,17 @@ MEANINGS: dict[str, dict[str, str]] = {
     'HeartbeatEventV2.LogPosition': {
         'position': "End of the source's log, in bytes.",
     },
+    'HeartbeatEventV2.UnknownField': {
+        'data': 'Value of a field that this grammar does not know.',
+    },
     'IgnorableEvent': {
-        'data': 'Whatever the writer put there; normally nothing.',
+        'unknown_data': 'Whatever the writer put there; normally nothing.',
     },
     'IncidentEvent': {
         'incident': 'What went wrong.',
         'message_length': 'Length of `message`, in bytes.',
         'message': 'What went wrong, in words.',
+        'cache_checksum': "CRC32 of the event as it was written into the transaction's cache first, without a position and 4 bytes shorter. MySQL copies it into the log with these bytes and puts another checksum behind.",
         'unknown_tail': 'Bytes beyond what is known; no server writes any.',
     },
     'IntvarEvent': {
@@ -308,8 +320,10 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'LoadParts.CountedBytes': {
         'length': 'Length of `value`, in bytes.',
+        'value': 'The separator; may be empty.',
     },
     'LoadParts.TerminatedName': {
+        'name': 'The name.',
         'terminator': '0; servers do not check it.',
     },
     'MariadbGtidEvent': {
@@ -510,6 +524,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'charset_id': 'Number of a character set, which is that of its compiled default collation.',
         'collation_id': 'Number of the collation that is its default in the session.',
     },
+    'QueryStatusVars.Unknown': {
+        'data': 'The value, and any variables behind it.',
+    },
     'RandEvent': {
         'seed1': 'The variable `rand_seed1`.',
         'seed2': 'The variable `rand_seed2`.',
@@ -654,6 +671,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         'read_set': 'Hashes of the primary keys that the transaction read; servers leave it empty.',
         'unknown_tail': 'What newer servers may add.',
     },
+    'TransactionContextEvent.Item': {
+        'length': 'Length of `hash`, in bytes.',
+        'hash': "Hash of a row's primary or unique key.",
+    },
     'TransactionPayloadEvent': {
         'fields': 'What is known of the payload, each fact once and in any order, then the end mark.',
         'payload': 'The events, one behind the other, as the compression left them.',
@@ -679,6 +700,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_unsigned': 'Whether an integer is to be read as `unsigned_number`.',
     },
     'UserVarEvent.Attribute': {
+        'kind': 'What the attribute says.',
         'unknown': 'Everything behind a kind that is not known.',
     },
     'UserVarEvent.DataTypeName': {
@@ -689,6 +711,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'data': "Text in the value's character set, or bytes.",
         'text': 'The value read as UTF-8.',
     },
+    'UserVarEvent.RealValue': {
+        'number': 'The value.',
+    },
     'UserVarEvent.IntValue': {
         'number': "The value, unless the event's `is_unsigned` holds.",
         'unsigned_number': "The value, if the event's `is_unsigned` holds.",
@@ -697,6 +722,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'precision': 'Number of digits in all, 1 to 65.',
         'scale': 'Number of digits behind the point, 0 to 30.',
         'digits': 'The digits as a DECIMAL column stores them.',
+    },
+    'UserVarEvent.UnknownValue': {
+        'data': 'A value of a type that this grammar does not know.',
     },
     'ViewChangeEvent': {
         'view_id': 'Identifier of the view, padded with zeros.',
@@ -707,7 +735,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'unknown_tail': 'What newer servers may add.',
     },
     'ViewChangeEvent.Entry': {
+        'key_length': 'Length of `key`, in bytes.',
         'key': "Hash of a primary key, or a name of the server's own.",
+        'value_length': 'Length of `value`, in bytes.',
         'value': "The GTIDs that the row's last change had seen, encoded as in `gtid_set`.",
     },
     'XaPrepareEvent': {
@@ -792,13 +822,18 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_continued': 'The message goes on in the next packet.',
     },
     'SemiSyncAck': {
+        'magic': 'Marks the message.',
         'position': "The event's end in the source's log, as an offset.",
         'file_name': 'Name of that log.',
     },
     'StreamPacket': {
         'kind': 'What the message is.',
     },
+    'StreamPacket.StreamedEvent': {
+        'unknown_tail': "Nothing in a sound stream, since the event's header says its length.",
+    },
     'StreamPacket.SemiSyncHeader': {
+        'magic': 'Marks the header.',
         'flags': 'Bits described by `is_ack_wanted`.',
         'is_ack_wanted': 'The source waits until a replica has the event, and wants a `semi_sync_ack`.',
     },
@@ -813,6 +848,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'error_code': 'Number of the error, 1236 where the server cannot read the log as asked.',
         'sql_state_marker': 'The character `#`.',
         'sql_state': 'Class of the error by the SQL standard. Since 4.1.',
+        'message': 'What happened, for people.',
         'upcoming': 'What follows the number, read ahead.',
     },
     'ColumnMetadata': {
@@ -967,6 +1003,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'method': '0 where the value is not compressed; else 0x80 for zlib, 0x08 for a stream without header and checksum, and the size of the length in the low three bits.',
         'original_length': 'Length before compression, in bytes, big-endian.',
         'data': 'The value, compressed or as it is.',
+        'original_length_size': "Size of the length, in bytes. By itself, since the compiler's JavaScript takes `i < a & b` apart wrongly.",
         'has_bare_stream': "The data is a deflate stream without zlib's header and checksum.",
         'inflated': 'The value before compression.',
     },

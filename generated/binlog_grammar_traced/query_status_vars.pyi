@@ -353,4 +353,5 @@ class QueryStatusVars(KaitaiStruct):
     class Unknown(KaitaiStruct):
         """Value of a key that this grammar does not know, and all after it."""
         data: bytes
+        """The value, and any variables behind it."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

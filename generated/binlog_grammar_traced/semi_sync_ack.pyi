@@ -11,7 +11,10 @@ class SemiSyncAck(KaitaiStruct):
     See plugin/semisync/semisync_replica.cc, ReplSemiSyncReplica::slaveReply
     """
     magic: bytes
-    """The server's name: kPacketMagicNum"""
+    """Marks the message.
+
+    The server's name: kPacketMagicNum
+    """
     position: int
     """The event's end in the source's log, as an offset.
 

@@ -295,8 +295,9 @@ class StreamPacket(KaitaiStruct):
 
 
     class StreamedEvent(KaitaiStruct):
-        SEQ_FIELDS = ["semi_sync", "event"]
+        SEQ_FIELDS = ["semi_sync", "event", "unknown_tail"]
         semi_sync = None
+        unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(StreamPacket.StreamedEvent, self).__init__(_io)
@@ -316,6 +317,12 @@ class StreamPacket(KaitaiStruct):
             self.event = binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.header_length, self._parent.post_header_length, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.table_map, self._parent.has_table_map, self._io)
             self.event._read()
             self._debug['event']['end'] = self._io.pos()
+            if (not (self._io.is_eof())):
+                pass
+                self._debug['unknown_tail']['start'] = self._io.pos()
+                self.unknown_tail = self._io.read_bytes_full()
+                self._debug['unknown_tail']['end'] = self._io.pos()
+
 
 
         def _fetch_instances(self):
@@ -325,3 +332,5 @@ class StreamPacket(KaitaiStruct):
                 self.semi_sync._fetch_instances()
 
             self.event._fetch_instances()
+            if (not (self._io.is_eof())):
+                pass

@@ -62,7 +62,7 @@ class StringValues(KaitaiStruct):
                 self._debug['original_length']['start'] = self._io.pos()
                 self._debug['original_length']['arr'] = []
                 self.original_length = []
-                for i in range(self.method & 7):
+                for i in range(self.original_length_size):
                     self._debug['original_length']['arr'].append({'start': self._io.pos()})
                     self.original_length.append(self._io.read_u1())
                     self._debug['original_length']['arr'][i]['end'] = self._io.pos()
@@ -124,6 +124,15 @@ class StringValues(KaitaiStruct):
 
             self._m_is_compressed =  ((self._io.size() > 0) and (self.method & 128 != 0))
             return getattr(self, '_m_is_compressed', None)
+
+        @property
+        def original_length_size(self):
+            """Size of the length, in bytes. By itself, since the compiler's JavaScript takes `i < a & b` apart wrongly."""
+            if hasattr(self, '_m_original_length_size'):
+                return self._m_original_length_size
+
+            self._m_original_length_size = self.method & 7
+            return getattr(self, '_m_original_length_size', None)
 
 
     class CompressedText(KaitaiStruct):

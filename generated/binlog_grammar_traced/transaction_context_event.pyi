@@ -63,5 +63,7 @@ class TransactionContextEvent(KaitaiStruct):
 
     class Item(KaitaiStruct):
         length: int
+        """Length of `hash`, in bytes."""
         hash: bytes
+        """Hash of a row's primary or unique key."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
