@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.binlog_event import BinlogEvent
+from binlog_grammar.compressed_data import CompressedData
 from binlog_grammar.effective_type import EffectiveType
 from binlog_grammar.event_body import EventBody
 from binlog_grammar.event_header import EventHeader
@@ -64,6 +66,8 @@ CHECKSUM_SIZE = 4
 
 #: More than a table id takes; the grammar reads what it needs.
 _TABLE_ID_ROOM = 16
+#: How much is unpacked at a time, in bytes.
+_STEP = 1 << 20
 _ROWS_PREFIXES = ("pre_ga_", "write_", "update_", "delete_", "partial_update_")
 
 
@@ -230,6 +234,9 @@ def parse_event(
     try:
         event = BinlogEvent(*parameters, KaitaiStream(io.BytesIO(raw)))
         leftover = _find_leftover(event, "")
+        _check_compressed(event.body.content)
+    except GrammarError:
+        raise
     except Exception as error:  # generated code on hostile bytes: any exception means "not the grammar"
         raise _describe(error, raw, parameters) from error
     if leftover is not None:
@@ -263,6 +270,28 @@ def _find_leftover(node: KaitaiStruct, path: str) -> tuple[str, int] | None:
         if found := _find_leftover(child, f"{path}.{name}" if path else name):
             return found
     return None
+
+
+def _check_compressed(content: KaitaiStruct) -> None:
+    """Unpack MariaDB's compressed data once, keeping nothing.
+
+    The grammar unpacks it lazily and without a bound; behind this check it fits what the event declares.
+    """
+    for name, child in children(content):
+        if isinstance(child, CompressedData):
+            size = _inflated_size(child.deflated.data, child.uncompressed_length)
+            if size != child.uncompressed_length:
+                reason = f"unpacks to {size} bytes, not to the declared {child.uncompressed_length}"
+                raise GrammarError(reason, field=f"body.content.{name}")
+
+
+def _inflated_size(deflated: bytes, limit: int) -> int:
+    """Length of the unpacked bytes; of more than `limit`, some number above it."""
+    stream, size = zlib.decompressobj(), 0
+    while size <= limit and not stream.eof and (part := stream.decompress(deflated, _STEP)):
+        size += len(part)
+        deflated = stream.unconsumed_tail
+    return size
 
 
 def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:

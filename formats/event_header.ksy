@@ -96,6 +96,10 @@ instances:
     -orig-id: LOG_EVENT_MTS_ISOLATE_F
     value: binlog_version > 1 and (flags & 0x0200) != 0
     doc: A parallel applier runs the event on its own.
+  is_own_accepted:
+    -orig-id: LOG_EVENT_ACCEPT_OWN_F
+    value: binlog_version > 1 and (flags & 0x4000) != 0
+    doc: MariaDB, a replica applies the event though it bears its own server id.
   is_skipped_for_replication:
     -orig-id: LOG_EVENT_SKIP_REPLICATION_F
     value: binlog_version > 1 and (flags & 0x8000) != 0

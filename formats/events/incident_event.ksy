@@ -25,6 +25,12 @@ seq:
     size: message_length
     encoding: UTF-8
     doc: What went wrong, in words.
+  - id: cache_checksum
+    type: u4
+    if: _io.size - _io.pos == 4
+    doc: |
+      CRC32 of the event as it was written into the transaction's cache first, without a position
+      and 4 bytes shorter. MySQL copies it into the log with these bytes and puts another checksum behind.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof

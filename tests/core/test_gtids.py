@@ -33,7 +33,9 @@ def test_text_is_read_and_written_back_in_order(text: str, canonical: str) -> No
     assert GtidSet.parse(canonical) == GtidSet.parse(text)
 
 
-@pytest.mark.parametrize("text", ["1", UUID, f"{UUID}:", f"{UUID}:x-", f"{UUID}:1--2", "0-1", "0-1-2-3-4", "a-b-c"])
+@pytest.mark.parametrize(
+    "text", ["1", UUID, f"{UUID}:", f"{UUID}:x-", f"{UUID}:1--2", "0-1", "0-1-2-3-4", "a-b-c"]
+)
 def test_what_is_no_set_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="not a GTID"):
         GtidSet.parse(text)
