@@ -118,13 +118,16 @@ class RowsEvent(KaitaiStruct):
     def is_update(self) -> bool:
         """The rows were updated."""
     @property
+    def rows_have_bytes(self) -> bool:
+        """Whether an image takes any bytes; of a row without columns nothing is written."""
+    @property
     def can_read_rows(self) -> bool:
-        """Whether the table map describes the images, and they have a length: without any column nothing
-        tells their number.
-        """
+        """Whether the table map describes the images."""
     @property
     def rows(self) -> list[_row.Row] | None:
-        """The rows, read when they are asked for."""
+        """The rows, read when they are asked for. Without any bytes it is one row without columns, which
+        an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.
+        """
 
     class ExtraData(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]

@@ -170,11 +170,13 @@ class TableMapEvent(KaitaiStruct):
 
         @property
         def is_numeric(self):
-            """Whether the column has a bit in the field `signedness`."""
+            """Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though
+            mysqlbinlog and mariadb-binlog, as they print columns, do not count it.
+            """
             if hasattr(self, '_m_is_numeric'):
                 return self._m_is_numeric
 
-            self._m_is_numeric =  ((self.type == column_types.ColumnTypes.ColumnType.tiny) or (self.type == column_types.ColumnTypes.ColumnType.short) or (self.type == column_types.ColumnTypes.ColumnType.long) or (self.type == column_types.ColumnTypes.ColumnType.float) or (self.type == column_types.ColumnTypes.ColumnType.double) or (self.type == column_types.ColumnTypes.ColumnType.longlong) or (self.type == column_types.ColumnTypes.ColumnType.int24) or (self.type == column_types.ColumnTypes.ColumnType.newdecimal))
+            self._m_is_numeric =  ((self.type == column_types.ColumnTypes.ColumnType.tiny) or (self.type == column_types.ColumnTypes.ColumnType.short) or (self.type == column_types.ColumnTypes.ColumnType.long) or (self.type == column_types.ColumnTypes.ColumnType.float) or (self.type == column_types.ColumnTypes.ColumnType.double) or (self.type == column_types.ColumnTypes.ColumnType.longlong) or (self.type == column_types.ColumnTypes.ColumnType.int24) or (self.type == column_types.ColumnTypes.ColumnType.year) or (self.type == column_types.ColumnTypes.ColumnType.newdecimal))
             return getattr(self, '_m_is_numeric', None)
 
         @property

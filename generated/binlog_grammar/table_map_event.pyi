@@ -156,7 +156,9 @@ class TableMapEvent(KaitaiStruct):
         def is_nullable(self) -> bool: ...
         @property
         def is_numeric(self) -> bool:
-            """Whether the column has a bit in the field `signedness`."""
+            """Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though
+            mysqlbinlog and mariadb-binlog, as they print columns, do not count it.
+            """
         @property
         def next_numeric_ordinal(self) -> int: ...
         @property

@@ -17,9 +17,15 @@ class PartialRowDataEvent(KaitaiStruct):
     post_header_length: int
     """Length of the fixed part, 9 bytes."""
     number_1: int
-    """One of `fragment_number` and `number_of_fragments`."""
+    """One of `fragment_number` and `number_of_fragments`.
+
+    The server's name: seq_no or total_fragments
+    """
     number_2: int
-    """The other."""
+    """The other.
+
+    The server's name: total_fragments or seq_no
+    """
     flags: int
     """Bits described by `has_original_size`.
 
@@ -28,9 +34,15 @@ class PartialRowDataEvent(KaitaiStruct):
     unknown_post_header: bytes | None
     """Fixed part beyond what is known; no server writes any."""
     original_size: int | None
-    """Length of the rows event that the pieces make up, in bytes."""
+    """Length of the rows event that the pieces make up, in bytes.
+
+    The server's name: original_event_size
+    """
     data: bytes
-    """The piece."""
+    """The piece.
+
+    The server's name: Rows_log_event
+    """
     def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def has_original_size(self) -> bool:

@@ -155,13 +155,11 @@ class RowsEvent(KaitaiStruct):
 
     @property
     def can_read_rows(self):
-        """Whether the table map describes the images, and they have a length: without any column nothing
-        tells their number.
-        """
+        """Whether the table map describes the images."""
         if hasattr(self, '_m_can_read_rows'):
             return self._m_can_read_rows
 
-        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.number_of_columns.value == self.number_of_columns.value) and ( ((self.is_partial_update) or (self.columns.number_present > 0) or ( ((self.is_update) and (self.columns_after.number_present > 0)) )) ))
+        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.number_of_columns.value == self.number_of_columns.value) and ((len(self.images) > 0) == self.rows_have_bytes))
         return getattr(self, '_m_can_read_rows', None)
 
     @property
@@ -247,7 +245,9 @@ class RowsEvent(KaitaiStruct):
 
     @property
     def rows(self):
-        """The rows, read when they are asked for."""
+        """The rows, read when they are asked for. Without any bytes it is one row without columns, which
+        an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.
+        """
         if hasattr(self, '_m_rows'):
             return self._m_rows
 
@@ -259,17 +259,28 @@ class RowsEvent(KaitaiStruct):
             self._debug['_m_rows']['arr'] = []
             self._m_rows = []
             i = 0
-            while not self._io.is_eof():
+            while True:
                 self._debug['_m_rows']['arr'].append({'start': self._io.pos()})
                 _t__m_rows = row.Row(self.table_map, self.columns, (self.columns_after if self.is_update else self.columns), (not (self.is_write)),  ((self.is_write) or (self.is_update)) , self.is_partial_update, self._io)
                 try:
                     _t__m_rows._read()
                 finally:
-                    self._m_rows.append(_t__m_rows)
+                    _ = _t__m_rows
+                    self._m_rows.append(_)
                 self._debug['_m_rows']['arr'][len(self._m_rows) - 1]['end'] = self._io.pos()
+                if self._io.is_eof():
+                    break
                 i += 1
-
             self._debug['_m_rows']['end'] = self._io.pos()
             self._io.seek(_pos)
 
         return getattr(self, '_m_rows', None)
+
+    @property
+    def rows_have_bytes(self):
+        """Whether an image takes any bytes; of a row without columns nothing is written."""
+        if hasattr(self, '_m_rows_have_bytes'):
+            return self._m_rows_have_bytes
+
+        self._m_rows_have_bytes =  ((self.is_partial_update) or (self.columns.number_present > 0) or ( ((self.is_update) and (self.columns_after.number_present > 0)) ))
+        return getattr(self, '_m_rows_have_bytes', None)

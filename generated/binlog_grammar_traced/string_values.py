@@ -127,11 +127,16 @@ class StringValues(KaitaiStruct):
 
         @property
         def original_length_size(self):
-            """Size of the length, in bytes. By itself, since the compiler's JavaScript takes `i < a & b` apart wrongly."""
+            """Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
+            `i < method & 7` is another thing.
+            """
             if hasattr(self, '_m_original_length_size'):
                 return self._m_original_length_size
 
-            self._m_original_length_size = self.method & 7
+            if self.is_compressed:
+                pass
+                self._m_original_length_size = self.method & 7
+
             return getattr(self, '_m_original_length_size', None)
 
 

@@ -52,8 +52,10 @@ class StringValues(KaitaiStruct):
         @property
         def is_compressed(self) -> bool: ...
         @property
-        def original_length_size(self) -> int:
-            """Size of the length, in bytes. By itself, since the compiler's JavaScript takes `i < a & b` apart wrongly."""
+        def original_length_size(self) -> int | None:
+            """Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
+            `i < method & 7` is another thing.
+            """
         @property
         def has_bare_stream(self) -> bool:
             """The data is a deflate stream without zlib's header and checksum."""
