@@ -53,7 +53,7 @@ types:
       - id: original_length
         type: u1
         repeat: expr
-        repeat-expr: method & 0x07
+        repeat-expr: original_length_size
         if: is_compressed
         doc: Length before compression, in bytes, big-endian.
       - id: data
@@ -62,6 +62,12 @@ types:
     instances:
       is_compressed:
         value: _io.size > 0 and (method & 0x80) != 0
+      original_length_size:
+        value: method & 0x07
+        if: is_compressed
+        doc: |
+          Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
+          `i < method & 7` is another thing.
       has_bare_stream:
         value: is_compressed and (method & 0x08) != 0
         doc: The data is a deflate stream without zlib's header and checksum.
