@@ -77,6 +77,11 @@ class Case:
         return tuple(sorted(path for path in self.folder.iterdir() if _LOG_NAME.match(path.name)))
 
     @property
+    def plain_logs(self) -> tuple[Path, ...]:
+        """Of an encrypted case: the same logs as the server sends them; the oracle is about these."""
+        return tuple(self.folder / "plain" / log.name for log in self.logs)
+
+    @property
     def info(self) -> dict[str, Any]:
         return _info(self.folder)
 
@@ -102,6 +107,13 @@ class Case:
         path = self.folder / f"tables{'.' + label if label else ''}.jsonl.gz"
         lines = gzip.decompress(path.read_bytes()).splitlines() if path.exists() else []
         return [json.loads(line) for line in lines]
+
+
+class Packet(NamedTuple):
+    """One packet of a connection: `raw` as it was on the wire, without its 3 bytes length and 1 byte number."""
+
+    sequence: int
+    raw: bytes
 
 
 class LogFile(NamedTuple):
@@ -140,6 +152,31 @@ def case(server: str, name: str) -> Case:
     if not found.folder.is_dir():
         raise LookupError(f"the corpus has no case {found.id}")
     return found
+
+
+def packets(path: Path) -> tuple[Packet, ...]:
+    """The packets of `client.bin` or `server.bin` of a network case."""
+    data, found, at = path.read_bytes(), [], 0
+    while at < len(data):
+        end = at + 4 + int.from_bytes(data[at : at + 3], "little")
+        found.append(Packet(data[at + 3], data[at + 4 : end]))
+        at = end
+    return tuple(found)
+
+
+@cache
+def present_types() -> dict[int, str]:
+    """The type code of every event in the corpus, streams and encrypted logs included: code → a case with it."""
+    present: dict[int, str] = {}
+    for one in (*cases(), *special_cases("encrypted")):
+        for event in _oracle(one.folder):
+            present.setdefault(event.type_code, one.id)
+    for one in special_cases("network"):
+        head = 3 if "semi_sync" in one.folder.name else 1
+        for packet in packets(one.folder / "server.bin"):
+            if packet.raw[0] == 0 and len(packet.raw) > head + 4:
+                present.setdefault(packet.raw[head + 4], one.id)
+    return present
 
 
 @cache

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterable
 
 from tools.corpus.case import CORPUS
+from tools.corpus.damage import SERVERS as DAMAGED
+from tools.corpus.damage import record_damaged
+from tools.corpus.encrypted import SERVERS as ENCRYPTED
+from tools.corpus.encrypted import record_encrypted
 from tools.corpus.recorder import Recorder, writer_for
+from tools.corpus.replicas import PAIRS, record_relay
 from tools.corpus.scenario import all_scenarios
+from tools.corpus.stream import STREAMS, record_stream
 from tools.servers import SERVERS, Server, ServerError
+
+# What is recorded beside the scenarios: the command, what it is done for, and how.
+SPECIAL: dict[str, tuple[Iterable[object], Callable[..., list[str]]]] = {
+    "damaged": (DAMAGED, record_damaged),
+    "encrypted": (ENCRYPTED, record_encrypted),
+    "network": (STREAMS, record_stream),
+    "relay": (PAIRS, record_relay),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; 1 where something did not go as it should."""
     parser = argparse.ArgumentParser(prog="python -m tools.corpus", description=__doc__)
     commands = parser.add_subparsers(required=True)
-    record = commands.add_parser("record", help="record scenarios on a server")
+    record = commands.add_parser("record", help="run scenarios on a server")
     record.add_argument("server", choices=[*SERVERS, "all"])
     record.add_argument("scenario", nargs="*", help="all that are for this server, where none is named")
     record.set_defaults(action=_record)
+    for name in SPECIAL:
+        special = commands.add_parser(name, help=f"the cases of kind {name}, on all servers that have them")
+        special.set_defaults(action=_special, kind=name)
     options = parser.parse_args(arguments)
     try:
         return int(options.action(options))
@@ -30,23 +48,26 @@ def main(arguments: list[str] | None = None) -> int:
 def _record(options: argparse.Namespace) -> int:
     complaints = 0
     for name in SERVERS if options.server == "all" else [options.server]:
-        chosen = [
-            scenario
-            for scenario in all_scenarios()
-            if scenario.runs_on(name) and (not options.scenario or scenario.name in options.scenario)
-        ]
-        if not chosen:
+        wanted = [scenario for scenario in all_scenarios() if scenario.runs_on(name)]
+        if options.scenario:
+            wanted = [scenario for scenario in wanted if scenario.name in options.scenario]
+        if not wanted:
             continue
         with Server(name, "corpus") as server:
-            for scenario in chosen:
+            for scenario in wanted:
                 writer = writer_for(server, CORPUS / name / scenario.name, scenario.client)
-                found = Recorder(server, writer).record(scenario)
-                size = sum(log.stat().st_size for log in writer.logs)
-                print(f"{name} {scenario.name}: {len(writer.logs)} logs, {size} bytes", flush=True)
-                for text in found:
-                    print(f"    {text}")
-                complaints += len(found)
+                complaints += _report(f"{name} {scenario.name}", Recorder(server, writer).record(scenario))
     return 1 if complaints else 0
+
+
+def _special(options: argparse.Namespace) -> int:
+    subjects, record = SPECIAL[options.kind]
+    return 1 if sum(_report(f"{options.kind} {subject}", record(subject)) for subject in subjects) else 0
+
+
+def _report(what: str, complaints: list[str]) -> int:
+    print(what, *complaints, sep="\n    ", flush=True)
+    return len(complaints)
 
 
 if __name__ == "__main__":

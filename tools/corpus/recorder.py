@@ -50,9 +50,7 @@ class Recorder:
     def record(self, scenario: Scenario) -> list[str]:
         """Runs it and writes the case; returns what looks wrong."""
         self.prepare(*scenario.options)
-        for step in (*_START, *scenario.steps):
-            if step.runs_on(self.server.spec.name):
-                self.step(step)
+        self.run(scenario)
         self.collect(scenario)
         missing = self.writer.oracle()
         if scenario.options:
@@ -69,6 +67,12 @@ class Recorder:
         self.server.execute(reset_statement(self.server))
         self._load_files()
 
+    def run(self, scenario: Scenario) -> None:
+        """Runs the steps of a scenario that are for this server, in a new database."""
+        for step in (*_START, *scenario.steps):
+            if step.runs_on(self.server.spec.name):
+                self.step(step)
+
     def step(self, step: Step) -> None:
         """Runs one statement or directive; what the server refuses against expectation is noted."""
         self._done.append(str(step))
@@ -77,7 +81,7 @@ class Recorder:
         elif step.directive == "snapshot":
             self.writer.text(f"tables.{step.text}.jsonl.gz", snapshot(self.server, self.databases))
         elif step.directive == "restart":
-            self._close_sessions()
+            self.close()
             self.server.restart(*step.text.split())
         elif step.directive == "kill":
             self._sessions.clear()
@@ -91,12 +95,17 @@ class Recorder:
             raise ValueError(f"no directive {step.directive}")
 
     @property
+    def text(self) -> str:
+        """Everything that was done, as a scenario."""
+        return "".join(f"{step}\n" for step in self._done)
+
+    @property
     def databases(self) -> tuple[str, ...]:
         return (DATABASE, DATABASE + "2")
 
     def collect(self, scenario: Scenario) -> None:
         """Copies the logs and asks the server about them; the log that is still open is left out."""
-        self._close_sessions()
+        self.close()
         self.writer.text("tables.jsonl.gz", snapshot(self.server, self.databases))
         self.server.execute("FLUSH BINARY LOGS")
         names = [str(row[0]) for row in self.server.execute("SHOW BINARY LOGS")][:-1]
@@ -104,7 +113,7 @@ class Recorder:
         self.writer.table("show.tsv.gz", _SHOW_COLUMNS, shown)
         for log in names:
             self.writer.add_log(self.server.data / log)
-        self.writer.text("scenario.sql", "\n".join(self._done) + "\n")
+        self.writer.text("scenario.sql", self.text)
         self.writer.info(case=scenario.name, **facts(self.server, scenario.client))
 
     def _execute(self, step: Step) -> None:
@@ -127,7 +136,8 @@ class Recorder:
             if step.refused:
                 self.wrong.append(f"{step.text[:200]} -> was not refused")
 
-    def _close_sessions(self) -> None:
+    def close(self) -> None:
+        """Ends all sessions."""
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
