@@ -70,3 +70,5 @@ def test_a_difference_is_seen() -> None:
     assert difference(None, 0, "a") == "a: None is not 0"
     assert difference(2**64 - 1, 18446744073709552000) is None
     assert difference(2**53, 2**53 + 2, "a") is not None
+    assert difference(-(2**33), -(2**33) + 2**32) is None
+    assert difference(-(2**33) - 1, -(2**33) - 1 + 2**32, "a") is not None

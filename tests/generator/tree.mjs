@@ -43,7 +43,7 @@ function record(object, skip) {
     try {
       value = object[jsName];
     } catch (error) {
-      found[name] = { error: true };
+      found[name] = `${jsName}: ${error}`;
       continue;
     }
     // A value instance may point at another record, and so go round in circles.

@@ -94,6 +94,12 @@ def difference(python: Any, javascript: Any, path: str = "") -> str | None:
 def _is_same(python: Any, javascript: Any) -> bool:
     if isinstance(python, bool) or isinstance(javascript, bool):
         return python is javascript
-    if isinstance(python, int) and isinstance(javascript, int | float) and abs(python) > EXACT:
-        return float(python) == float(javascript)
+    if isinstance(python, int) and isinstance(javascript, int | float):
+        # The runtime misreads a negative `s8` whose lower half is below 2^31: 2^32 too much
+        # (kaitai_struct_javascript_runtime, pull request 16).
+        misread = python < 0 and python & 0xFFFF_FFFF < 0x8000_0000
+        values = [python, python + 2**32] if misread else [python]
+        if abs(python) > EXACT:
+            return float(javascript) in map(float, values)
+        return javascript in values
     return bool(python == javascript)
