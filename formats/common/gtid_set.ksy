@@ -68,6 +68,7 @@ types:
       - id: number_of_intervals
         -orig-id: n_intervals
         type: u8
+        doc: How many intervals of this source the set has.
       - id: intervals
         type: interval
         repeat: expr

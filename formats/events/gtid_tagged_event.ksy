@@ -171,6 +171,7 @@ types:
         -orig-id: field_id
         type: u1
         valid: 1 * 2
+        doc: Number of the field, which a variable-length integer stores doubled.
       - id: bytes
         type: varlen_integer
         repeat: expr
@@ -183,6 +184,7 @@ types:
         -orig-id: field_id
         type: u1
         valid: 3 * 2
+        doc: Number of the field, which a variable-length integer stores doubled.
       - id: length
         type: varlen_integer
         doc: Length of the tag, 1 to 32, in bytes; 0 where the event has none after all.
@@ -190,3 +192,4 @@ types:
         type: str
         size: length.value
         encoding: UTF-8
+        doc: The tag, of lower case letters, digits and underscores.

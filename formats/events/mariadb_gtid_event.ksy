@@ -61,6 +61,7 @@ seq:
     if: has_thread_id
     doc: Connection that ran the transaction. Since 11.5.
   - id: padding
+    -orig-id: GTID_HEADER_LEN
     size: post_header_length - _io.pos
     if: _io.pos < post_header_length
     doc: Zeros.

@@ -28,6 +28,7 @@ seq:
     repeat: expr
     repeat-expr: number_of_gtids
   - id: padding
+    -orig-id: GTID_LIST_HEADER_LEN
     size: 2
     if: number_of_gtids == 0 and not _io.eof
     doc: Two zeros in an empty list, since old replicas do not accept a shorter event.

@@ -19,9 +19,11 @@ params:
     doc: Length of the fixed part, 9 bytes.
 seq:
   - id: number_1
+    -orig-id: seq_no or total_fragments
     type: u4
     doc: One of `fragment_number` and `number_of_fragments`.
   - id: number_2
+    -orig-id: total_fragments or seq_no
     type: u4
     doc: The other.
   - id: flags
@@ -33,10 +35,12 @@ seq:
     if: post_header_length > 9
     doc: Fixed part beyond what is known; no server writes any.
   - id: original_size
+    -orig-id: original_event_size
     type: u8
     if: has_original_size
     doc: Length of the rows event that the pieces make up, in bytes.
   - id: data
+    -orig-id: Rows_log_event
     size-eos: true
     doc: The piece.
 instances:

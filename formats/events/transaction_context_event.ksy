@@ -85,5 +85,7 @@ types:
     seq:
       - id: length
         type: u2
+        doc: Length of `hash`, in bytes.
       - id: hash
         size: length
+        doc: Hash of a row's primary or unique key.

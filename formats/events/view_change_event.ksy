@@ -47,11 +47,13 @@ types:
     seq:
       - id: key_length
         type: u2
+        doc: Length of `key`, in bytes.
       - id: key
         size: key_length
         doc: Hash of a primary key, or a name of the server's own.
       - id: value_length
         type: u4
+        doc: Length of `value`, in bytes.
       - id: value
         size: value_length
         doc: The GTIDs that the row's last change had seen, encoded as in `gtid_set`.

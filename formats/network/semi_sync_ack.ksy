@@ -13,6 +13,7 @@ seq:
   - id: magic
     -orig-id: kPacketMagicNum
     contents: [0xef]
+    doc: Marks the message.
   - id: position
     -orig-id: REPLY_BINLOG_POS
     type: u8

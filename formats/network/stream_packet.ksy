@@ -79,6 +79,7 @@ types:
       - id: magic
         -orig-id: kPacketMagicNum
         contents: [0xef]
+        doc: Marks the header.
       - id: flags
         type: u1
         doc: Bits described by `is_ack_wanted`.
@@ -149,6 +150,7 @@ types:
         type: str
         size-eos: true
         encoding: UTF-8
+        doc: What happened, for people.
     instances:
       upcoming:
         pos: 3

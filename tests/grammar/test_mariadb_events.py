@@ -218,12 +218,12 @@ OTHERS = [
         file_name="l1",
     ),
     vector(
-        "start of encryption",
+        "start of encryption, real of MariaDB 11.8",
         StartEncryptionEvent,
-        "01 02000000 000102030405060708090a0b",
+        "01 01000000 f5c7289c435ed047ed8837f8",
         scheme=1,
-        key_version=2,
-        nonce=bytes(range(12)),
+        key_version=1,
+        nonce=bytes.fromhex("f5c7289c435ed047ed8837f8"),
         unknown_tail=None,
     ),
     vector(
