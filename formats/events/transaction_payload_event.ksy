@@ -36,7 +36,7 @@ instances:
     doc: Length of `payload`, in bytes.
   compression_type:
     -orig-id: m_compression_type
-    value: fields.last.compression_type_number.as<u1>
+    value: fields.last.compression_type_number
     enum: compression_type
     doc: How the payload is compressed; not at all where no field says.
   uncompressed_size:
