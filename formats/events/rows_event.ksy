@@ -116,14 +116,15 @@ instances:
       type_code == binlog_enums::event_type::update_rows_event or
       type_code == binlog_enums::event_type::update_rows_event_v1
     doc: The rows were updated.
+  rows_have_bytes:
+    value: is_partial_update or columns.number_present > 0 or is_update and columns_after.number_present > 0
+    doc: Whether an image takes any bytes; of a row without columns nothing is written.
   can_read_rows:
     value: |
       has_table_map and table_map.has_known_columns and
       table_map.number_of_columns.value == number_of_columns.value and
-      (is_partial_update or columns.number_present > 0 or is_update and columns_after.number_present > 0)
-    doc: |
-      Whether the table map describes the images, and they have a length: without any column nothing
-      tells their number.
+      (images.length > 0) == rows_have_bytes
+    doc: Whether the table map describes the images.
   rows:
     pos: _io.size - images.length
     type: |
@@ -135,9 +136,12 @@ instances:
         is_write or is_update,
         is_partial_update
       )
-    repeat: eos
+    repeat: until
+    repeat-until: _io.eof
     if: can_read_rows
-    doc: The rows, read when they are asked for.
+    doc: |
+      The rows, read when they are asked for. Without any bytes it is one row without columns, which
+      an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.
 types:
   extra_data:
     seq:

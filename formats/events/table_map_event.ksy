@@ -188,8 +188,11 @@ types:
           type == column_types::column_type::double or
           type == column_types::column_type::longlong or
           type == column_types::column_type::int24 or
+          type == column_types::column_type::year or
           type == column_types::column_type::newdecimal
-        doc: Whether the column has a bit in the field `signedness`.
+        doc: |
+          Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though
+          mysqlbinlog and mariadb-binlog, as they print columns, do not count it.
       next_numeric_ordinal:
         value: 'is_numeric ? numeric_ordinal + 1 : numeric_ordinal'
       is_json:
