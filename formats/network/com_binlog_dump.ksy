@@ -39,4 +39,8 @@ instances:
   wants_annotations:
     -orig-id: BINLOG_SEND_ANNOTATE_ROWS_EVENT
     value: (flags & 0x0002) != 0
-    doc: MariaDB; the stream is to have the ANNOTATE_ROWS events too.
+    doc: To MariaDB; the stream is to have the ANNOTATE_ROWS events too.
+  wants_long_heartbeats:
+    -orig-id: USE_HEARTBEAT_EVENT_V2
+    value: (flags & 0x0002) != 0
+    doc: To MySQL from 8.0.26 on, the same bit; heartbeats are to be HEARTBEAT_LOG_EVENT_V2.

@@ -60,14 +60,16 @@ instances:
     -orig-id: BINLOG_DUMP_NON_BLOCK
     value: (flags & 0x0001) != 0
     doc: The stream ends after the newest event, instead of waiting for more.
-  is_through_position:
-    -orig-id: BINLOG_THROUGH_POSITION
+  wants_long_heartbeats:
+    -orig-id: USE_HEARTBEAT_EVENT_V2
     value: (flags & 0x0002) != 0
-    doc: Described in old protocol descriptions; servers do not look at it.
+    doc: |
+      To MySQL from 8.0.26 on; heartbeats are to be HEARTBEAT_LOG_EVENT_V2. Old descriptions of the
+      protocol call the bit BINLOG_THROUGH_POSITION.
   is_through_gtid:
     -orig-id: BINLOG_THROUGH_GTID
     value: (flags & 0x0004) != 0
-    doc: Likewise.
+    doc: Only in old descriptions of the protocol; servers do not look at it.
 types:
   data:
     seq:

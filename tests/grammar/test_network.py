@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from typing import Any
 
 import pytest
 from binlog_grammar.com_binlog_dump import ComBinlogDump
@@ -15,7 +16,8 @@ from binlog_grammar.semi_sync_ack import SemiSyncAck
 from binlog_grammar.stream_packet import StreamPacket
 from kaitaistruct import ValidationFailedError
 
-from tests.grammar.vectors import Vector, assert_fields, assert_nothing_is_dropped, parse, vector
+from tests.corpus_files import Case, packets, special_cases
+from tests.grammar.vectors import Vector, assert_fields, assert_nothing_is_dropped, parse, unread, vector
 
 # A rotation as a source makes it up at the start of a stream, and an XID with its checksum.
 ROTATE = (
@@ -136,7 +138,7 @@ COMMANDS = [
         ComBinlogDumpGtid,
         b"\x1e" + struct.pack("<HIIQI", 4, 98, 0, 4, len(GTIDS)) + GTIDS,
         is_through_gtid=True,
-        is_through_position=False,
+        wants_long_heartbeats=False,
         is_non_blocking=False,
         server_id=98,
         file_name="",
@@ -168,7 +170,7 @@ COMMANDS = [
         "dump by GTIDs without the block of data",
         ComBinlogDumpGtid,
         b"\x1e" + struct.pack("<HIIQ", 2, 98, 0, 4),
-        is_through_position=True,
+        wants_long_heartbeats=True,
         data=None,
     ),
     vector(
@@ -229,3 +231,55 @@ def test_a_message_in_several_packets() -> None:
 def test_another_command_is_refused(case: Vector) -> None:
     with pytest.raises(ValidationFailedError):
         case.parse(b"\x7f" + case.data[1:])
+
+
+#: The messages that a replica sends, by their first byte.
+SENT = {
+    0x12: ComBinlogDump,
+    0x15: ComRegisterSlave,
+    0x1E: ComBinlogDumpGtid,
+    0xEF: SemiSyncAck,
+}
+
+
+def received(case: Case) -> list[Any]:
+    """The messages of a recorded stream, each with what the format description before it says."""
+    messages: list[Any] = []
+    lengths: list[int] = []
+    has_semi_sync = "semi_sync" in case.folder.name
+    # The first packet answers the registration.
+    for packet in packets(case.folder / "server.bin")[1:]:
+        type_code = packet.raw[7:8] if has_semi_sync else packet.raw[5:6]
+        is_known = packet.raw[0] == 0 and 0 < type_code[0] <= len(lengths)
+        length = lengths[type_code[0] - 1] if is_known else 0
+        message = parse(StreamPacket, packet.raw, has_semi_sync, 4, 19, length, True, False, None, False)
+        if message.kind == StreamPacket.Kind.event and message.body.event.is_format_description:
+            lengths = message.body.event.body.content.post_header_lengths
+        messages.append(message)
+    return messages
+
+
+@pytest.mark.parametrize("case", special_cases("network"), ids=lambda case: case.id)
+def test_a_recorded_stream(case: Case) -> None:
+    messages = received(case)
+    assert [one for message in messages for one in unread(message)] == []
+    events = [message.body.event for message in messages if message.kind == StreamPacket.Kind.event]
+    if case.folder.name.endswith("error"):
+        (failure,) = messages
+        assert (failure.body.error_code, failure.body.sql_state) == (1236, "HY000")
+    else:
+        rotation, description = (event.body.content for event in events[:2])
+        assert rotation.next_log == case.logs[0].name
+        assert description.server_version == case.info["version"]
+    if case.folder.name.endswith("to_the_end"):
+        assert messages[-1].kind == StreamPacket.Kind.end_of_stream
+
+
+@pytest.mark.parametrize("case", special_cases("network"), ids=lambda case: case.id)
+def test_recorded_commands(case: Case) -> None:
+    sent = [parse(SENT[packet.raw[0]], packet.raw) for packet in packets(case.folder / "client.bin")]
+    assert [one for message in sent for one in unread(message)] == []
+    registration, dump, *answers = sent
+    assert registration.server_id == dump.server_id
+    assert dump.file_name in (case.logs[0].name, "binlog.009999")
+    assert all(answer.file_name == case.logs[0].name for answer in answers)
