@@ -59,13 +59,14 @@ def test_files_edited_missing_or_added_by_hand_are_drift(
     assert not (package / "by_hand.py").exists()
 
 
+@pytest.mark.parametrize(("mistake", "place"), [("size: length", "/seq/0/size"), ("sise: len", "/seq/0")])
 def test_a_broken_grammar_is_an_error_with_a_place(
-    small_root: Path, capsys: pytest.CaptureFixture[str]
+    small_root: Path, capsys: pytest.CaptureFixture[str], mistake: str, place: str
 ) -> None:
     path = small_root / "formats" / "parts" / "name.ksy"
-    path.write_text(path.read_text().replace("size: len", "size: length"))
+    path.write_text(path.read_text().replace("size: len", mistake))
     assert main(["--root", str(small_root)]) == 1
-    assert "/seq/0/size" in capsys.readouterr().err
+    assert f"parts/name: {place}:" in capsys.readouterr().err
 
 
 def test_another_language_goes_to_build(small_root: Path) -> None:

@@ -20,6 +20,22 @@ const importer = {
 const ALL = "all_files";
 const all = { meta: { id: ALL, imports: Object.keys(specs).map((name) => "/" + name) } };
 
+const messageOf = (error) => String(error?.message ?? error);
+
+// Of a mistake in the structure of a file the compiler tells the place in the file, but not which file it is.
+async function withFile(message) {
+  if (!message.startsWith("(main)")) return message;
+  for (const [name, spec] of Object.entries(specs)) {
+    const alone = { ...spec, meta: { ...spec.meta, imports: [] } };
+    try {
+      await compiler.compile("python", alone, importer, false);
+    } catch (error) {
+      if (messageOf(error) === message) return message.replace("(main)", name);
+    }
+  }
+  return message;
+}
+
 console.log = console.error; // the compiler may print; stdout is for the answer
 const results = [];
 for (const { language, debug } of targets) {
@@ -27,7 +43,7 @@ for (const { language, debug } of targets) {
     const files = await compiler.compile(language, all, importer, debug);
     results.push({ files, error: null });
   } catch (error) {
-    results.push({ files: {}, error: String(error?.message ?? error) });
+    results.push({ files: {}, error: await withFile(messageOf(error)) });
   }
 }
 process.stdout.write(JSON.stringify(results));
