@@ -16,7 +16,7 @@ from binlog_kaitai.render.explain import explain_json, explain_text
 @click.command()
 @options.sources
 @click.option("--at", "position", type=int, metavar="POS", help="Only the event at this offset.")
-@click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@options.formats("text", "json")
 @click.option("--wide", is_flag=True, help="Do not cut lines at the width of the terminal.")
 def command(sources: tuple[str, ...], position: int | None, output: str, wide: bool) -> None:
     """Every byte of an event: offset, hex, field, value, meaning.

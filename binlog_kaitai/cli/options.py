@@ -7,9 +7,17 @@ from typing import Any, TypeVar
 
 import click
 
+from binlog_kaitai.reader import End, EndKind
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 sources = click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+
+
+def formats(*names: str) -> Callable[[_Command], _Command]:
+    """Add `--format`, whose default is the first of the names; the command gets it as `output`."""
+    choice = click.Choice(names)
+    return click.option("--format", "output", type=choice, default=names[0], show_default=True)
 
 
 def filters(command: _Command) -> _Command:
@@ -31,3 +39,22 @@ _FILTERS: list[Callable[[Any], Any]] = [
     click.option("--event-type", metavar="TYPE", multiple=True, help="Only this type: QUERY_EVENT, query. *"),
     click.option("--server-id", type=int, metavar="N", multiple=True, help="Only from this server. *"),
 ]
+
+
+def say_ends(ends: list[End]) -> None:
+    """Tell on stderr which files are still being written, or were not closed."""
+    for end in ends:
+        if end.kind is EndKind.IN_USE:
+            click.echo(f"{end.file}: {end_text(end)}", err=True)
+
+
+def end_text(end: End) -> str:
+    """How a file ended, in words."""
+    behind = f", {end.bytes_behind} bytes of an unfinished event behind it" if end.bytes_behind else ""
+    match end.kind:
+        case EndKind.CLEAN:
+            return "closed"
+        case EndKind.IN_USE:
+            return f"in use, read up to position {end.position}{behind}"
+        case EndKind.TRUNCATED:
+            return f"cut off at position {end.position}{behind}"

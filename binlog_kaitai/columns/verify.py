@@ -1,8 +1,8 @@
 """One pass over a log that finds all damage it can, and counts what is there.
 
 Checked: the frame of every event, the position in its header, its checksum, the insides of compressed
-transactions, and by the record layouts the body of events that have no checksum. Damage inside an event does
-not end the pass; a header that cannot be right does, since nothing tells where the next event begins.
+transactions, and by the record layouts the body of events that have no checksum. No damage ends the pass:
+behind a header that cannot be right it goes on at the next whole event, if the file can seek.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader
 from binlog_kaitai.columns.gtids import uuids_of
+from binlog_kaitai.columns.kernels import BAD, OK
 from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.resync import find_event
+from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, FramingError, SourceError, TruncatedError
+from binlog_kaitai.framing import Tail, TailKind
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import End, EndKind, judge_end
@@ -144,25 +148,57 @@ class _Scan:
     def run(self, stream: Any) -> None:
         report = self._report
         try:
-            reader = BlockReader.of_file(stream, report.file)
+            reader: BlockReader | None = BlockReader.of_file(stream, report.file)
         except BinlogError as error:
             report.add(error.at(file=report.file, position=0))
             return
+        while reader is not None:
+            reader = self._run_to_damage(reader, stream)
+        report.transactions = report.transactions if self._has_gtids else self._ended
+
+    def _run_to_damage(self, reader: BlockReader, stream: Any) -> BlockReader | None:
+        """Read up to the end or to where the frames are lost; gives the reader of what follows."""
+        report = self._report
+        found: BinlogError | None = None
         try:
             for block in reader:
                 self._take(block, reader)
                 self._progress(reader.position)
         except BinlogError as error:
-            report.add(error.at(file=report.file, position=reader.position))
-        report.size = reader.position
-        report.transactions = report.transactions if self._has_gtids else self._ended
-        if reader.tail is not None:
-            report.size += reader.tail.size
-            try:
-                report.end = judge_end(report.file, reader.tail, reader.context)
-            except TruncatedError as error:
-                report.add(error)
-                report.end = End(report.file, EndKind.TRUNCATED, reader.tail.position, reader.tail.size)
+            found = error.at(file=report.file, position=reader.position)
+        report.size = reader.position + (reader.tail.size if reader.tail else 0)
+        following = self._find_following(reader, stream, found)
+        if following is not None:
+            reason = found.reason if found else "the event does not end where its header says"
+            skipped = following.position - reader.position
+            reason += f"; the next whole event is {skipped} bytes on, at {following.position}"
+            report.add(FramingError(reason, file=report.file, position=reader.position))
+        elif found is not None:
+            report.add(found)
+        elif reader.tail is not None:
+            self._note_end(reader.tail, reader.context)
+        return following
+
+    def _find_following(
+        self, reader: BlockReader, stream: Any, found: BinlogError | None
+    ) -> BlockReader | None:
+        is_lost = isinstance(found, FramingError) or (found is None and reader.tail is not None)
+        if not is_lost or (reader.tail and reader.tail.kind is TailKind.NOTHING) or not stream.seekable():
+            return None
+        layout, start = reader.context.layout, reader.position + 1
+        position = find_event(stream, start, layout, is_relay_log=self._is_relay_log)
+        if position is None:
+            return None
+        stream.seek(position)
+        self._drift = 0
+        return BlockReader(stream, reader.context, position, name=reader.name)
+
+    def _note_end(self, tail: Tail, context: Context) -> None:
+        try:
+            self._report.end = judge_end(self._report.file, tail, context)
+        except TruncatedError as error:
+            self._report.add(error)
+            self._report.end = End(self._report.file, EndKind.TRUNCATED, tail.position, tail.size)
 
     def _take(self, block: Block, reader: BlockReader) -> None:
         report = self._report
@@ -171,13 +207,13 @@ class _Scan:
         statuses = checksums.check(block)
         for status, count in enumerate(np.bincount(statuses, minlength=len(checksums.STATUSES)).tolist()):
             report.checksums[checksums.STATUSES[status]] += count
-        for row in np.flatnonzero(statuses == checksums.BAD).tolist():
+        for row in np.flatnonzero(statuses == BAD).tolist():
             reason = "the checksum does not fit the bytes"
             damages.append(block.event(row).locate(ChecksumError(reason, field="checksum")))
         if block.is_special and block.positions[0] == len(b"\xfebin"):
             self._is_relay_log = bool(np.asarray(block.header["is_relay_log"]).any())
         damages += self._check_positions(block)
-        whole = statuses == checksums.OK
+        whole = statuses == OK
         for part in self._expanded(block, reader, damages):
             if part is not block:
                 report.inner_events += int((part.end_positions != part.positions + part.sizes).sum())

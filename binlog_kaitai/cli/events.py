@@ -1,0 +1,44 @@
+"""`binlog-kaitai events`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from binlog_kaitai.cli import options
+
+
+@click.command()
+@options.sources
+@options.filters
+@options.formats("table", "json", "csv")
+def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
+    """One line for each event.
+
+    With --format json a line is an object: file, position, end_position, timestamp (seconds since 1970 UTC),
+    type, type_code, server_id, size, flags, checksum ("ok", "bad", "none"), gtid (of the transaction that the
+    event belongs to, or null) and info (the event's main fields). Events inside a compressed transaction
+    follow the event that holds them, at its position.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai events binlog.000024
+      binlog-kaitai events --format json --event-type query /var/lib/mysql/binlog.index
+      binlog-kaitai events --start-datetime '2026-11-20 03:00:00' -t shop.orders binlog.*
+    """
+    from binlog_kaitai.columns.events import write_json
+    from binlog_kaitai.options import Filters
+    from binlog_kaitai.render.listing import writer
+
+    write = writer(output, sys.stdout.buffer)
+    ends: list[Any] = []
+    try:
+        for lines in write_json(sources, Filters.of(**filters), ends=ends):
+            write(lines)
+    finally:
+        sys.stdout.buffer.flush()
+    options.say_ends(ends)

@@ -1,0 +1,99 @@
+"""Finding the next whole event behind damage.
+
+An offset is where an event begins if its header says so itself: a known type, a size that holds the header,
+and, but for relay logs, a position that is its own end (or none). What follows has to agree: the checksum
+fits, and the next header is one too, or the file ends there, or the position leaves no doubt.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from binlog_kaitai.adapter import crc32_of, stored_checksum
+from binlog_kaitai.framing import read_up_to
+from binlog_kaitai.grammar import EventType, Format, Header, header_length, header_offset, read_header
+
+_WINDOW = 4 << 20
+
+#: Longer events are not read to confirm an offset by their checksum, in bytes.
+_LONGEST_CHECKED = 64 << 20
+
+_KNOWN = np.isin(np.arange(256), [kind for kind in EventType if kind])
+
+
+def find_event(stream: BinaryIO, start: int, layout: Format, *, is_relay_log: bool = False) -> int | None:
+    """Offset of the first whole event at or behind `start`; None if there is none.
+
+    Parameters
+    ----------
+    stream
+        A stream that can seek; its position changes.
+    start
+        Offset from the stream's beginning, in bytes.
+    layout
+        The format in force.
+    is_relay_log
+        The positions in the headers are those of another file.
+    """
+    size = stream.seek(0, io.SEEK_END)
+    length = header_length(layout.binlog_version)
+    while start + length <= size:
+        stream.seek(start)
+        window = np.frombuffer(read_up_to(stream, _WINDOW + length), dtype=np.uint8)
+        for offset in _candidates(window, start, size, layout, is_relay_log=is_relay_log):
+            if _is_confirmed(stream, offset, size, layout):
+                return offset
+        start += max(len(window) - length + 1, 1)
+    return None
+
+
+def _candidates(window: Any, start: int, size: int, layout: Format, *, is_relay_log: bool) -> Iterator[int]:
+    """Offsets in the file where the bytes of a window may be a header."""
+    version = layout.binlog_version
+    count = len(window) - header_length(version) + 1
+    codes = window[header_offset("type_code") :][:count]
+    event_sizes = _numbers(window, header_offset("event_size"), count)
+    ends = start + np.arange(count) + event_sizes
+    good = _KNOWN[codes] & (event_sizes >= layout.header_length) & (ends <= size)
+    if version > 1 and not is_relay_log:
+        stated = _numbers(window, header_offset("next_position"), count)
+        expected = ends if version > 3 else ends - event_sizes
+        good &= (stated == expected & 0xFFFFFFFF) | (stated == 0)
+    yield from (np.flatnonzero(good) + start).tolist()
+
+
+def _numbers(window: Any, offset: int, count: int) -> Any:
+    """The 4-byte numbers at `offset` behind each of the first `count` bytes, int64."""
+    parts = [window[offset + place :][:count].astype(np.int64) << 8 * place for place in range(4)]
+    return parts[0] | parts[1] | parts[2] | parts[3]
+
+
+def _is_confirmed(stream: BinaryIO, offset: int, size: int, layout: Format) -> bool:
+    header = _header_at(stream, offset, layout)
+    if header is None:
+        return False
+    end = offset + header.event_size
+    following = _header_at(stream, end, layout)
+    is_followed = end == size or (following is not None and end + following.event_size <= size)
+    # What follows may be damaged too; a position that fits and a checksum are proof enough.
+    is_proven = layout.is_checksummed and header.next_position == end & 0xFFFFFFFF
+    if not is_followed and not is_proven:
+        return False
+    if not layout.is_checksummed or header.event_size > _LONGEST_CHECKED:
+        return True
+    stream.seek(offset)
+    raw = read_up_to(stream, header.event_size)
+    return stored_checksum(raw) == crc32_of(raw, header)
+
+
+def _header_at(stream: BinaryIO, offset: int, layout: Format) -> Header | None:
+    stream.seek(offset)
+    data = read_up_to(stream, header_length(layout.binlog_version))
+    if len(data) < header_length(layout.binlog_version):
+        return None
+    header = read_header(data, layout.binlog_version)
+    return header if _KNOWN[header.type_code] and header.event_size >= layout.header_length else None

@@ -1,0 +1,95 @@
+"""Listings: lines of JSON as they are, as a table, or as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from binlog_kaitai.adapter import utc
+from binlog_kaitai.event_types import type_name
+from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
+from binlog_kaitai.transactions import GTID_TYPES
+
+_GTID_TYPES = frozenset(type_name(kind) for kind in GTID_TYPES)
+
+_COLUMNS = (
+    ("file", 20),
+    ("position", 10),
+    ("time (UTC)", 19),
+    ("type", 26),
+    ("server", 8),
+    ("size", 9),
+    ("crc", 4),
+)
+
+
+def writer(output: str, stream: BinaryIO) -> Callable[[Any], object]:
+    """A function that takes lines of JSON, as bytes, and writes them in the form `output`."""
+    if output == "json":
+        return stream.write
+    write_objects = _Csv(stream).write if output == "csv" else _Table(stream).write
+    # Not splitlines: texts may hold other characters that count as ends of lines.
+    return lambda lines: write_objects([json.loads(line) for line in bytes(lines).split(b"\n") if line])
+
+
+class _Csv:
+    """CSV with a line of headings; `info` is JSON text."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._has_headings = False
+
+    def write(self, objects: list[dict[str, Any]]) -> None:
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        for one in objects:
+            if not self._has_headings:
+                rows.writerow(one)
+                self._has_headings = True
+            rows.writerow(
+                to_json(value) if isinstance(value, (dict, list)) else value for value in one.values()
+            )
+        self._stream.write(text.getvalue().encode("utf-8", ENCODING_ERRORS))
+
+
+class _Table:
+    """A table for people: fixed widths, the file's name without its folders, the main fields at the end."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._has_headings = False
+
+    def write(self, objects: list[dict[str, Any]]) -> None:
+        lines = [] if self._has_headings else [_line([name for name, _ in _COLUMNS], "info")]
+        self._has_headings = True
+        lines += [_line(_cells(one), _info(one)) for one in objects]
+        self._stream.write("".join(lines).encode("utf-8", ENCODING_ERRORS))
+
+
+def _cells(one: dict[str, Any]) -> list[str]:
+    time = f"{utc(one['timestamp']):%Y-%m-%d %H:%M:%S}" if one["timestamp"] else ""
+    name = os.path.basename(one["file"])
+    values = name, one["position"], time, one["type"], one["server_id"], one["size"], one["checksum"]
+    return [str(value) for value in values]
+
+
+def _line(cells: list[str], info: str) -> str:
+    padded = (f"{cell:<{width}}" for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
+    return f"{'  '.join(padded)}  {info}".rstrip() + "\n"
+
+
+def _info(one: dict[str, Any]) -> str:
+    fields = dict(one["info"] or {})
+    if one["type"] in _GTID_TYPES:
+        fields = {"gtid": one["gtid"], **fields}
+    return " ".join(f"{name}={_shown(value)}" for name, value in fields.items() if value is not None)
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else to_json(value)
+    text = " ".join(text.split())
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,83 @@
+"""What `verify` found, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.reader import EndKind
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.verify import Report
+
+_ENDS = {
+    EndKind.CLEAN: "closed",
+    EndKind.IN_USE: "in use: ends at its last whole event",
+    EndKind.TRUNCATED: "cut off inside an event",
+}
+
+
+def report_object(report: Report) -> dict[str, Any]:
+    """The report on one log as JSON can hold it."""
+    end = report.end
+    return {
+        "file": report.file,
+        "ok": not report.damage_count,
+        "bytes": report.size,
+        "events": report.events,
+        "inner_events": report.inner_events,
+        "transactions": report.transactions,
+        "checksums": report.checksums,
+        "end": end.kind.value if end else None,
+        "end_position": end.position if end else None,
+        "previous_gtids": _set_text(report.previous_gtids),
+        "gtids": _set_text(report.gtids),
+        "gaps": report.gaps(),
+        "damage_count": report.damage_count,
+        "damages": [_damage(error) for error in report.damages],
+    }
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """The report on one log for people."""
+    state = "ok" if not report.damage_count else f"DAMAGED, {report.damage_count} places"
+    yield f"{report.file}: {state}"
+    inner = f" and {report.inner_events:,} in compressed transactions" if report.inner_events else ""
+    yield f"  {report.size:,} bytes, {report.events:,} events{inner}, {report.transactions:,} transactions"
+    counts = (f"{count:,} {name}" for name, count in report.checksums.items() if count)
+    yield f"  checksums: {', '.join(counts) or 'none'}"
+    if report.end is not None:
+        behind = f", {report.end.bytes_behind:,} bytes behind it" if report.end.bytes_behind else ""
+        yield f"  end: {_ENDS[report.end.kind]}, at position {report.end.position}{behind}"
+    if report.previous_gtids:
+        yield f"  GTIDs before: {report.previous_gtids}"
+    if report.gtids:
+        yield f"  GTIDs: {report.gtids}"
+    for source, gaps in report.gaps().items():
+        ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps)
+        yield f"  gaps in {source}: {ranges}"
+    for error in report.damages:
+        yield f"  damage: {_damage_text(error)}"
+    if report.damage_count > len(report.damages):
+        yield f"  and {report.damage_count - len(report.damages):,} damages more"
+
+
+def _set_text(gtids: GtidSet | None) -> str | None:
+    return None if gtids is None else str(gtids)
+
+
+def _damage(error: BinlogError) -> dict[str, Any]:
+    return {
+        "position": error.position,
+        "type": error.event_type,
+        "field": error.field,
+        "kind": type(error).__name__,
+        "reason": error.reason,
+    }
+
+
+def _damage_text(error: BinlogError) -> str:
+    named = type(error)(error.reason, position=error.position, event_type=error.event_type, field=error.field)
+    return str(named)
