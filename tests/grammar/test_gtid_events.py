@@ -42,7 +42,6 @@ GTID = [
         immediate_server_version=80040,
         original_server_version=80040,
         commit_group_ticket=None,
-        unknown_tail=None,
     ),
     vector(
         "GTID, real of MySQL 5.6.24, has no logical clock",
@@ -106,7 +105,6 @@ GTID = [
         immediate_server_version=90793,
         original_server_version=80040,
         commit_group_ticket=2**62 + 7,
-        unknown_tail=None,
     ),
     vector(
         "timestamps and versions of as many bits as there are",
