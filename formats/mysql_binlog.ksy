@@ -22,6 +22,7 @@ doc: |
 seq:
   - id: magic
     contents: [0xfe, 'bin']
+    doc: What every binary log starts with.
   - id: entries
     type: |
       log_entry(

@@ -104,9 +104,11 @@ types:
       - id: number_2
         type: u2
         if: not is_large
+        doc: The number in a small object or array.
       - id: number_4
         type: u4
         if: is_large
+        doc: The number in a large object or array.
     instances:
       value:
         value: '(is_large ? number_4 : number_2).as<u4>'
@@ -173,42 +175,50 @@ types:
         doc: The value, read when it is asked for.
   literal_value:
     -webide-representation: '{value}'
+    doc: null, true or false.
     seq:
       - id: value
         type: u1
         enum: literal
   int16_value:
     -webide-representation: '{value:dec}'
+    doc: A signed number of 2 bytes.
     seq:
       - id: value
         type: s2
   uint16_value:
     -webide-representation: '{value:dec}'
+    doc: An unsigned number of 2 bytes.
     seq:
       - id: value
         type: u2
   int32_value:
     -webide-representation: '{value:dec}'
+    doc: A signed number of 4 bytes.
     seq:
       - id: value
         type: s4
   uint32_value:
     -webide-representation: '{value:dec}'
+    doc: An unsigned number of 4 bytes.
     seq:
       - id: value
         type: u4
   int64_value:
     -webide-representation: '{value:dec}'
+    doc: A signed number of 8 bytes.
     seq:
       - id: value
         type: s8
   uint64_value:
     -webide-representation: '{value:dec}'
+    doc: An unsigned number of 8 bytes.
     seq:
       - id: value
         type: u8
   double_value:
     -webide-representation: '{value}'
+    doc: A floating-point number.
     seq:
       - id: value
         type: f8
@@ -222,6 +232,7 @@ types:
         type: str
         size: length.value
         encoding: UTF-8
+        doc: The text, in utf8mb4.
   opaque:
     -webide-representation: '{type} {value}'
     doc: A value that JSON has no type for.

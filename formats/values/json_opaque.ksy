@@ -46,14 +46,19 @@ types:
     seq:
       - id: microsecond
         type: b24le
+        doc: 0 to 999999.
       - id: second
         type: b6le
+        doc: 0 to 59.
       - id: minute
         type: b6le
+        doc: 0 to 59.
       - id: hour
         type: b5le
+        doc: 0 to 23.
       - id: day
         type: b5le
+        doc: 0 to 31; 0 where no day is given.
       - id: year_month
         type: b17le
         doc: The year times 13 plus the month.

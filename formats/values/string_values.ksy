@@ -122,6 +122,7 @@ types:
         size: length.value
         type: vector_content
   vector_content:
+    doc: The numbers of a vector.
     seq:
       - id: elements
         type: f4

@@ -128,10 +128,13 @@ types:
         doc: 0 to 31; 0 where no day is given.
       - id: hour
         type: b5
+        doc: 0 to 23.
       - id: minute
         type: b6
+        doc: 0 to 59.
       - id: second
         type: b6
+        doc: 0 to 59.
       - id: fraction
         type: fraction(fractional_digits)
         doc: The fraction of the second.

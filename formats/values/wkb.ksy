@@ -21,6 +21,7 @@ seq:
   - id: type
     type: u4
     enum: shape_type
+    doc: What the shape is.
   - id: content
     type:
       switch-on: type
@@ -38,12 +39,15 @@ types:
     seq:
       - id: x
         type: f8
+        doc: First coordinate; of a geographic system the longitude.
       - id: y
         type: f8
+        doc: Second coordinate; of a geographic system the latitude.
   points:
     seq:
       - id: number_of_points
         type: u4
+        doc: How many points follow.
       - id: points
         type: point
         repeat: expr
@@ -52,6 +56,7 @@ types:
     seq:
       - id: number_of_rings
         type: u4
+        doc: How many rings follow.
       - id: rings
         type: points
         repeat: expr
@@ -61,6 +66,7 @@ types:
     seq:
       - id: number_of_shapes
         type: u4
+        doc: How many shapes follow.
       - id: shapes
         type: wkb(_parent.depth + 1)
         repeat: expr
