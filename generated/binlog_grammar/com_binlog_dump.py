@@ -45,9 +45,18 @@ class ComBinlogDump(KaitaiStruct):
 
     @property
     def wants_annotations(self):
-        """MariaDB; the stream is to have the ANNOTATE_ROWS events too."""
+        """To MariaDB; the stream is to have the ANNOTATE_ROWS events too."""
         if hasattr(self, '_m_wants_annotations'):
             return self._m_wants_annotations
 
         self._m_wants_annotations = self.flags & 2 != 0
         return getattr(self, '_m_wants_annotations', None)
+
+    @property
+    def wants_long_heartbeats(self):
+        """To MySQL from 8.0.26 on, the same bit; heartbeats are to be HEARTBEAT_LOG_EVENT_V2."""
+        if hasattr(self, '_m_wants_long_heartbeats'):
+            return self._m_wants_long_heartbeats
+
+        self._m_wants_long_heartbeats = self.flags & 2 != 0
+        return getattr(self, '_m_wants_long_heartbeats', None)

@@ -121,6 +121,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class DoubleValue(KaitaiStruct):
+        """A floating-point number."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.DoubleValue, self).__init__(_io)
             self._parent = _parent
@@ -168,6 +169,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Int16Value(KaitaiStruct):
+        """A signed number of 2 bytes."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int16Value, self).__init__(_io)
             self._parent = _parent
@@ -183,6 +185,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Int32Value(KaitaiStruct):
+        """A signed number of 4 bytes."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int32Value, self).__init__(_io)
             self._parent = _parent
@@ -198,6 +201,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Int64Value(KaitaiStruct):
+        """A signed number of 8 bytes."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int64Value, self).__init__(_io)
             self._parent = _parent
@@ -287,6 +291,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class LiteralValue(KaitaiStruct):
+        """null, true or false."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.LiteralValue, self).__init__(_io)
             self._parent = _parent
@@ -381,6 +386,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Uint16Value(KaitaiStruct):
+        """An unsigned number of 2 bytes."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint16Value, self).__init__(_io)
             self._parent = _parent
@@ -396,6 +402,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Uint32Value(KaitaiStruct):
+        """An unsigned number of 4 bytes."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint32Value, self).__init__(_io)
             self._parent = _parent
@@ -411,6 +418,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Uint64Value(KaitaiStruct):
+        """An unsigned number of 8 bytes."""
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint64Value, self).__init__(_io)
             self._parent = _parent

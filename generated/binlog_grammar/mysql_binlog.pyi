@@ -16,6 +16,7 @@ class MysqlBinlog(KaitaiStruct):
     before it for the format description and the table maps in force.
     """
     magic: bytes
+    """What every binary log starts with."""
     entries: list[MysqlBinlog.LogEntry]
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property

@@ -332,6 +332,7 @@ class StringValues(KaitaiStruct):
 
 
     class VectorContent(KaitaiStruct):
+        """The numbers of a vector."""
         def __init__(self, _io, _parent=None, _root=None):
             super(StringValues.VectorContent, self).__init__(_io)
             self._parent = _parent

@@ -94,6 +94,7 @@ class StringValues(KaitaiStruct):
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class VectorContent(KaitaiStruct):
+        """The numbers of a vector."""
         elements: list[float]
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 

@@ -106,8 +106,11 @@ class TemporalValues(KaitaiStruct):
         day: int
         """0 to 31; 0 where no day is given."""
         hour: int
+        """0 to 23."""
         minute: int
+        """0 to 59."""
         second: int
+        """0 to 59."""
         fraction: TemporalValues.Fraction
         """The fraction of the second."""
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

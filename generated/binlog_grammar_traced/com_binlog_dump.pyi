@@ -35,7 +35,13 @@ class ComBinlogDump(KaitaiStruct):
         """
     @property
     def wants_annotations(self) -> bool:
-        """MariaDB; the stream is to have the ANNOTATE_ROWS events too.
+        """To MariaDB; the stream is to have the ANNOTATE_ROWS events too.
 
         The server's name: BINLOG_SEND_ANNOTATE_ROWS_EVENT
+        """
+    @property
+    def wants_long_heartbeats(self) -> bool:
+        """To MySQL from 8.0.26 on, the same bit; heartbeats are to be HEARTBEAT_LOG_EVENT_V2.
+
+        The server's name: USE_HEARTBEAT_EVENT_V2
         """

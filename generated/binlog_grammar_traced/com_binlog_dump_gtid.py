@@ -143,7 +143,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
 
     @property
     def is_through_gtid(self):
-        """Likewise."""
+        """Only in old descriptions of the protocol; servers do not look at it."""
         if hasattr(self, '_m_is_through_gtid'):
             return self._m_is_through_gtid
 
@@ -151,10 +151,12 @@ class ComBinlogDumpGtid(KaitaiStruct):
         return getattr(self, '_m_is_through_gtid', None)
 
     @property
-    def is_through_position(self):
-        """Described in old protocol descriptions; servers do not look at it."""
-        if hasattr(self, '_m_is_through_position'):
-            return self._m_is_through_position
+    def wants_long_heartbeats(self):
+        """To MySQL from 8.0.26 on; heartbeats are to be HEARTBEAT_LOG_EVENT_V2. Old descriptions of the
+        protocol call the bit BINLOG_THROUGH_POSITION.
+        """
+        if hasattr(self, '_m_wants_long_heartbeats'):
+            return self._m_wants_long_heartbeats
 
-        self._m_is_through_position = self.flags & 2 != 0
-        return getattr(self, '_m_is_through_position', None)
+        self._m_wants_long_heartbeats = self.flags & 2 != 0
+        return getattr(self, '_m_wants_long_heartbeats', None)

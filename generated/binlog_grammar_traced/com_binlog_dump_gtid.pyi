@@ -53,14 +53,15 @@ class ComBinlogDumpGtid(KaitaiStruct):
         The server's name: BINLOG_DUMP_NON_BLOCK
         """
     @property
-    def is_through_position(self) -> bool:
-        """Described in old protocol descriptions; servers do not look at it.
+    def wants_long_heartbeats(self) -> bool:
+        """To MySQL from 8.0.26 on; heartbeats are to be HEARTBEAT_LOG_EVENT_V2. Old descriptions of the
+        protocol call the bit BINLOG_THROUGH_POSITION.
 
-        The server's name: BINLOG_THROUGH_POSITION
+        The server's name: USE_HEARTBEAT_EVENT_V2
         """
     @property
     def is_through_gtid(self) -> bool:
-        """Likewise.
+        """Only in old descriptions of the protocol; servers do not look at it.
 
         The server's name: BINLOG_THROUGH_GTID
         """

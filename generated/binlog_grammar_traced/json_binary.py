@@ -157,6 +157,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class DoubleValue(KaitaiStruct):
+        """A floating-point number."""
         SEQ_FIELDS = ["value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.DoubleValue, self).__init__(_io)
@@ -210,6 +211,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Int16Value(KaitaiStruct):
+        """A signed number of 2 bytes."""
         SEQ_FIELDS = ["value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int16Value, self).__init__(_io)
@@ -228,6 +230,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Int32Value(KaitaiStruct):
+        """A signed number of 4 bytes."""
         SEQ_FIELDS = ["value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int32Value, self).__init__(_io)
@@ -246,6 +249,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Int64Value(KaitaiStruct):
+        """A signed number of 8 bytes."""
         SEQ_FIELDS = ["value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int64Value, self).__init__(_io)
@@ -356,6 +360,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class LiteralValue(KaitaiStruct):
+        """null, true or false."""
         SEQ_FIELDS = ["value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.LiteralValue, self).__init__(_io)
@@ -473,6 +478,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Uint16Value(KaitaiStruct):
+        """An unsigned number of 2 bytes."""
         SEQ_FIELDS = ["value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint16Value, self).__init__(_io)
@@ -491,6 +497,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Uint32Value(KaitaiStruct):
+        """An unsigned number of 4 bytes."""
         SEQ_FIELDS = ["value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint32Value, self).__init__(_io)
@@ -509,6 +516,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Uint64Value(KaitaiStruct):
+        """An unsigned number of 8 bytes."""
         SEQ_FIELDS = ["value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Uint64Value, self).__init__(_io)

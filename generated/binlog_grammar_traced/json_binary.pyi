@@ -99,7 +99,9 @@ class JsonBinary(KaitaiStruct):
     class Number(KaitaiStruct):
         is_large: bool
         number_2: int | None
+        """The number in a small object or array."""
         number_4: int | None
+        """The number in a large object or array."""
         def __init__(self, is_large: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -136,34 +138,42 @@ class JsonBinary(KaitaiStruct):
             """The value, read when it is asked for."""
 
     class LiteralValue(KaitaiStruct):
+        """null, true or false."""
         value: JsonBinary.Literal | int
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int16Value(KaitaiStruct):
+        """A signed number of 2 bytes."""
         value: int
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Uint16Value(KaitaiStruct):
+        """An unsigned number of 2 bytes."""
         value: int
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int32Value(KaitaiStruct):
+        """A signed number of 4 bytes."""
         value: int
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Uint32Value(KaitaiStruct):
+        """An unsigned number of 4 bytes."""
         value: int
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int64Value(KaitaiStruct):
+        """A signed number of 8 bytes."""
         value: int
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Uint64Value(KaitaiStruct):
+        """An unsigned number of 8 bytes."""
         value: int
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class DoubleValue(KaitaiStruct):
+        """A floating-point number."""
         value: float
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -171,6 +181,7 @@ class JsonBinary(KaitaiStruct):
         length: JsonBinary.Length
         """Length of `value`, in bytes."""
         value: str
+        """The text, in utf8mb4."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Opaque(KaitaiStruct):

@@ -28,10 +28,15 @@ class JsonOpaque(KaitaiStruct):
     class Datetime(KaitaiStruct):
         """One number of 8 bytes, from the microsecond in its lowest bits to the year."""
         microsecond: int
+        """0 to 999999."""
         second: int
+        """0 to 59."""
         minute: int
+        """0 to 59."""
         hour: int
+        """0 to 23."""
         day: int
+        """0 to 31; 0 where no day is given."""
         year_month: int
         """The year times 13 plus the month."""
         sign: bool

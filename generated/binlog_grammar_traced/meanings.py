@@ -760,6 +760,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'binlog_version': '4 where the log starts with a format description event; else by the length of the START_EVENT_V3, whose body has 56 bytes behind a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.',
     },
     'MysqlBinlog': {
+        'magic': 'What every binary log starts with.',
         'start': "The first event's header, read ahead.",
         'binlog_version': "Version of the log's format, 1, 3 or 4.",
     },
@@ -776,7 +777,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'server_id': 'The `server_id` of the replica; 0 where the client is none and asks not to wait for new events.',
         'file_name': 'Name of the log; empty means the oldest that the server has.',
         'is_non_blocking': 'The stream ends after the newest event, instead of waiting for more.',
-        'wants_annotations': 'MariaDB; the stream is to have the ANNOTATE_ROWS events too.',
+        'wants_annotations': 'To MariaDB; the stream is to have the ANNOTATE_ROWS events too.',
+        'wants_long_heartbeats': 'To MySQL from 8.0.26 on, the same bit; heartbeats are to be HEARTBEAT_LOG_EVENT_V2.',
     },
     'ComBinlogDumpGtid': {
         'command': 'Number of the command.',
@@ -788,8 +790,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'data_length': 'Length of `data`, in bytes. Servers read it whatever the flags; old descriptions of the protocol tie it to a flag.',
         'unknown_tail': 'What newer replicas may add.',
         'is_non_blocking': 'The stream ends after the newest event, instead of waiting for more.',
-        'is_through_position': 'Described in old protocol descriptions; servers do not look at it.',
-        'is_through_gtid': 'Likewise.',
+        'wants_long_heartbeats': 'To MySQL from 8.0.26 on; heartbeats are to be HEARTBEAT_LOG_EVENT_V2. Old descriptions of the protocol call the bit BINLOG_THROUGH_POSITION.',
+        'is_through_gtid': 'Only in old descriptions of the protocol; servers do not look at it.',
     },
     'ComBinlogDumpGtid.Data': {
         'gtids': 'The transactions that the replica has.',
@@ -900,6 +902,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         'contents': 'The keys, and the values that the table has no room for.',
         'table_size': 'Length of what stands before `contents`, in bytes.',
     },
+    'JsonBinary.Number': {
+        'number_2': 'The number in a small object or array.',
+        'number_4': 'The number in a large object or array.',
+    },
     'JsonBinary.KeyEntry': {
         'offset': 'Where the key is, from the start of the object, in bytes.',
         'length': 'Length of the key, in bytes.',
@@ -915,6 +921,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'JsonBinary.Text': {
         'length': 'Length of `value`, in bytes.',
+        'value': 'The text, in utf8mb4.',
     },
     'JsonBinary.Opaque': {
         'type': 'The type that a column of such values would have.',
@@ -938,6 +945,11 @@ MEANINGS: dict[str, dict[str, str]] = {
         'scale': 'Number of digits behind the point.',
     },
     'JsonOpaque.Datetime': {
+        'microsecond': '0 to 999999.',
+        'second': '0 to 59.',
+        'minute': '0 to 59.',
+        'hour': '0 to 23.',
+        'day': '0 to 31; 0 where no day is given.',
         'year_month': 'The year times 13 plus the month.',
         'sign': 'Always 0.',
     },
@@ -1057,6 +1069,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_positive': 'Always 1.',
         'year_month': 'The year times 13 plus the month.',
         'day': '0 to 31; 0 where no day is given.',
+        'hour': '0 to 23.',
+        'minute': '0 to 59.',
+        'second': '0 to 59.',
         'fraction': 'The fraction of the second.',
         'year': '0 to 9999.',
         'month': '0 to 12; 0 where no month is given.',
@@ -1072,11 +1087,21 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'Wkb': {
         'byte_order': '1 for little-endian, which is all that servers store.',
+        'type': 'What the shape is.',
+    },
+    'Wkb.Point': {
+        'x': 'First coordinate; of a geographic system the longitude.',
+        'y': 'Second coordinate; of a geographic system the latitude.',
+    },
+    'Wkb.Points': {
+        'number_of_points': 'How many points follow.',
     },
     'Wkb.Polygon': {
+        'number_of_rings': 'How many rings follow.',
         'rings': 'The outer ring, and the holes in it.',
     },
     'Wkb.Shapes': {
+        'number_of_shapes': 'How many shapes follow.',
         'shapes': 'The parts; not read where shapes are nested deeper than any server allows.',
     },
 }

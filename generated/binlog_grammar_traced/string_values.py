@@ -405,6 +405,7 @@ class StringValues(KaitaiStruct):
 
 
     class VectorContent(KaitaiStruct):
+        """The numbers of a vector."""
         SEQ_FIELDS = ["elements"]
         def __init__(self, _io, _parent=None, _root=None):
             super(StringValues.VectorContent, self).__init__(_io)

@@ -16,6 +16,7 @@ class Wkb(KaitaiStruct):
     byte_order: int
     """1 for little-endian, which is all that servers store."""
     type: Wkb.ShapeType | int
+    """What the shape is."""
     content: Wkb.Point | Wkb.Points | Wkb.Polygon | Wkb.Shapes | None
     def __init__(self, depth: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -30,22 +31,27 @@ class Wkb(KaitaiStruct):
 
     class Point(KaitaiStruct):
         x: float
+        """First coordinate; of a geographic system the longitude."""
         y: float
+        """Second coordinate; of a geographic system the latitude."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Points(KaitaiStruct):
         number_of_points: int
+        """How many points follow."""
         points: list[Wkb.Point]
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Polygon(KaitaiStruct):
         number_of_rings: int
+        """How many rings follow."""
         rings: list[Wkb.Points]
         """The outer ring, and the holes in it."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Shapes(KaitaiStruct):
         number_of_shapes: int
+        """How many shapes follow."""
         shapes: list[Wkb] | None
         """The parts; not read where shapes are nested deeper than any server allows."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
