@@ -152,10 +152,10 @@ def _meaning(node: Node, name: str) -> str:
 
 
 def _enum_table(name: str, members: Node) -> Iterator[str]:
-    has_docs = any(isinstance(member, dict) and "doc" in member for member in members.values())
+    has_docs = any(isinstance(member, dict) for member in members.values())
     yield from (f"`{name}`:", "", *(_DOCUMENTED if has_docs else _PLAIN))
     for number, member in members.items():
-        doc = " ".join(str(member.get("doc", "")).split()) if isinstance(member, dict) else ""
+        doc = _meaning(member, member["id"]) if isinstance(member, dict) else ""
         yield _row(str(number), f"`{enum_member_name(member)}`", *[doc] * has_docs)
     yield ""
 
