@@ -110,7 +110,7 @@ class Case:
 
 
 class Packet(NamedTuple):
-    """One packet of a connection: `raw` as it was on the wire, without its 3 bytes length and 1 byte number."""
+    """One packet of a connection: its number, and its bytes without length and number."""
 
     sequence: int
     raw: bytes
@@ -166,14 +166,15 @@ def packets(path: Path) -> tuple[Packet, ...]:
 
 @cache
 def present_types() -> dict[int, str]:
-    """The type code of every event in the corpus, streams and encrypted logs included: code → a case with it."""
+    """Every type in the corpus, streams and encrypted logs included: type code → a case with it."""
     present: dict[int, str] = {}
     for one in (*cases(), *special_cases("encrypted")):
         for event in _oracle(one.folder):
             present.setdefault(event.type_code, one.id)
     for one in special_cases("network"):
         head = 3 if "semi_sync" in one.folder.name else 1
-        for packet in packets(one.folder / "server.bin"):
+        # The first packet answers the registration; the events come behind it.
+        for packet in packets(one.folder / "server.bin")[1:]:
             if packet.raw[0] == 0 and len(packet.raw) > head + 4:
                 present.setdefault(packet.raw[head + 4], one.id)
     return present

@@ -60,7 +60,7 @@ class CaseWriter:
         missing: list[str] = []
         for log in self.logs:
             events = event_lines(self.client, log, *self.dump_options, strict=strict)
-            missing += gaps(events)
+            missing += gaps(events, log.stat().st_size)
             rows += events
         self.table("events.tsv.gz", EventLine._fields, rows)
         options = ("-vv", "--base64-output=decode-rows")

@@ -11,13 +11,11 @@ import struct
 import subprocess
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-TRANSACTION_PAYLOAD = 40
-# A client can loop for ever on a damaged log, so it gets a time and an output limit.
 CLIENT_SECONDS = 120
-CLIENT_BYTES = 400_000_000
 
 _AT = re.compile(rb"^# at (\d+)$")
 _CHECKSUM = re.compile(rb"^#\d{6} .* server id \d+ +end_log_pos \d+ CRC32 0x([0-9a-f]{8})")
@@ -49,8 +47,9 @@ class EventLine(NamedTuple):
 
 def client_output(client: Sequence[str], log: Path, *options: str, strict: bool = True) -> bytes:
     """What `mysqlbinlog OPTIONS LOG` prints; with `strict` a failure raises ClientError."""
-    command = ["prlimit", f"--fsize={CLIENT_BYTES}", *client, *options, str(log)]
-    done = subprocess.run(command, capture_output=True, timeout=CLIENT_SECONDS, check=False)
+    done = subprocess.run(
+        [*client, *options, str(log)], capture_output=True, timeout=CLIENT_SECONDS, check=False
+    )
     if strict and (done.returncode or b"ERROR" in done.stderr):
         raise ClientError(f"{log}: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout
@@ -61,6 +60,7 @@ def event_lines(client: Sequence[str], log: Path, *options: str, strict: bool = 
     text = client_output(client, log, "--base64-output=decode-rows", "--hexdump", *options, strict=strict)
     # The blocks of a LOAD DATA are printed only when its last event comes, hence the sort.
     events = sorted(_parse(log.name, text.split(b"\n")), key=lambda event: event.position)
+    events = _mark_inner(events, log.stat().st_size)
     outer = [event for event in events if not event.inner]
     ends = [event.position for event in outer[1:]] + [log.stat().st_size]
     sizes = {event.position: end - event.position for event, end in zip(outer, ends, strict=True)}
@@ -68,9 +68,22 @@ def event_lines(client: Sequence[str], log: Path, *options: str, strict: bool = 
     return [e._replace(size=sizes[e.position]) if e.type_code in compressed else e for e in events]
 
 
+def _mark_inner(events: list[EventLine], log_size: int) -> list[EventLine]:
+    """Tells the events of compressed transactions from the others.
+
+    They are shown at the position behind their TRANSACTION_PAYLOAD event, before the event that really stands
+    there, and have no checksum: what is printed as one is the end of their body.
+    """
+    marked = []
+    for event, after in zip_longest(events, events[1:]):
+        inner = event.position >= log_size or (after is not None and after.position == event.position)
+        marked.append(event._replace(inner=1, crc32="") if inner else event)
+    return marked
+
+
 def _parse(file: str, lines: Iterable[bytes]) -> Iterator[EventLine]:
     positions: deque[int] = deque()
-    crc32, in_payload = "", False
+    crc32 = ""
     pending: EventLine | None = None
     for line in lines:
         if at := _AT.match(line):
@@ -89,13 +102,7 @@ def _parse(file: str, lines: Iterable[bytes]) -> Iterator[EventLine]:
             # the `# at` lines of both before them: there the order of those lines tells. mysqlbinlog prints
             # `# at` lines without an event in compressed transactions: there the first byte's number tells.
             position = positions.popleft() if b"|" in line else int(header[1], 16)
-            # Events of a compressed transaction are shown at the position behind it; their own header says
-            # end_log_pos 0 and they have no checksum (what is printed as one is the end of their body).
-            inner = in_payload and fields.end_log_pos == 0
-            in_payload = inner or fields.type_code == TRANSACTION_PAYLOAD
-            pending = fields._replace(
-                file=file, position=position, crc32="" if inner else crc32, inner=int(inner)
-            )
+            pending = fields._replace(file=file, position=position, crc32=crc32)
     if pending:
         yield pending
 
@@ -106,13 +113,14 @@ def _header_fields(hex_pairs: bytes) -> EventLine:
     return EventLine("", 0, timestamp, type_code, server_id, size, end_log_pos, flags, "", 0)
 
 
-def gaps(events: Iterable[EventLine], first: int = 4) -> list[str]:
-    """Where a list of events leaves bytes of the log out: empty for a complete list."""
-    found, expected = [], first
+def gaps(events: Iterable[EventLine], log_size: int, first: int = 4) -> list[str]:
+    """Where a list of events leaves bytes of a log out or counts them twice: empty for a complete list."""
+    found, expected, file = [], first, ""
     for event in events:
-        if event.inner:
-            continue
-        if event.position != expected:
-            found.append(f"{event.file}: expected an event at {expected}, found one at {event.position}")
-        expected = event.position + event.size
+        if not event.inner:
+            if event.position != expected:
+                found.append(f"{event.file}: nothing is said about {expected} to {event.position}")
+            expected, file = event.position + event.size, event.file
+    if expected != log_size:
+        found.append(f"{file}: nothing is said about {expected} to {log_size}")
     return found

@@ -85,7 +85,7 @@ class Server:
         if not (self.data / "mysql").is_dir():
             self._initialise()
         (self.folder / "init.sql").write_text(self._first_statements())
-        (self.folder / "port").write_text(str(_free_port()))
+        (self.folder / "port").write_text(str(free_port()))
         arguments = [
             *self._paths(),
             *self.spec.options,
@@ -248,7 +248,8 @@ def _user_name() -> str:
         return str(os.getuid())
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody uses at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

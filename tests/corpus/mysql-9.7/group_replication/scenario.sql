@@ -1,0 +1,12 @@
+SET sql_mode='NO_ENGINE_SUBSTITUTION';
+CREATE DATABASE `t` CHARACTER SET utf8mb4;
+USE `t`;
+CREATE TABLE a (id INT PRIMARY KEY AUTO_INCREMENT, v JSON);
+INSERT INTO a (v) VALUES ('[1,2]'),('{"a":1}');
+FLUSH BINARY LOGS;
+SET gtid_next='AUTOMATIC:tag';
+UPDATE a SET v='7' WHERE id>1;
+SET gtid_next='AUTOMATIC';
+SET SESSION binlog_transaction_compression=ON;
+INSERT INTO a (v) VALUES ('"compressed"');
+DELETE FROM a;

@@ -1,0 +1,27 @@
+"""Real servers for tests: each is started when a test first asks for it, and stopped at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tools.servers import Server
+
+StartServer = Callable[[str], Server]
+
+
+@pytest.fixture(scope="session")
+def start_server() -> Iterator[StartServer]:
+    """A function that gives the running server of a name, such as `mysql-9.7`."""
+    running: dict[str, Server] = {}
+
+    def start(name: str) -> Server:
+        if name not in running:
+            server = running[name] = Server(name, "tests")
+            server.start()
+        return running[name]
+
+    yield start
+    for server in running.values():
+        server.stop()
