@@ -26,7 +26,8 @@ def document(found: Any) -> Any:
         ]
         if not content.is_object:
             return values
-        return dict(zip((entry.key for entry in content.key_entries), values, strict=True))
+        keys: Any = content.key_entries
+        return dict(zip((entry.key for entry in keys), values, strict=True))
     if isinstance(content, JsonBinary.LiteralValue):
         return {0: None, 1: True, 2: False}[int(content.value)]
     return content.value.content if isinstance(content, JsonBinary.Opaque) else content.value
