@@ -23,6 +23,14 @@ _COMMANDS = ("events", "explain", "verify")
 class _Commands(click.Group):
     """Loads a command's module when the command is asked for."""
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Whoever read the output has had enough; without this, Python complains once more on exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(0) from None
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 
@@ -67,10 +75,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _complain(error, EXIT_DAMAGED)
     except (KeyboardInterrupt, click.Abort):
         code = 130
-    except BrokenPipeError:
-        # Whoever read the output has had enough; without this, Python complains once more on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     sys.exit(code)
 
 

@@ -1,0 +1,211 @@
+"""What each command prints and how it exits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai as bk
+from tests.cli.conftest import Run
+from tests.corpus_files import Case, case, cases, special_cases
+
+ROTATE = case("mysql-9.7", "rotate")
+FIRST_KEYS = ["file", "position", "end_position", "timestamp", "type", "type_code"]
+KEYS = [*FIRST_KEYS, "server_id", "size", "flags", "checksum", "gtid", "info"]
+
+
+def listed(run: Run, *arguments: object) -> list[dict[str, object]]:
+    done = run("events", "--format", "json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.split("\n") if line]
+
+
+def test_events_as_json_are_objects_with_the_documented_keys(run: Run) -> None:
+    log = ROTATE.logs[0]
+    found = listed(run, log)
+    assert all(list(one) == KEYS for one in found)
+    assert [(one["position"], one["type_code"], one["size"]) for one in found] == [
+        (one.position, one.type_code, one.size) for one in ROTATE.oracle(log)
+    ]
+    assert found[0]["type"] == "FORMAT_DESCRIPTION_EVENT"
+    assert found[0]["gtid"] is None
+    assert found[2]["type"] == "GTID_LOG_EVENT"
+    assert found[2]["gtid"] == found[3]["gtid"] != found[0]["gtid"]
+
+
+def test_events_as_csv_and_table_have_a_line_each(run: Run) -> None:
+    log = ROTATE.logs[0]
+    count = len(ROTATE.oracle(log))
+    rows = list(csv.DictReader(io.StringIO(run("events", "--format", "csv", log).stdout)))
+    assert len(rows) == count
+    assert list(rows[0]) == KEYS
+    assert json.loads(rows[-1]["info"])["next_log"]
+    table = run("events", log).stdout.splitlines()
+    assert len(table) == count + 1
+    assert "ROTATE_EVENT" in table[-1]
+
+
+def test_several_files_and_a_directory_and_stdin(run: Run) -> None:
+    by_names = listed(run, *ROTATE.logs)
+    assert listed(run, ROTATE.folder) == by_names
+    done = run("events", "--format", "json", "-", data=ROTATE.logs[0].read_bytes())
+    first = [json.loads(line) for line in done.stdout.split("\n") if line]
+    assert [one["position"] for one in first] == [
+        one["position"] for one in by_names if one["file"] == str(ROTATE.logs[0])
+    ]
+    assert {one["file"] for one in first} == {"-"}
+
+
+def test_filters_of_events(run: Run) -> None:
+    log = ROTATE.logs[0]
+    everything = listed(run, log)
+    queries = listed(run, log, "--event-type", "query")
+    assert queries == [one for one in everything if one["type"] == "QUERY_EVENT"]
+    start, stop = everything[4]["position"], everything[9]["position"]
+    assert listed(run, log, "--start-position", start, "--stop-position", stop) == everything[4:9]
+    gtid = everything[4]["gtid"]
+    assert listed(run, log, "--include-gtids", gtid) == [one for one in everything if one["gtid"] == gtid]
+    without = listed(run, log, "--exclude-gtids", gtid)
+    assert without == [one for one in everything if one["gtid"] != gtid]
+    assert listed(run, log, "--server-id", 12345) == []
+    assert listed(run, log, "--stop-datetime", "2001-01-01") == []
+    assert listed(run, log, "--start-datetime", "2001-01-01") == everything
+
+
+def test_filters_by_table_and_database_take_the_events_that_name_them(run: Run) -> None:
+    folder = case("mysql-9.7", "mixed")
+    everything = listed(run, *folder.logs)
+    names = {
+        (info["schema_name"], info["table_name"])
+        for one in everything
+        if isinstance(info := one["info"], dict) and info.get("table_name")
+    }
+    schema, table = sorted(names)[0]
+    of_table = listed(run, *folder.logs, "--table", f"{schema}.{table}")
+    assert of_table
+    for one in of_table:
+        assert isinstance(one["info"], dict)
+        assert (one["info"]["schema_name"], one["info"]["table_name"]) == (schema, table)
+    of_schema = listed(run, *folder.logs, "--database", schema)
+    assert len(of_schema) >= len(of_table)
+    for one in of_schema:
+        assert isinstance(one["info"], dict)
+        assert one["info"]["schema_name"] == schema
+
+
+def test_explain_at_a_position_tiles_the_event(run: Run) -> None:
+    log = ROTATE.logs[0]
+    for event in ROTATE.oracle(log):
+        done = run("explain", "--format", "json", "--at", event.position, log)
+        leaves = json.loads(done.stdout)
+        at = event.position
+        for leaf in leaves:
+            assert list(leaf) == ["offset", "size", "path", "value"]
+            assert leaf["offset"] == at
+            at += leaf["size"]
+        assert at == event.position + event.size
+
+
+def test_explain_shows_offset_bytes_field_value_and_meaning(run: Run) -> None:
+    text = run("explain", "--at", 4, ROTATE.logs[0]).stdout
+    assert "at 4  FORMAT_DESCRIPTION_EVENT" in text
+    line = next(line for line in text.splitlines() if "header.type_code" in line)
+    assert line.split()[:2] == ["8", "0f"]
+    assert "decides how its body reads" in line
+
+
+def test_explain_at_a_position_where_no_event_begins_is_wrong_usage(run: Run) -> None:
+    done = run("explain", "--at", 5, ROTATE.logs[0])
+    assert done.returncode == 2
+    assert "no event begins at position 5" in done.stderr
+
+
+def test_verify_says_what_is_fine(run: Run) -> None:
+    done = run("verify", "--format", "json", *ROTATE.logs)
+    assert done.returncode == 0
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["file"] for report in reports] == [str(log) for log in ROTATE.logs]
+    for report, log in zip(reports, ROTATE.logs, strict=True):
+        events = ROTATE.oracle(log)
+        assert report["ok"]
+        assert report["bytes"] == log.stat().st_size
+        assert report["events"] == len(events)
+        assert report["checksums"] == {"none": 0, "ok": len(events), "bad": 0}
+        assert report["transactions"] == sum(event.type_code == 33 for event in events)
+        assert report["damages"] == []
+    assert reports[1]["previous_gtids"] == reports[0]["gtids"]
+
+
+@pytest.mark.parametrize("server", sorted({one.server for one in cases()}))
+def test_verify_finds_nothing_wrong_with_undamaged_logs(run: Run, server: str) -> None:
+    logs = [log for one in cases(server) for log in one.logs]
+    done = run("verify", *logs)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+
+
+def damaged() -> list[Case]:
+    harmless = ("in_use", "magic_only")
+    return [one for one in special_cases("damaged") if not any(word in one.folder.name for word in harmless)]
+
+
+@pytest.mark.parametrize("folder", [pytest.param(one, id=one.id) for one in damaged()])
+def test_verify_exits_1_and_names_each_damage(run: Run, folder: Case) -> None:
+    done = run("verify", folder.logs[0])
+    assert done.returncode == 1
+    assert "DAMAGED" in done.stdout
+    assert "damage: position" in done.stdout
+
+
+def test_a_file_in_use_is_fine_and_said_to_be(run: Run) -> None:
+    log = next(one for one in special_cases("damaged") if "in_use_cut_in_body" in one.folder.name).logs[0]
+    assert run("verify", log).returncode == 0
+    done = run("events", log)
+    assert done.returncode == 0
+    assert "in use, read up to position" in done.stderr
+
+
+def test_damage_exits_1_and_names_file_and_position(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(ROTATE.logs[0].read_bytes()[:-3])
+    done = run("events", "--format", "json", path)
+    assert done.returncode == 1
+    last = ROTATE.oracle(ROTATE.logs[0])[-1]
+    assert f"{path}, position {last.position}" in done.stderr
+    assert len(done.stdout.splitlines()) == len(ROTATE.oracle(ROTATE.logs[0])) - 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("events",),
+        ("events", "/no/such/file"),
+        ("nonsense",),
+        ("events", "--event-type", "nonsense", ROTATE.logs[0]),
+        ("events", "--start-datetime", "yesterday", ROTATE.logs[0]),
+        ("verify", "--no-such-option"),
+    ],
+)
+def test_wrong_usage_exits_2(run: Run, arguments: tuple[object, ...]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_has_had_enough_is_no_error() -> None:
+    import subprocess
+    import sys
+
+    tool = f"{sys.executable} -m binlog_kaitai events --format json {case('mysql-9.7', 'charsets').logs[0]}"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {tool} | head -1"], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").stdout.strip().endswith(bk.__version__)
