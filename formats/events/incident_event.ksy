@@ -26,6 +26,7 @@ seq:
     encoding: UTF-8
     doc: What went wrong, in words.
   - id: cache_checksum
+    -orig-id: checksum
     type: u4
     if: _io.size - _io.pos == 4
     doc: |
