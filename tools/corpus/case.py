@@ -39,8 +39,8 @@ class CaseWriter:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
 
-    def add_log(self, log: Path) -> None:
-        target = self.folder / log.name
+    def add_log(self, log: Path, name: str = "") -> None:
+        target = self.folder / (name or log.name)
         shutil.copyfile(log, target)
         self.logs.append(target)
 

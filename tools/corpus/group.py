@@ -1,4 +1,4 @@
-"""Logs of a group of two servers (group replication): the binary log of one, and the relay log of the other.
+"""Logs of a group of two servers (group replication): the binary logs of both, and the relay logs of one.
 
 What one member writes reaches the other through the group's own channel, whose relay log is of a kind that no
 other replica has.
@@ -37,10 +37,11 @@ def record_group(name: str) -> list[str]:
         recorder.run(load(SCENARIOS / "grouped.sql"))
         time.sleep(1)
         recorder.close()
-        members[0].execute("FLUSH BINARY LOGS")
-        # The newest log is open, so it is left out.
-        for log in sorted(members[0].data.glob("binlog.[0-9]*"))[:-1]:
-            writer.add_log(log)
+        for number, member in enumerate(members, 1):
+            member.execute("FLUSH BINARY LOGS")
+            # The newest log is open, so it is left out.
+            for log in sorted(member.data.glob("binlog.[0-9]*"))[:-1]:
+                writer.add_log(log, f"member{number}-{log.name}")
         for log in sorted(members[1].data.glob("relay-*.[0-9]*")):
             writer.add_log(log)
         writer.text("scenario.sql", recorder.text)

@@ -22,6 +22,8 @@ from tools.servers import Server
 
 COM_BINLOG_DUMP, COM_REGISTER_SLAVE, COM_BINLOG_DUMP_GTID = 0x12, 0x15, 0x1E
 NON_BLOCK, HEARTBEAT_V2, THROUGH_GTID = 1, 2, 4
+# In MariaDB bit 1 asks for annotate events, which are else left out.
+SEND_ANNOTATE = 2
 REPLICA_ID = 4711
 HEARTBEATS = (27, 41)
 # Commands that MySQL and MariaDB share spell "slave" up to here; MySQL 9 only knows the other names.
@@ -64,7 +66,12 @@ STREAMS = (
     Stream("mysql-9.7", "error", "a dump of a log that is not there: an error packet", file="binlog.009999"),
     Stream("mysql-9.7", "semi_sync", "semi-synchronous: a header before every event", semi_sync=True),
     Stream("mariadb-10.11", "heartbeat", "a dump that waits for more: ends with two heartbeats"),
-    Stream("mariadb-10.11", "to_the_end", "a dump that does not wait: ends with an EOF packet", NON_BLOCK),
+    Stream(
+        "mariadb-10.11",
+        "to_the_end",
+        "a dump that does not wait, with annotate events",
+        NON_BLOCK | SEND_ANNOTATE,
+    ),
     Stream("mariadb-11.8", "semi_sync", "semi-synchronous: a header before every event", semi_sync=True),
     Stream(
         "mariadb-11.8", "error", "a dump of a log that is not there: an error packet", file="binlog.009999"

@@ -11,6 +11,8 @@ SET GLOBAL gtid_mode=OFF;
 INSERT INTO a (v) VALUES ('off');
 SET SESSION original_commit_timestamp=1234567890123456;
 INSERT INTO a (v) VALUES ('oct');
+SET SESSION original_server_version=80021;
+INSERT INTO a (v) VALUES ('from an older server');
 SET GLOBAL gtid_mode=OFF_PERMISSIVE;
 SET GLOBAL gtid_mode=ON_PERMISSIVE;
 SET GLOBAL gtid_mode=ON;
