@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.kernels import NONE
 from binlog_kaitai.framing import Frame
 from binlog_kaitai.grammar import (
     BODIES,
@@ -23,6 +24,19 @@ from binlog_kaitai.grammar import (
 from binlog_kaitai.reader import Event
 
 
+class Frames(NamedTuple):
+    """Place, length, type code and state of the checksum of many events, as arrays."""
+
+    starts: Any
+    sizes: Any
+    codes: Any
+    checksums: Any
+
+    def part(self, begin: int, end: int) -> Frames:
+        """Some of them."""
+        return Frames(*(values[begin:end] for values in self))
+
+
 class Block:
     """Whole events of one format.
 
@@ -36,8 +50,10 @@ class Block:
         Where each event begins in `data`.
     positions, end_positions : int64 arrays
         Where each event begins and ends in the file; for one inside a payload, where the payload does.
-    has_checksums : bool array
-        Which events end with a checksum.
+    sizes : int64 array
+        Length of each event.
+    checksums : uint8 array
+        What is known of each event's checksum, see `kernels.PENDING`.
     layout : Format
         The format that the events are in.
     is_special : bool
@@ -49,18 +65,18 @@ class Block:
         file: str,
         data: Any,
         position: int,
-        starts: Any,
+        frames: Frames,
         layout: Format,
         *,
         is_special: bool = False,
     ) -> None:
         self.file = file
         self.data = data
-        self.starts = starts
+        self.frames = frames
+        self.starts, self.sizes, self.codes, self.checksums = frames
         self.layout = layout
         self.is_special = is_special
-        self.positions = position + starts
-        self.has_checksums = np.full(len(starts), layout.is_checksummed, dtype=np.bool_)
+        self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
         self._rows: dict[int, Any] = {}
 
@@ -80,21 +96,15 @@ class Block:
         return Gathered(LAYOUTS["event_header"], self.data, self.starts, sizes, parameters)
 
     @cached_property
-    def sizes(self) -> Any:
-        """Length of each event, int64."""
-        return self.header["event_size"]
-
-    @cached_property
     def end_positions(self) -> Any:
         return self.positions + self.sizes
 
     @cached_property
     def types(self) -> Any:
         """What each event is, uint8: its type code, put right where the log numbers types differently."""
-        codes = self.header["type_code"]
         if not self.layout.has_permuted_types:
-            return codes.astype(np.uint8)
-        return np.array([self.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[codes]
+            return self.codes
+        return np.array([self.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[self.codes]
 
     @cached_property
     def kinds(self) -> list[int]:
@@ -111,13 +121,13 @@ class Block:
         """Columns of the bodies of all events of a type, as far as its record layout goes."""
         if kind not in self._bodies:
             rows = self.rows_of(kind)
-            code = int(self.header["type_code"][rows[0]]) if len(rows) else kind
+            code = int(self.codes[rows[0]]) if len(rows) else kind
             parameters = {
                 "type_code": kind,
                 "binlog_version": self.layout.binlog_version,
                 "post_header_length": self.layout.post_header_length_of(code),
             }
-            sizes = self.sizes[rows] - self.header_length - CHECKSUM_SIZE * self.has_checksums[rows]
+            sizes = self.sizes[rows] - self.header_length - CHECKSUM_SIZE * (self.checksums[rows] != NONE)
             starts = self.starts[rows] + self.header_length
             layout = BODIES.get(kind, UNKNOWN_BODY)
             self._bodies[kind] = Gathered(layout, self.data, starts, sizes, parameters)
@@ -125,10 +135,11 @@ class Block:
 
     def part(self, begin: int, end: int) -> Block:
         """Some of the events, in the same array."""
-        part = Block(self.file, self.data, 0, self.starts[begin:end], self.layout, is_special=self.is_special)
+        part = Block(
+            self.file, self.data, 0, self.frames.part(begin, end), self.layout, is_special=self.is_special
+        )
         part.positions = self.positions[begin:end]
         part.end_positions = self.end_positions[begin:end]
-        part.has_checksums = self.has_checksums[begin:end]
         return part
 
     def moved_to(self, outer: Block, row: int) -> Block:
@@ -151,5 +162,7 @@ class Block:
     def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
         """One event as the reader gives it."""
         frame = Frame(int(self.positions[row]), self.fixed_header(row), self.raw(row))
-        layout = self.layout if self.has_checksums[row] else self.layout.without_checksums()
+        layout = (
+            self.layout if self.checksums[row] != NONE or self.is_special else self.layout.without_checksums()
+        )
         return Event(self.file, frame, layout, table_map, checksum)

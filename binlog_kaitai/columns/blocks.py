@@ -18,13 +18,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns import checksums
+from binlog_kaitai.columns.block import Block, Frames
 from binlog_kaitai.columns.kernels import IMPOSSIBLE, SPECIAL, frame
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Framer, Tail, check_magic, read_up_to
 from binlog_kaitai.grammar import (
+    CHECKSUM_SIZE,
     EventType,
     Format,
     detect_version,
@@ -33,7 +35,7 @@ from binlog_kaitai.grammar import (
 )
 from binlog_kaitai.sources import MAGIC
 
-BLOCK_SIZE = 8 << 20
+BLOCK_SIZE = 4 << 20
 
 #: More events than this are divided into several blocks, so that their columns stay small.
 _MAX_EVENTS = 1 << 17
@@ -70,7 +72,6 @@ class BlockReader:
         self._max_event_size = max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
-        self._room = np.empty(min(_MAX_EVENTS, self._buffer.size // 13 + 1), dtype=np.int64)
         self._at, self._end = 0, len(ahead)
 
     @classmethod
@@ -83,50 +84,50 @@ class BlockReader:
 
     def __iter__(self) -> Iterator[Block]:
         while True:
-            starts, end, why = self._find()
-            if len(starts):
-                yield self._block(starts, end, self.context.layout)
+            frames, end, why = self._find()
+            if len(frames.starts):
+                yield self._block(frames, end, self.context.layout)
             elif why == SPECIAL:
                 yield self._special_block()
             elif why == IMPOSSIBLE or not self._fill():
                 self._leave_to_framer(is_at_end=why != IMPOSSIBLE)
                 return
 
-    def _find(self) -> tuple[Any, int, int]:
-        find = frame.for_work(self._end - self._at)
-        version, offsets = self.context.layout.binlog_version, _header_offsets()
-        count, end, why = find(
+    def _find(self) -> tuple[Frames, int, int]:
+        return find_events(
             self._buffer,
             self._at,
             self._end,
-            header_length(version),
-            *offsets,
+            self.context.layout,
             self._special,
-            self._max_event_size,
-            self._room,
+            max_event_size=self._max_event_size,
+            room=_MAX_EVENTS,
         )
-        return self._room[:count].copy(), end, why
 
-    def _block(self, starts: Any, end: int, layout: Format, *, is_special: bool = False) -> Block:
-        data = self._buffer[: self._end if is_special else end]
-        block = Block(self.name, data, self.position - self._at, starts, layout, is_special=is_special)
+    def _block(self, frames: Frames, end: int, layout: Format) -> Block:
+        block = Block(self.name, self._buffer[:end], self.position - self._at, frames, layout)
         self.position += end - self._at
         self._at = end
         return block
 
     def _special_block(self) -> Block:
-        layout, start = self.context.layout, self._at
-        block = self._block(np.array([start]), start, layout, is_special=True)
+        layout = self.context.layout
+        nothing = np.zeros(256, dtype=np.bool_)
+        frames, end, _ = find_events(self._buffer, self._at, self._end, layout, nothing, room=1)
+        position = self.position - self._at
+        block = Block(self.name, self._buffer[:end], position, frames, layout, is_special=True)
         header = block.fixed_header(0)
+        kind = layout.effective_type(header.type_code)
         try:
             self.context.observe(block.raw(0), header)
         except BinlogError as error:
-            kind = type_name(layout.effective_type(header.type_code))
-            raise error.at(file=self.name, position=self.position, event_type=kind) from error.__cause__
-        self._at += header.event_size
-        self.position += header.event_size
-        is_encrypted = layout.effective_type(header.type_code) == EventType.start_encryption_event
-        self._special = _special_types(self.context.layout, everything=is_encrypted)
+            name = type_name(kind)
+            raise error.at(file=self.name, position=self.position, event_type=name) from error.__cause__
+        self._special = _special_types(
+            self.context.layout, everything=kind == EventType.start_encryption_event
+        )
+        self.position += end - self._at
+        self._at = end
         return block
 
     def _fill(self) -> bool:
@@ -152,15 +153,36 @@ class BlockReader:
         self.tail = framer.tail
 
 
+def find_events(
+    data: Any,
+    at: int,
+    end: int,
+    layout: Format,
+    special: Any,
+    *,
+    room: int,
+    max_event_size: int = 1 << 32,
+) -> tuple[Frames, int, int]:
+    """The events in `data[at:end]`, the place behind them, and why there are no more: see `kernels`."""
+    length = header_length(layout.binlog_version)
+    room = min(room, (end - at) // length + 1)
+    frames = Frames(*(np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.uint8)))
+    find = frame.for_work(end - at)
+    # As plain Python the kernel is slower at checksums than zlib on any event.
+    check_below = 0 if find is frame.plain else checksums.LARGE
+    checksum_size = CHECKSUM_SIZE if layout.is_checksummed else 0
+    places = header_offset("event_size"), header_offset("type_code")
+    limits = checksums.table(), checksum_size, check_below
+    count, end, why = find(data, at, end, length, *places, special, max_event_size, *limits, *frames)
+    return frames.part(0, count), end, why
+
+
 def frame_all(name: str, data: bytes, layout: Format) -> Block | None:
     """The events that bytes hold as one block; None if they are not whole events of just this format."""
     array = np.frombuffer(bytearray(data), dtype=np.uint8)
-    length = header_length(layout.binlog_version)
-    room = np.empty(len(array) // length + 1, dtype=np.int64)
     special = _special_types(layout, everything=False)
-    find = frame.for_work(len(array))
-    count, end, _ = find(array, 0, len(array), length, *_header_offsets(), special, 1 << 32, room)
-    return Block(name, array, 0, room[:count], layout) if end == len(array) else None
+    frames, end, _ = find_events(array, 0, len(array), layout, special, room=len(array))
+    return Block(name, array, 0, frames, layout) if end == len(array) else None
 
 
 class _Rest(io.RawIOBase):
@@ -178,11 +200,6 @@ class _Rest(io.RawIOBase):
             part, self._start = self._start[:size], self._start[size:]
             return part
         return self._stream.read(size)
-
-
-@cache
-def _header_offsets() -> tuple[int, int]:
-    return header_offset("event_size"), header_offset("type_code")
 
 
 @cache

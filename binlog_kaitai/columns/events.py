@@ -16,6 +16,7 @@ from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.infos import Infos
+from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.selection import Selection
@@ -105,7 +106,7 @@ class EventPages:
         pool = Pool()
         statuses = checksums.check(block)
         if self._verify_checksums:
-            for row in np.flatnonzero(statuses == checksums.BAD)[:1].tolist():
+            for row in np.flatnonzero(statuses == BAD)[:1].tolist():
                 reason = "the checksum does not fit the bytes"
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
         column = gtids.column(block, pool, failures.setdefault)
@@ -168,7 +169,7 @@ def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Column) -> Ca
         ("end_position", pool.numbers(block.end_positions, by_event=True)),
         ("timestamp", pool.choice(of_moment.reshape(-1), moment_texts, by_event=True)),
         ("type", pool.choice(block.types, names, by_event=True)),
-        ("type_code", pool.numbers(header.numbers("type_code"), by_event=True)),
+        ("type_code", pool.numbers(block.codes, by_event=True)),
         ("server_id", pool.numbers(header.numbers("server_id"), by_event=True)),
         ("size", pool.numbers(block.sizes, by_event=True)),
         ("flags", pool.numbers(header.numbers("flags"), by_event=True)),

@@ -16,6 +16,76 @@ from binlog_kaitai.columns.compile import kernel
 #: there is no more room for results.
 MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
 
+#: What is known of an event's checksum: there is none; it fits; it does not; it was not looked at.
+NONE, OK, BAD, PENDING = 0, 1, 2, 3
+
+# Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
+_ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+_SIXTEEN = np.uint64(16)
+
+
+@kernel
+def read_u4(data: Any, at: Any) -> int:
+    """Four bytes at `at` (uint64) as a number; they must be inside."""
+    return (
+        int(data[at]) | int(data[at + _ONE]) << 8 | int(data[at + _TWO]) << 16 | int(data[at + _THREE]) << 24
+    )
+
+
+@kernel
+def crc32(data: Any, start: int, end: int, table: Any) -> Any:
+    """CRC32 (zlib's) of `data[start:end]`, which must be inside; `table` is that of `crc_table`."""
+    at = np.uint64(start)
+    last = np.uint64(end)
+    crc = np.uint32(0xFFFFFFFF)
+    while at + _SIXTEEN <= last:
+        crc ^= np.uint32(read_u4(data, at))
+        crc = (
+            table[15, crc & 0xFF]
+            ^ table[14, (crc >> 8) & 0xFF]
+            ^ table[13, (crc >> 16) & 0xFF]
+            ^ table[12, crc >> 24]
+            ^ table[11, data[at + _FOUR]]
+            ^ table[10, data[at + np.uint64(5)]]
+            ^ table[9, data[at + np.uint64(6)]]
+            ^ table[8, data[at + np.uint64(7)]]
+            ^ table[7, data[at + np.uint64(8)]]
+            ^ table[6, data[at + np.uint64(9)]]
+            ^ table[5, data[at + np.uint64(10)]]
+            ^ table[4, data[at + np.uint64(11)]]
+            ^ table[3, data[at + np.uint64(12)]]
+            ^ table[2, data[at + np.uint64(13)]]
+            ^ table[1, data[at + np.uint64(14)]]
+            ^ table[0, data[at + np.uint64(15)]]
+        )
+        at += _SIXTEEN
+    while at + _FOUR <= last:
+        crc ^= np.uint32(read_u4(data, at))
+        crc = (
+            table[3, crc & 0xFF]
+            ^ table[2, (crc >> 8) & 0xFF]
+            ^ table[1, (crc >> 16) & 0xFF]
+            ^ table[0, crc >> 24]
+        )
+        at += _FOUR
+    while at < last:
+        crc = table[0, (crc ^ data[at]) & 0xFF] ^ (crc >> np.uint32(8))
+        at += _ONE
+    return crc ^ np.uint32(0xFFFFFFFF)
+
+
+def crc_table() -> Any:
+    """The tables of `crc32`: row 0 is that of one byte, row n of one byte with n zero bytes behind it."""
+    table = np.zeros((16, 256), dtype=np.uint32)
+    for byte in range(256):
+        crc = byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0xEDB88320 if crc & 1 else 0)
+        table[0, byte] = crc
+    for row in range(1, 16):
+        table[row] = (table[row - 1] >> 8) ^ table[0][table[row - 1] & 0xFF]
+    return table
+
 
 @kernel
 def frame(
@@ -27,9 +97,15 @@ def frame(
     type_at: int,
     special: Any,
     max_size: int,
+    table: Any,
+    checksum_size: int,
+    check_below: int,
     starts: Any,
+    sizes: Any,
+    codes: Any,
+    checksums: Any,
 ) -> Any:
-    """Find the events in `data[at:end]`.
+    """Find the events in `data[at:end]`, and check the checksums of small ones on the way.
 
     Parameters
     ----------
@@ -39,8 +115,11 @@ def frame(
         256 truth values: type codes before which to stop.
     max_size
         An event that says it is longer is impossible.
-    starts
-        Room for the places of the events found.
+    table, checksum_size, check_below
+        `crc_table`; length of an event's checksum, 0 where there is none, else 4; the size of event from
+        which on a checksum is left PENDING.
+    starts, sizes, codes, checksums
+        Room for place, length, type code and state of the checksum of the events found.
 
     Returns
     -------
@@ -48,26 +127,31 @@ def frame(
     """
     count = 0
     while True:
-        if at + header_length > end:
+        if at < 0 or end > data.shape[0] or at + header_length > end:
             return count, at, MORE
-        place = at + size_at
-        size = (
-            int(data[place])
-            | int(data[place + 1]) << 8
-            | int(data[place + 2]) << 16
-            | int(data[place + 3]) << 24
-        )
+        size = read_u4(data, np.uint64(at + size_at))
         if size < header_length or size > max_size:
             return count, at, IMPOSSIBLE
         if at + size > end:
             return count, at, MORE
-        if special[data[at + type_at]]:
+        code = data[np.uint64(at + type_at)]
+        if special[code]:
             return count, at, SPECIAL
         if count == starts.shape[0]:
             return count, at, FULL
         starts[count] = at
-        count += 1
+        sizes[count] = size
+        codes[count] = code
         at += size
+        if checksum_size == 0:
+            checksums[count] = NONE
+        elif size >= check_below:
+            checksums[count] = PENDING
+        else:
+            behind = at - checksum_size
+            fits = crc32(data, at - size, behind, table) == read_u4(data, np.uint64(behind))
+            checksums[count] = OK if fits else BAD
+        count += 1
 
 
 @kernel
@@ -78,68 +162,34 @@ def read_numbers(data: Any, places: Any, width: int, is_big_endian: bool, out: A
         place = places[index]
         value = 0
         if 0 <= place <= last:
-            for step in range(width):
-                byte = place + (step if is_big_endian else width - 1 - step)
-                value = (value << 8) | int(data[byte])
+            at = np.uint64(place)
+            if width == 4 and not is_big_endian:
+                value = read_u4(data, at)
+            elif width == 1:
+                value = int(data[at])
+            elif width == 8 and not is_big_endian:
+                value = read_u4(data, at) | read_u4(data, at + _FOUR) << 32
+            else:
+                for step in range(width):
+                    value = (value << 8) | int(data[place + (step if is_big_endian else width - 1 - step)])
         out[index] = value
 
 
 @kernel
-def crc32_of(data: Any, starts: Any, ends: Any, table: Any, out: Any) -> None:
-    """CRC32 (zlib's) of `data[start:end]` for each pair, sixteen bytes a step; all must lie inside `data`."""
-    for index in range(starts.shape[0]):
-        at = starts[index]
-        end = ends[index]
-        crc = 0xFFFFFFFF
-        if at < 0 or end > data.shape[0]:
-            end = at
-        while at + 16 <= end:
-            crc ^= int(data[at]) | int(data[at + 1]) << 8 | int(data[at + 2]) << 16 | int(data[at + 3]) << 24
-            crc = (
-                table[15, crc & 0xFF]
-                ^ table[14, (crc >> 8) & 0xFF]
-                ^ table[13, (crc >> 16) & 0xFF]
-                ^ table[12, (crc >> 24) & 0xFF]
-                ^ table[11, data[at + 4]]
-                ^ table[10, data[at + 5]]
-                ^ table[9, data[at + 6]]
-                ^ table[8, data[at + 7]]
-                ^ table[7, data[at + 8]]
-                ^ table[6, data[at + 9]]
-                ^ table[5, data[at + 10]]
-                ^ table[4, data[at + 11]]
-                ^ table[3, data[at + 12]]
-                ^ table[2, data[at + 13]]
-                ^ table[1, data[at + 14]]
-                ^ table[0, data[at + 15]]
-            )
-            at += 16
-        while at + 4 <= end:
-            crc ^= int(data[at]) | int(data[at + 1]) << 8 | int(data[at + 2]) << 16 | int(data[at + 3]) << 24
-            crc = (
-                table[3, crc & 0xFF]
-                ^ table[2, (crc >> 8) & 0xFF]
-                ^ table[1, (crc >> 16) & 0xFF]
-                ^ table[0, (crc >> 24) & 0xFF]
-            )
-            at += 4
-        while at < end:
-            crc = table[0, (crc ^ int(data[at])) & 0xFF] ^ (crc >> 8)
-            at += 1
-        out[index] = crc ^ 0xFFFFFFFF
-
-
-def crc_table() -> Any:
-    """The tables of `crc32_of`: row 0 is that of one byte, row n of one byte with n zero bytes behind it."""
-    table = np.zeros((16, 256), dtype=np.int64)
-    for byte in range(256):
-        crc = byte
-        for _ in range(8):
-            crc = (crc >> 1) ^ (0xEDB88320 if crc & 1 else 0)
-        table[0, byte] = crc
-    for row in range(1, 16):
-        table[row] = (table[row - 1] >> 8) ^ table[0][table[row - 1] & 0xFF]
-    return table
+def copy(source: Any, start: int, length: int, out: Any, at: int) -> None:
+    """Copy bytes to `out`, whose next sixteen bytes may be overwritten; all must be inside both arrays."""
+    done = 0
+    while done < length and start + done + 16 <= source.shape[0] and at + done + 16 <= out.shape[0]:
+        # All loads before all stores: that makes two vector instructions of it.
+        a = source[start + done : start + done + 16]
+        b = out[at + done : at + done + 16]
+        b0, b1, b2, b3, b4, b5, b6, b7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
+        b8, b9, b10, b11, b12, b13, b14, b15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
+        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = b0, b1, b2, b3, b4, b5, b6, b7
+        b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = b8, b9, b10, b11, b12, b13, b14, b15
+        done += 16
+    for step in range(done, length):
+        out[at + step] = source[start + step]
 
 
 @kernel
@@ -272,13 +322,11 @@ def assemble(
             if start < 0 or length < 0 or start + length > (pool.shape[0] if from_pool else data.shape[0]):
                 return -2
             if from_pool:
-                for step in range(length):
-                    out[at + step] = pool[start + step]
+                copy(pool, start, length, out, at)
                 at += length
             else:
                 out[at] = 34
-                for step in range(length):
-                    out[at + 1 + step] = data[start + step]
+                copy(data, start, length, out, at + 1)
                 out[at + 1 + length] = 34
                 at += length + 2
         ends[line] = at

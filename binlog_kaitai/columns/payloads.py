@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.block import Block, Frames
 from binlog_kaitai.columns.blocks import BlockReader, frame_all
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
@@ -101,16 +101,15 @@ def _merge(block: Block, begin: int, end: int, inner: list[tuple[int, Block]]) -
         begin = row + 1
     if begin < end:
         pieces.append(block.part(begin, end))
-    offsets = np.cumsum([0] + [len(payload.data) for _, payload in inner]) + len(block.data)
-    merged = block.part(0, 0)
-    merged.data = np.concatenate([block.data, *(payload.data for _, payload in inner)])
-    starts = []
-    number = 0
+    offset, data, frames = len(block.data), [block.data], []
     for piece in pieces:
         is_inner = piece.data is not block.data
-        starts.append(piece.starts + (offsets[number] if is_inner else 0))
-        number += is_inner
-    merged.starts = np.concatenate(starts)
-    for name in ("positions", "end_positions", "has_checksums"):
-        setattr(merged, name, np.concatenate([getattr(piece, name) for piece in pieces]))
+        frames.append(piece.frames._replace(starts=piece.starts + offset) if is_inner else piece.frames)
+        if is_inner:
+            data.append(piece.data)
+            offset += len(piece.data)
+    joined = Frames(*(np.concatenate(values) for values in zip(*frames, strict=True)))
+    merged = Block(block.file, np.concatenate(data), 0, joined, block.layout)
+    merged.positions = np.concatenate([piece.positions for piece in pieces])
+    merged.end_positions = np.concatenate([piece.end_positions for piece in pieces])
     return merged

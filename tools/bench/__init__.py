@@ -1,0 +1,1 @@
+"""How fast the package is, on logs of a gigabyte made from the corpus."""
