@@ -327,9 +327,10 @@ class NumericValues(KaitaiStruct):
 
 
     class Int8(KaitaiStruct):
-        """BIGINT."""
-        signed = None
-        unsigned = None
+        """BIGINT. In two halves, since the JavaScript runtime reads some negative numbers of 8 bytes wrong.
+        """
+        high_signed = None
+        high_unsigned = None
 
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int8, self).__init__(_io)
@@ -339,13 +340,14 @@ class NumericValues(KaitaiStruct):
             self._read()
 
         def _read(self):
+            self.low = self._io.read_u4le()
             if (not (self.is_unsigned)):
                 pass
-                self.signed = self._io.read_s8le()
+                self.high_signed = self._io.read_s4le()
 
             if self.is_unsigned:
                 pass
-                self.unsigned = self._io.read_u8le()
+                self.high_unsigned = self._io.read_u4le()
 
 
 
@@ -359,14 +361,23 @@ class NumericValues(KaitaiStruct):
 
 
         @property
+        def high(self):
+            """The upper 32 bits."""
+            if hasattr(self, '_m_high'):
+                return self._m_high
+
+            self._m_high = (self.high_unsigned if self.is_unsigned else self.high_signed)
+            return getattr(self, '_m_high', None)
+
+        @property
         def value(self):
-            """The number. In languages with 64-bit integers, take `unsigned` for what is beyond the
-            signed range.
+            """The number. In languages with 64-bit integers only, an unsigned one beyond the signed range
+            comes out negative.
             """
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.unsigned if self.is_unsigned else self.signed)
+            self._m_value = (self.high * 4294967296 + self.low)
             return getattr(self, '_m_value', None)
 
 

@@ -20,6 +20,8 @@ class IncidentEvent(KaitaiStruct):
     cache_checksum: int | None
     """CRC32 of the event as it was written into the transaction's cache first, without a position
     and 4 bytes shorter. MySQL copies it into the log with these bytes and puts another checksum behind.
+
+    The server's name: checksum
     """
     unknown_tail: bytes | None
     """Bytes beyond what is known; no server writes any."""

@@ -969,7 +969,11 @@ MEANINGS: dict[str, dict[str, str]] = {
         'number': "The number, in two's complement where it is signed.",
     },
     'NumericValues.Int8': {
-        'value': 'The number. In languages with 64-bit integers, take `unsigned` for what is beyond the signed range.',
+        'low': 'The lower 32 bits.',
+        'high_signed': 'The upper 32 bits of a signed number.',
+        'high_unsigned': 'The upper 32 bits of an unsigned number.',
+        'high': 'The upper 32 bits.',
+        'value': 'The number. In languages with 64-bit integers only, an unsigned one beyond the signed range comes out negative.',
     },
     'NumericValues.Decimal': {
         'digits': 'The number.',

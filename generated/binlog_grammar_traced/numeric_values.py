@@ -364,10 +364,11 @@ class NumericValues(KaitaiStruct):
 
 
     class Int8(KaitaiStruct):
-        """BIGINT."""
-        SEQ_FIELDS = ["signed", "unsigned"]
-        signed = None
-        unsigned = None
+        """BIGINT. In two halves, since the JavaScript runtime reads some negative numbers of 8 bytes wrong.
+        """
+        SEQ_FIELDS = ["low", "high_signed", "high_unsigned"]
+        high_signed = None
+        high_unsigned = None
 
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int8, self).__init__(_io)
@@ -377,17 +378,20 @@ class NumericValues(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
+            self._debug['low']['start'] = self._io.pos()
+            self.low = self._io.read_u4le()
+            self._debug['low']['end'] = self._io.pos()
             if (not (self.is_unsigned)):
                 pass
-                self._debug['signed']['start'] = self._io.pos()
-                self.signed = self._io.read_s8le()
-                self._debug['signed']['end'] = self._io.pos()
+                self._debug['high_signed']['start'] = self._io.pos()
+                self.high_signed = self._io.read_s4le()
+                self._debug['high_signed']['end'] = self._io.pos()
 
             if self.is_unsigned:
                 pass
-                self._debug['unsigned']['start'] = self._io.pos()
-                self.unsigned = self._io.read_u8le()
-                self._debug['unsigned']['end'] = self._io.pos()
+                self._debug['high_unsigned']['start'] = self._io.pos()
+                self.high_unsigned = self._io.read_u4le()
+                self._debug['high_unsigned']['end'] = self._io.pos()
 
 
 
@@ -401,14 +405,23 @@ class NumericValues(KaitaiStruct):
 
 
         @property
+        def high(self):
+            """The upper 32 bits."""
+            if hasattr(self, '_m_high'):
+                return self._m_high
+
+            self._m_high = (self.high_unsigned if self.is_unsigned else self.high_signed)
+            return getattr(self, '_m_high', None)
+
+        @property
         def value(self):
-            """The number. In languages with 64-bit integers, take `unsigned` for what is beyond the
-            signed range.
+            """The number. In languages with 64-bit integers only, an unsigned one beyond the signed range
+            comes out negative.
             """
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.unsigned if self.is_unsigned else self.signed)
+            self._m_value = (self.high * 4294967296 + self.low)
             return getattr(self, '_m_value', None)
 
 

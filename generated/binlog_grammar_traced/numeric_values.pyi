@@ -49,15 +49,22 @@ class NumericValues(KaitaiStruct):
         def value(self) -> int: ...
 
     class Int8(KaitaiStruct):
-        """BIGINT."""
+        """BIGINT. In two halves, since the JavaScript runtime reads some negative numbers of 8 bytes wrong."""
         is_unsigned: bool
-        signed: int | None
-        unsigned: int | None
+        low: int
+        """The lower 32 bits."""
+        high_signed: int | None
+        """The upper 32 bits of a signed number."""
+        high_unsigned: int | None
+        """The upper 32 bits of an unsigned number."""
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
+        def high(self) -> int:
+            """The upper 32 bits."""
+        @property
         def value(self) -> int:
-            """The number. In languages with 64-bit integers, take `unsigned` for what is beyond the
-            signed range.
+            """The number. In languages with 64-bit integers only, an unsigned one beyond the signed range
+            comes out negative.
             """
 
     class Float4(KaitaiStruct):

@@ -51,5 +51,5 @@ class TableId(KaitaiStruct):
         if hasattr(self, '_m_value'):
             return self._m_value
 
-        self._m_value = (self.low if self.post_header_length == 6 else self.low + self.high * 4294967296)
+        self._m_value = (self.low if self.post_header_length == 6 else (self.low + (self.high * 4294967296)))
         return getattr(self, '_m_value', None)
