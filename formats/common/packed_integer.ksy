@@ -29,5 +29,6 @@ instances:
   is_null:
     value: first == 251
   value:
-    value: 'first == 252 ? value_2 : first == 253 ? value_3 : first == 254 ? value_8 : first'
+    value: |
+      (first == 252 ? value_2.as<u8> : first == 253 ? value_3.as<u8> : first == 254 ? value_8 : first.as<u8>).as<u8>
     doc: The number; meaningless where `is_null`.

@@ -24,5 +24,5 @@ seq:
     doc: The upper 16 bits.
 instances:
   value:
-    value: '(post_header_length == 6 ? low : low + high * 0x100000000).as<u8>'
+    value: '(post_header_length == 6 ? low.as<u8> : (low.as<u8> + (high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>).as<u8>'
     doc: The number, up to 48 bits.
