@@ -17,7 +17,7 @@ from tests.generator.tree import Schema, difference, schema, tree
 from tools.generate.compiler import Target, compile_grammar, node_command, node_modules, write_target
 from tools.generate.grammar import Grammar
 
-LIMIT = 128 * 1024  # bytes of a log; whole trees of larger ones take long
+LIMIT = 384 * 1024  # bytes of a log; whole trees of larger ones take long
 
 
 class JavaScript:

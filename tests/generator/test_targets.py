@@ -1,18 +1,12 @@
-"""Every language that the compiler has can be compiled to, from formats/ and from the folded file."""
+"""Every language that the compiler has can be compiled to."""
 
 from __future__ import annotations
 
-import pytest
-
-from tools.generate.__main__ import ENTRY
 from tools.generate.compiler import LANGUAGES, Target, compile_grammar
 from tools.generate.grammar import Grammar
-from tools.generate.webide import fold
 
 
-@pytest.mark.parametrize("form", ["files", "folded"])
-def test_every_language_compiles(grammar: Grammar, form: str) -> None:
-    specs = grammar.specs if form == "files" else {ENTRY: fold(grammar, ENTRY)}
-    results = compile_grammar(specs, *map(Target, LANGUAGES))
+def test_every_language_compiles(grammar: Grammar) -> None:
+    results = compile_grammar(grammar.specs, *map(Target, LANGUAGES))
     for language, files in zip(LANGUAGES, results, strict=True):
-        assert len(files) >= len(specs), language
+        assert len(files) >= len(grammar.specs), language

@@ -45,6 +45,11 @@ def test_it_parses_the_same(
     assert difference(ours, with_types_of_files(theirs, grammar)) is None
 
 
+def test_it_compiles_to_what_the_web_ide_runs(folded: Grammar) -> None:
+    (files,) = compile_grammar(folded.specs, Target("javascript"))
+    assert list(files) == ["MysqlBinlog.js"]
+
+
 def with_types_of_files(node: Any, grammar: Grammar) -> Any:
     """The tree with `MysqlBinlog.EventHeader`, as the folded file has it, named `EventHeader` again."""
     tops = {top.class_path for top in grammar.tops()}
