@@ -37,11 +37,13 @@ def _value(body: Any, field: InfoField) -> Plain:
 
 
 def plain(value: Any) -> Plain:
-    """A value of the grammar as JSON can hold it."""
+    """A value of the grammar as JSON can hold it; an infinity or NaN is text."""
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, bytes):
         return {"hex": value.hex()}
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value  # type: ignore[no-any-return]
 
 
@@ -53,7 +55,7 @@ def _user_variable(body: Any) -> Plain:
         case UserVarEvent.ValueType.int:
             return int(value.unsigned_number if body.is_unsigned else value.number)
         case UserVarEvent.ValueType.real:
-            return float(value.number) if isfinite(value.number) else str(value.number)
+            return plain(value.number)
         case UserVarEvent.ValueType.decimal:
             return decimal_text(value.digits, value.precision, value.scale)
         case UserVarEvent.ValueType.string if body.collation_id != BINARY_COLLATION:

@@ -10,7 +10,7 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.info import plain
 from binlog_kaitai.reader import Event
 from binlog_kaitai.render.json_text import to_json
-from binlog_kaitai.render.leaves import Leaf, leaves_of
+from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
 
 _BYTES_A_LINE = 16
 _HEX_WIDTH = 3 * _BYTES_A_LINE - 1
@@ -21,36 +21,39 @@ def explain_json(event: Event) -> tuple[str, GrammarError | None]:
 
     Of an event inside a transaction payload, offsets count from the event's own first byte.
     """
-    leaves, error = leaves_of(event)
+    dissection = dissect(event)
     start = _start_of(event)
     objects = [
         {"offset": start + leaf.offset, "size": leaf.size, "path": leaf.path, "value": _plain(leaf.value)}
-        for leaf in leaves
+        for leaf in dissection.leaves
     ]
-    return to_json(objects), error
+    return to_json(objects), dissection.error
 
 
 def explain_text(event: Event, width: int | None = None) -> tuple[Iterator[str], GrammarError | None]:
     """The lines that explain an event to a person; `width` is the terminal's, None for lines in full."""
-    leaves, error = leaves_of(event)
-    return _lines(event, leaves, width), error
+    dissection = dissect(event)
+    return _lines(event, dissection, width), dissection.error
 
 
 def _start_of(event: Event) -> int:
     return event.position if event.payload_index is None else 0
 
 
-def _lines(event: Event, leaves: list[Leaf], width: int | None) -> Iterator[str]:
+def _lines(event: Event, dissection: Dissection, width: int | None) -> Iterator[str]:
     yield "  ".join(_headline(event))
     start = _start_of(event)
-    field_width = max((len(leaf.path) for leaf in leaves), default=0)
-    for leaf in leaves:
+    field_width = max(len(leaf.path) for leaf in dissection.leaves)
+    for leaf in dissection.leaves:
         data = event.raw[leaf.offset : leaf.end]
         about = f"{leaf.path:<{field_width}}  {_shown(leaf):<24}  {leaf.meaning}".rstrip()
         head = f"{start + leaf.offset:>10}  {data[:_BYTES_A_LINE].hex(' '):<{_HEX_WIDTH}}  "
         yield _cut(head + about, width)
         for at in range(_BYTES_A_LINE, len(data), _BYTES_A_LINE):
             yield f"{start + leaf.offset + at:>10}  {data[at : at + _BYTES_A_LINE].hex(' ')}"
+    for leaf in dissection.derived:
+        about = f"{leaf.path:<{field_width}}  {_shown(leaf):<24}  {leaf.meaning}".rstrip()
+        yield _cut(f"{'=':>10}  {'':<{_HEX_WIDTH}}  {about}", width)
     yield ""
 
 
@@ -78,9 +81,11 @@ def _shown(leaf: Leaf) -> str:
         shown = repr(text) if text.isprintable() else f"{len(value)} bytes"
     elif isinstance(value, str):
         shown = repr(value)
-    elif leaf.path.endswith("timestamp") and leaf.size == 4 and value:
+    elif leaf.path.endswith("commit_timestamp") and value:
+        shown = f"{value} = {utc(value // 1_000_000):%Y-%m-%d %H:%M:%S}.{value % 1_000_000:06}"
+    elif leaf.path.endswith("timestamp") and value:
         shown = f"{value} = {utc(value):%Y-%m-%d %H:%M:%S}"
-    elif leaf.path == "checksum" or leaf.path.endswith("flags"):
+    elif leaf.path == "checksum" or (leaf.path.endswith("flags") and leaf.size):
         shown = f"0x{value:0{2 * leaf.size}x}"
     else:
         shown = str(_plain(value))

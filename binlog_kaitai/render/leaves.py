@@ -44,18 +44,57 @@ class Leaf(NamedTuple):
         return self.offset + self.size
 
 
-def leaves_of(event: Event) -> tuple[list[Leaf], GrammarError | None]:
-    """The leaves of an event, and why its reading stopped early, if it did.
+class Dissection(NamedTuple):
+    """An event taken apart.
 
-    Bytes behind the point where reading stopped are one leaf named ``"unread"``.
+    Attributes
+    ----------
+    leaves : list of Leaf
+        In order; bytes that no field claims are leaves named ``"unread"``.
+    derived : list of Leaf
+        What follows from the fields by the grammar's instances: values without bytes of their own.
+    error : GrammarError or None
+        Why reading stopped early, if it did.
     """
+
+    leaves: list[Leaf]
+    derived: list[Leaf]
+    error: GrammarError | None
+
+
+def dissect(event: Event) -> Dissection:
+    """Take an event apart, as far as it follows the grammar."""
     traced, error = trace_event(event.raw, event.type_code, event.layout, event.table_map)
     found = [leaf for leaf in _walk(traced, 0, "") if leaf.size or _is_bit_field(leaf)]
-    end = found[-1].end if found else 0
-    if end < len(event.raw):
-        rest = event.raw[end:]
-        found.append(Leaf(end, len(rest), "unread", rest, "Bytes that no field claims."))
-    return found, error
+    parts = ((traced, "header"), (getattr(traced, "body", None), "content"))
+    derived = [leaf for node, name in parts for leaf in _derived(getattr(node, name, None), name)]
+    return Dissection(list(_without_gaps(found, event.raw)), derived, error)
+
+
+def _without_gaps(found: list[Leaf], raw: bytes) -> Iterator[Leaf]:
+    end = 0
+    for leaf in [*found, Leaf(len(raw), 0, "", None, "")]:
+        if leaf.offset > end:
+            unread = raw[end : leaf.offset]
+            yield Leaf(end, len(unread), "unread", unread, "Bytes that no field claims.")
+        if leaf.path:
+            yield leaf
+        end = leaf.end
+
+
+def _derived(node: Any, prefix: str) -> Iterator[Leaf]:
+    """Values of instances that are worth a line: numbers, names, and what is true."""
+    if node is None:
+        return
+    docs = meanings().get(type(node).__qualname__, {})
+    for name in _instances(type(node)):
+        try:
+            value = getattr(node, name)
+        except Exception:  # an instance of an event that could not be read in full
+            continue
+        is_worth = value is True or (isinstance(value, (int, float)) and not isinstance(value, bool))
+        if is_worth and name in docs:
+            yield Leaf(0, 0, f"{prefix}.{name}", value, docs[name])
 
 
 def _is_bit_field(leaf: Leaf) -> bool:

@@ -1,0 +1,74 @@
+"""Every event of the corpus, taken apart to the last byte."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.grammar import ROWS_TYPES
+from binlog_kaitai.render.explain import explain_json, explain_text
+from binlog_kaitai.render.leaves import dissect
+from tests.corpus_files import LogFile, logs
+
+#: Row images of larger logs take long; their events are like those of the smaller ones.
+LOGS = [pytest.param(log, id=log.id) for log in logs() if log.path.stat().st_size < 200_000]
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_leaves_tile_every_event(log: LogFile) -> None:
+    with bk.open(log.path) as reader:
+        for event in reader:
+            dissection = dissect(event)
+            assert dissection.error is None
+            end = 0
+            for leaf in dissection.leaves:
+                assert leaf.offset == end
+                assert leaf.path != "unread"
+                end = leaf.end
+            assert end == len(event.raw)
+
+
+@pytest.mark.parametrize("log", LOGS[::4])
+def test_json_and_text_tell_the_same_bytes(log: LogFile) -> None:
+    with bk.open(log.path) as reader:
+        for event in reader:
+            text, error = explain_json(event)
+            assert error is None
+            leaves = json.loads(text)
+            start = event.position if event.payload_index is None else 0
+            assert leaves[0]["offset"] == start
+            assert sum(leaf["size"] for leaf in leaves) == len(event.raw)
+            lines, _ = explain_text(event)
+            dumped = [line[12:59] for line in list(lines)[1:] if line[:10].strip().isdigit()]
+            assert bytes.fromhex("".join(dumped)) == event.raw
+
+
+def test_cells_of_rows_stand_for_the_bytes_of_their_images() -> None:
+    seen = 0
+    for log in logs():
+        if log.case.folder.name != "types_full":
+            continue
+        with bk.open(log.path) as reader:
+            for event in reader:
+                if event.type_code in ROWS_TYPES and len(event.raw) < 2_000:
+                    paths = [leaf.path for leaf in dissect(event).leaves]
+                    assert any(".rows[0]." in path for path in paths), event
+                    assert "body.content.images" not in paths
+                    seen += 1
+    assert seen > 50
+
+
+def test_an_event_that_breaks_off_shows_what_could_be_read() -> None:
+    log = next(log for log in logs() if log.case.folder.name == "rotate")
+    data = bytearray(log.path.read_bytes())
+    query = next(event for event in log.case.oracle(log.path) if event.type_code == 2)
+    data[query.position + 19 + 11] = 0xFF  # length of the status variables
+    with bk.open(bytes(data), verify_checksums=False) as reader:
+        event = next(event for event in reader if event.position == query.position)
+    dissection = dissect(event)
+    assert dissection.error is not None
+    assert dissection.error.field == "body.content.status_vars"
+    assert [leaf.path for leaf in dissection.leaves][-1] == "unread"
+    assert sum(leaf.size for leaf in dissection.leaves) == len(event.raw)
