@@ -107,9 +107,15 @@ class Block:
         return np.array([self.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[self.codes]
 
     @cached_property
+    def counts(self) -> dict[int, int]:
+        """How many events there are of each type that there is, in order of the types' numbers."""
+        counts = np.bincount(self.types, minlength=256)
+        return {int(kind): int(counts[kind]) for kind in np.flatnonzero(counts)}
+
+    @property
     def kinds(self) -> list[int]:
         """The types that there are, in order of their numbers."""
-        return [int(kind) for kind in np.flatnonzero(np.bincount(self.types, minlength=256))]
+        return list(self.counts)
 
     def rows_of(self, kind: int) -> Any:
         """Which events are of a type, int64, in the order of the block."""
@@ -120,18 +126,25 @@ class Block:
     def body(self, kind: int) -> Gathered:
         """Columns of the bodies of all events of a type, as far as its record layout goes."""
         if kind not in self._bodies:
-            rows = self.rows_of(kind)
-            code = int(self.codes[rows[0]]) if len(rows) else kind
-            parameters = {
-                "type_code": kind,
-                "binlog_version": self.layout.binlog_version,
-                "post_header_length": self.layout.post_header_length_of(code),
-            }
-            sizes = self.sizes[rows] - self.header_length - CHECKSUM_SIZE * (self.checksums[rows] != NONE)
-            starts = self.starts[rows] + self.header_length
-            layout = BODIES.get(kind, UNKNOWN_BODY)
-            self._bodies[kind] = Gathered(layout, self.data, starts, sizes, parameters)
+            self._bodies[kind] = self._gather(kind, self.rows_of(kind))
         return self._bodies[kind]
+
+    def _gather(self, kind: int, rows: Any) -> Gathered:
+        code = int(self.codes[rows[0]]) if len(rows) else kind
+        parameters = {
+            "type_code": kind,
+            "binlog_version": self.layout.binlog_version,
+            "post_header_length": self.layout.post_header_length_of(code),
+        }
+        sizes = self.sizes[rows] - self.header_length - CHECKSUM_SIZE * (self.checksums[rows] != NONE)
+        starts = self.starts[rows] + self.header_length
+        return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
+
+    def offset(self, kind: int, path: str) -> int | None:
+        """Where in every event of a type a field of the body begins; None where that is not one place."""
+        first = np.array([np.argmax(self.types == kind)])
+        place = self._gather(kind, first).place(path)
+        return None if place is None else self.header_length + place
 
     def part(self, begin: int, end: int) -> Block:
         """Some of the events, in the same array."""

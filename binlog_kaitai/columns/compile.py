@@ -12,8 +12,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-#: Bytes of work from which a compiled kernel pays, its loading included.
+#: Bytes of work, of all kernels of the process, from which compiled ones pay, their loading included.
 COMPILE_FROM = 2 << 20
+
+_work_done = 0
 
 
 class Kernel:
@@ -38,7 +40,9 @@ class Kernel:
 
     def for_work(self, size: int) -> Callable[..., Any]:
         """The better one for `size` bytes of work; the compiled one wherever Numba is loaded already."""
-        if self._compiled is not None or size >= COMPILE_FROM or "numba" in sys.modules:
+        global _work_done
+        _work_done += size
+        if self._compiled is not None or _work_done >= COMPILE_FROM or "numba" in sys.modules:
             return self.compiled
         return self.plain
 

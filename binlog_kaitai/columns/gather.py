@@ -184,6 +184,11 @@ class Gathered:
         """Place in the block of a number of every event, int64."""
         return np.broadcast_to(self._starts + self._places[path], len(self._starts))
 
+    def place(self, path: str) -> int | None:
+        """Where in every body a field begins; None where that depends on the event."""
+        place = self._places.get(path)
+        return place if isinstance(place, int) else None
+
     def field(self, path: str) -> Any:
         """What the layout says of a field."""
         return self._fields[path]

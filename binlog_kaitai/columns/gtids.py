@@ -12,8 +12,9 @@ import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.kernels import TEXT, read_numbers
+from binlog_kaitai.columns.kernels import read_numbers
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
+from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES, mysql_gtid

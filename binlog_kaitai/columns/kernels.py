@@ -155,6 +155,90 @@ def frame(
 
 
 @kernel
+def find_drifts(
+    data: Any, starts: Any, sizes: Any, stated_at: int, position: int, drift: int, out: Any
+) -> Any:
+    """Find the events whose header states another end than they have, by a distance not seen just before.
+
+    Parameters
+    ----------
+    stated_at
+        Place of the stated end (4 bytes, 0 for none) in an event.
+    position, drift
+        Offset of `data[0]` in the file, and the distance that the last event before was off by.
+    out
+        Room for their numbers.
+
+    Returns
+    -------
+    (number of events found, distance of the last event)
+    """
+    count = 0
+    for event in range(starts.shape[0]):
+        at = starts[event] + stated_at
+        if at < 0 or at + 4 > data.shape[0]:
+            continue
+        stated = read_u4(data, np.uint64(at))
+        if stated != 0:
+            distance = (stated - position - starts[event] - sizes[event]) & 0xFFFFFFFF
+            if distance not in (0, drift) and count < out.shape[0]:
+                out[count] = event
+                count += 1
+            drift = distance
+    return count, drift
+
+
+@kernel
+def read_key(data: Any, at: int, width: int) -> Any:
+    """A number of 4 or 8 bytes as uint64; it must be inside."""
+    low = np.uint64(read_u4(data, np.uint64(at)))
+    if width == 4:
+        return low
+    return low | np.uint64(read_u4(data, np.uint64(at + 4))) << np.uint64(32)
+
+
+@kernel
+def follow_numbers(
+    data: Any, starts: Any, sizes: Any, codes: Any, code: int, places: Any, widths: Any, out: Any
+) -> int:
+    """Runs of GTID events of one source whose numbers follow each other.
+
+    Parameters
+    ----------
+    code
+        The type of event to look at.
+    places, widths
+        Where in an event the two parts of its source and its number lie; their lengths, 4 or 8.
+    out : uint64 array of shape (n, 4)
+        Room for the runs: two parts of the source, first and last number.
+
+    Returns
+    -------
+    Number of runs.
+    """
+    count = 0
+    need = places[2] + widths[2]
+    for event in range(starts.shape[0]):
+        start = starts[event]
+        is_inside = start >= 0 and start + sizes[event] <= data.shape[0] and need <= sizes[event]
+        if codes[event] != code or not is_inside:
+            continue
+        high = read_key(data, start + places[0], widths[0])
+        low = read_key(data, start + places[1], widths[1])
+        number = read_key(data, start + places[2], widths[2])
+        last = count - 1
+        if count > 0 and out[last, 0] == high and out[last, 1] == low and out[last, 3] + _ONE == number:
+            out[last, 3] = number
+        elif count < out.shape[0]:
+            out[count, 0] = high
+            out[count, 1] = low
+            out[count, 2] = number
+            out[count, 3] = number
+            count += 1
+    return count
+
+
+@kernel
 def read_numbers(data: Any, places: Any, width: int, is_big_endian: bool, out: Any) -> None:
     """Numbers of `width` bytes at `places` into `out`, uint64; 0 where they are not inside `data`."""
     last = data.shape[0] - width
@@ -173,23 +257,6 @@ def read_numbers(data: Any, places: Any, width: int, is_big_endian: bool, out: A
                 for step in range(width):
                     value = (value << 8) | int(data[place + (step if is_big_endian else width - 1 - step)])
         out[index] = value
-
-
-@kernel
-def copy(source: Any, start: int, length: int, out: Any, at: int) -> None:
-    """Copy bytes to `out`, whose next sixteen bytes may be overwritten; all must be inside both arrays."""
-    done = 0
-    while done < length and start + done + 16 <= source.shape[0] and at + done + 16 <= out.shape[0]:
-        # All loads before all stores: that makes two vector instructions of it.
-        a = source[start + done : start + done + 16]
-        b = out[at + done : at + done + 16]
-        b0, b1, b2, b3, b4, b5, b6, b7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
-        b8, b9, b10, b11, b12, b13, b14, b15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
-        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = b0, b1, b2, b3, b4, b5, b6, b7
-        b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = b8, b9, b10, b11, b12, b13, b14, b15
-        done += 16
-    for step in range(done, length):
-        out[at + step] = source[start + step]
 
 
 @kernel
@@ -217,117 +284,3 @@ def lengths_to_zero(data: Any, starts: Any, lengths: Any, out: Any) -> None:
         while count < length and data[start + count] != 0:
             count += 1
         out[index] = count
-
-
-@kernel
-def find_clean(data: Any, starts: Any, lengths: Any, is_clean: Any, out: Any) -> None:
-    """Whether each range lies inside `data` and has only bytes that the 256 truth values `is_clean` allow."""
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        length = lengths[index]
-        clean = start >= 0 and length >= 0 and start + length <= data.shape[0]
-        step = 0
-        while clean and step < length:
-            clean = is_clean[data[start + step]]
-            step += 1
-        out[index] = clean
-
-
-#: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool.
-CONSTANT, NUMBER, TEXT = 0, 1, 2
-
-
-@kernel
-def put_number(value: int, out: Any, at: int) -> int:
-    """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; gives the end."""
-    if value < 0:
-        value = -value
-        out[at] = 45
-        at += 1
-    digits = 1
-    bound = 10
-    while digits < 19 and value >= bound:
-        digits += 1
-        if digits < 19:
-            bound *= 10
-    for step in range(digits):
-        out[at + digits - 1 - step] = 48 + value % 10
-        value //= 10
-    return at + digits
-
-
-@kernel
-def assemble(
-    data: Any,
-    pool: Any,
-    events: Any,
-    programs: Any,
-    rows: Any,
-    limits: Any,
-    pieces: Any,
-    first: Any,
-    second: Any,
-    out: Any,
-    ends: Any,
-) -> int:
-    """Write one line for each event, piece after piece.
-
-    Parameters
-    ----------
-    data, pool
-        The block, and bytes made for it.
-    events, programs, rows
-        For each line its event's number in the block, the program that writes it, and its row in the columns
-        of that program.
-    limits
-        Program `p` has the pieces `limits[p]` up to `limits[p + 1]`.
-    pieces : int64 array of shape (n, 3)
-        Kind, then for CONSTANT place in the pool and length; for the others the place of the column in
-        `first` and `second`, and 1 where its row is the number of the event rather than of `rows`.
-    first, second : int64 arrays
-        A number stands in `first`, with 0 in `second`. Text has its place in the block and its length, and
-        is put in quotes; with the place `-p - 1` the bytes at `p` in the pool are taken as they are. So is a
-        number whose `second` is not 0, by place in the pool and length.
-    out, ends
-        Room for the lines; where each ends.
-
-    Returns
-    -------
-    Length of all lines; -1 if `out` is too small, -2 if a piece lies outside `data` or `pool`.
-    """
-    at = 0
-    room = out.shape[0]
-    for line in range(programs.shape[0]):
-        program = programs[line]
-        for piece in range(limits[program], limits[program + 1]):
-            kind = pieces[piece, 0]
-            start = pieces[piece, 1]
-            length = pieces[piece, 2]
-            from_pool = True
-            if kind != CONSTANT:
-                cell = start + (events[line] if length == 1 else rows[line])
-                start = first[cell]
-                length = second[cell]
-                if kind == NUMBER and length == 0:
-                    if at + 20 > room:
-                        return -1
-                    at = put_number(start, out, at)
-                    continue
-                if kind == TEXT:
-                    from_pool = start < 0
-                    if from_pool:
-                        start = -start - 1
-            if at + length + 2 > room:
-                return -1
-            if start < 0 or length < 0 or start + length > (pool.shape[0] if from_pool else data.shape[0]):
-                return -2
-            if from_pool:
-                copy(pool, start, length, out, at)
-                at += length
-            else:
-                out[at] = 34
-                copy(data, start, length, out, at + 1)
-                out[at + 1 + length] = 34
-                at += length + 2
-        ends[line] = at
-    return at

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.kernels import CONSTANT, NUMBER, TEXT, assemble, find_clean
+from binlog_kaitai.columns.text_kernels import CONSTANT, NUMBER, TEXT, assemble, find_clean
 
 #: Bytes that JSON text holds as they are.
 _CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)

@@ -1,0 +1,89 @@
+"""What a pass over one log found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from binlog_kaitai.columns.checksums import STATUSES
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.reader import End
+
+#: More damages than this are counted, not kept.
+MAX_DAMAGES = 1000
+
+#: Length of the text of a UUID; a source of MariaDB, `domain-server`, is shorter.
+_UUID_LENGTH = 36
+
+
+@dataclass
+class Report:
+    """What a pass over one log found.
+
+    Attributes
+    ----------
+    file : str
+        Name of the log.
+    size : int
+        Its length in bytes, as far as it was read.
+    events, inner_events, transactions : int
+        Events of the file itself, events inside compressed transactions, transactions.
+    checksums : dict
+        Number of the file's own events by the state of their checksum: ``"ok"``, ``"bad"``, ``"none"``.
+    damages : list of BinlogError
+        The first :data:`MAX_DAMAGES` damages, in the order of the file.
+    damage_count : int
+        How many there are.
+    end : End or None
+        How the file ended; None if reading stopped before.
+    previous_gtids : GtidSet or None
+        What the log says that came before it; None where it says nothing.
+    gtids : GtidSet
+        The transactions in it.
+    """
+
+    file: str
+    size: int = 0
+    events: int = 0
+    inner_events: int = 0
+    transactions: int = 0
+    checksums: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    damages: list[BinlogError] = field(default_factory=list)
+    damage_count: int = 0
+    end: End | None = None
+    previous_gtids: GtidSet | None = None
+    gtids: GtidSet = field(default_factory=GtidSet)
+
+    def add(self, error: BinlogError) -> None:
+        """Note a damage."""
+        self.damage_count += 1
+        if len(self.damages) < MAX_DAMAGES:
+            self.damages.append(error)
+
+    def gaps(self) -> dict[str, list[tuple[int, int]]]:
+        """First and last of the numbers that are left out between the log's GTIDs, by source.
+
+        In MySQL a source is a server (and tag), and numbers of the logs before count as there. In MariaDB
+        it is a domain, whose numbers go on from server to server. A gap need not be damage: filters,
+        crashes and Group Replication leave some too.
+        """
+        by_source = GtidSet()
+        for gtids in (self.gtids, self.previous_gtids or GtidSet()):
+            for source, intervals in gtids.items():
+                for first, last in intervals:
+                    # Of what came before, MariaDB states only the last number.
+                    start = first if _is_mysql(source) or gtids is self.gtids else 1
+                    by_source.add_range(_numbered_by(source), start, last + 1)
+        own = {_numbered_by(source) for source, _ in self.gtids.items()}
+        return {
+            source: gaps for source, found in by_source.items() if source in own and (gaps := found.gaps())
+        }
+
+
+def _is_mysql(source: str) -> bool:
+    return len(source) >= _UUID_LENGTH
+
+
+def _numbered_by(source: str) -> str:
+    """What has its own sequence of numbers: a server (and tag) of MySQL, a domain of MariaDB."""
+    return source if _is_mysql(source) else source.partition("-")[0]
