@@ -37,6 +37,8 @@ class Context:
         How the next event is laid out.
     is_in_use : bool
         The first format description event says that the file is being written, or was never closed.
+    is_encrypted : bool
+        What follows cannot be read: MariaDB encrypted it.
     table_maps : dict
         Body of the newest table map event by table id.
     """
@@ -46,7 +48,7 @@ class Context:
         self.is_in_use = False
         self.table_maps: dict[int, TableMapEvent] = {}
         self._described = False
-        self._encrypted = False
+        self.is_encrypted = False
 
     def for_payload(self) -> Context:
         """The context of the events inside a transaction payload: no checksums, table maps of their own."""
@@ -71,7 +73,7 @@ class Context:
         EncryptedError
             The event lies behind a START_ENCRYPTION_EVENT.
         """
-        if self._encrypted:
+        if self.is_encrypted:
             raise EncryptedError("the event is encrypted by MariaDB (encrypt_binlog)")
         kind = self.layout.effective_type(header.type_code)
         if kind not in CONTEXT_TYPES:
@@ -87,7 +89,8 @@ class Context:
                 self.is_in_use = bool(event.header.is_in_use)
                 self._described = True
         else:
-            self._encrypted = True
+            # A copy that a server sent is plain, and the event in it marked as one to skip.
+            self.is_encrypted = not event.header.is_ignorable
         return event
 
     def _remember(self, table_map: TableMapEvent) -> None:

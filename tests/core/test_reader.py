@@ -9,7 +9,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai import EndKind
-from tests.corpus_files import LogFile, OracleEvent, absent_types, case, logs
+from tests.corpus_files import Case, LogFile, OracleEvent, absent_types, case, logs, special_cases
 
 LOGS = [pytest.param(log, id=log.id) for log in logs()]
 WITH_PAYLOADS = [pytest.param(log, id=log.id) for log in logs() if log.case.inner_oracle(log.path)]
@@ -194,6 +194,24 @@ def test_several_files_are_read_in_order_and_each_has_an_end() -> None:
 def test_what_is_no_readable_log_is_refused(data: bytes, error: type[bk.BinlogError], reason: str) -> None:
     with bk.open(data) as reader, pytest.raises(error, match=reason):
         list(reader)
+
+
+ENCRYPTED = [pytest.param(one, id=one.id) for one in special_cases("encrypted")]
+
+
+@pytest.mark.parametrize("folder", ENCRYPTED)
+def test_an_encrypted_log_is_refused_where_it_begins_to_be(folder: Case) -> None:
+    with bk.open(folder.logs) as reader, pytest.raises(bk.EncryptedError, match="encrypted by M"):
+        list(reader)
+
+
+@pytest.mark.parametrize("folder", ENCRYPTED)
+def test_a_plain_copy_of_an_encrypted_log_reads_though_it_says_encrypted(folder: Case) -> None:
+    with bk.open(folder.folder / "plain") as reader:
+        events = list(reader)
+    assert all(event.body is not None and event.checksum_status == "ok" for event in events)
+    started = [event.type for event in events].count("START_ENCRYPTION_EVENT")
+    assert started == (len(reader.sources) if folder.server.startswith("mariadb") else 0)
 
 
 def test_a_missing_file_is_a_source_error(tmp_path: Path) -> None:
