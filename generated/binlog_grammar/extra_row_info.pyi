@@ -18,6 +18,7 @@ class ExtraRowInfo(KaitaiStruct):
     The server's name: EXTRA_ROW_INFO_TYPECODE
     """
     content: ExtraRowInfo.Ndb | ExtraRowInfo.Partition | ExtraRowInfo.UnknownInfo
+    """The chunk, by its type."""
     def __init__(self, is_update: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class InfoType(IntEnum):
@@ -57,4 +58,5 @@ class ExtraRowInfo(KaitaiStruct):
     class UnknownInfo(KaitaiStruct):
         """A chunk of a type that this grammar does not know; it hides those behind it."""
         data: bytes
+        """The rest of the extra data."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

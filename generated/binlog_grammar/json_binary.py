@@ -5,6 +5,7 @@ import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import column_types
 from . import json_opaque
+from . import numeric_values
 from enum import IntEnum
 
 
@@ -209,11 +210,21 @@ class JsonBinary(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.value = self._io.read_s8le()
+            self.number = numeric_values.NumericValues.Int8(False, self._io)
 
 
         def _fetch_instances(self):
             pass
+            self.number._fetch_instances()
+
+        @property
+        def value(self):
+            """The number."""
+            if hasattr(self, '_m_value'):
+                return self._m_value
+
+            self._m_value = self.number.value
+            return getattr(self, '_m_value', None)
 
 
     class KeyEntry(KaitaiStruct):

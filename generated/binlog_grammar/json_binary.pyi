@@ -6,6 +6,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 from . import column_types as _column_types
 from . import json_opaque as _json_opaque
+from . import numeric_values as _numeric_values
 
 class JsonBinary(KaitaiStruct):
     """A JSON document as MySQL stores it, since 5.7.8. An object or array starts with a table of its
@@ -65,6 +66,7 @@ class JsonBinary(KaitaiStruct):
         position: int
         """Where the value starts."""
         content: JsonBinary.Container | JsonBinary.LiteralValue | JsonBinary.Int16Value | JsonBinary.Uint16Value | JsonBinary.Int32Value | JsonBinary.Uint32Value | JsonBinary.Int64Value | JsonBinary.Uint64Value | JsonBinary.DoubleValue | JsonBinary.Text | JsonBinary.Opaque | JsonBinary.UnknownValue
+        """The value, by its type."""
         def __init__(self, type: JsonBinary.ValueType | int, position: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Container(KaitaiStruct):
@@ -140,41 +142,52 @@ class JsonBinary(KaitaiStruct):
     class LiteralValue(KaitaiStruct):
         """null, true or false."""
         value: JsonBinary.Literal | int
+        """Which of the three literals."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int16Value(KaitaiStruct):
         """A signed number of 2 bytes."""
         value: int
+        """The number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Uint16Value(KaitaiStruct):
         """An unsigned number of 2 bytes."""
         value: int
+        """The number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int32Value(KaitaiStruct):
         """A signed number of 4 bytes."""
         value: int
+        """The number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Uint32Value(KaitaiStruct):
         """An unsigned number of 4 bytes."""
         value: int
+        """The number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int64Value(KaitaiStruct):
         """A signed number of 8 bytes."""
-        value: int
+        number: _numeric_values.NumericValues.Int8
+        """The number, in two halves."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def value(self) -> int:
+            """The number."""
 
     class Uint64Value(KaitaiStruct):
         """An unsigned number of 8 bytes."""
         value: int
+        """The number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class DoubleValue(KaitaiStruct):
         """A floating-point number."""
         value: float
+        """The number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Text(KaitaiStruct):
@@ -194,12 +207,14 @@ class JsonBinary(KaitaiStruct):
         length: JsonBinary.Length
         """Length of `value`, in bytes."""
         value: _json_opaque.JsonOpaque
+        """The value, as a column of its type would have it."""
         _raw_value: bytes
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownValue(KaitaiStruct):
         """A value of a type that this grammar does not know, and all that stands behind it."""
         data: bytes
+        """The bytes up to the end of the document."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Length(KaitaiStruct):
@@ -208,6 +223,7 @@ class JsonBinary(KaitaiStruct):
         See sql-common/json_binary.cc, read_variable_length
         """
         groups: list[JsonBinary.Group]
+        """The bytes of the length."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:

@@ -12,9 +12,13 @@ class LengthPrefix(KaitaiStruct):
     size: int
     """Size of the length itself, 1 to 4 bytes; taken as 4 if it is none of these."""
     length_1: int | None
+    """The length, where it has 1 byte."""
     length_2: int | None
+    """The length, where it has 2 bytes."""
     length_3: int | None
+    """The length, where it has 3 bytes."""
     length_4: int | None
+    """The length, where it has 4 bytes."""
     def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def value(self) -> int:

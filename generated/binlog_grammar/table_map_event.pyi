@@ -131,6 +131,7 @@ class TableMapEvent(KaitaiStruct):
 
     class MetadataBlock(KaitaiStruct):
         columns: list[_column_metadata.ColumnMetadata]
+        """One for each column; many have no bytes."""
         unknown_tail: bytes | None
         """Metadata of types that this grammar does not know."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

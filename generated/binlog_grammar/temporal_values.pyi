@@ -8,6 +8,10 @@ class TemporalValues(KaitaiStruct):
     """Values of date and time columns. The types of 5.6.4 (of MariaDB 10.1.2) and later are big-endian, so
     that their bytes sort; the older ones are little-endian.
 
+    The older types have no fraction in MySQL. MariaDB had one (5.3 to 10.1.1, later with
+    `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
+    not tell them apart, so rows of such tables cannot be read by it.
+
     See sql-common/my_time.cc, my_datetime_packed_from_binary
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -140,8 +144,11 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits that the column is declared with, 0 to 6."""
         hundredths: int | None
+        """The fraction, of a column with 1 or 2 digits."""
         ten_thousandths: int | None
+        """The fraction, of a column with 3 or 4 digits."""
         millionths: int | None
+        """The fraction, of a column with 5 or 6 digits."""
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:

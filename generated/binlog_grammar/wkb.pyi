@@ -18,6 +18,7 @@ class Wkb(KaitaiStruct):
     type: Wkb.ShapeType | int
     """What the shape is."""
     content: Wkb.Point | Wkb.Points | Wkb.Polygon | Wkb.Shapes | None
+    """The shape, by its type."""
     def __init__(self, depth: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class ShapeType(IntEnum):
@@ -40,6 +41,7 @@ class Wkb(KaitaiStruct):
         number_of_points: int
         """How many points follow."""
         points: list[Wkb.Point]
+        """The points, in order."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Polygon(KaitaiStruct):

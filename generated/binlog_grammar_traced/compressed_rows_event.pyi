@@ -123,8 +123,10 @@ class CompressedRowsEvent(KaitaiStruct):
 
     class ExtraData(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]
+        """What there is, each with its type."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class RowList(KaitaiStruct):
         rows: list[_row.Row]
+        """The rows."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -5,6 +5,7 @@ import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import column_types
 from . import json_opaque
+from . import numeric_values
 from enum import IntEnum
 import collections
 
@@ -250,7 +251,7 @@ class JsonBinary(KaitaiStruct):
 
     class Int64Value(KaitaiStruct):
         """A signed number of 8 bytes."""
-        SEQ_FIELDS = ["value"]
+        SEQ_FIELDS = ["number"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Int64Value, self).__init__(_io)
             self._parent = _parent
@@ -258,13 +259,24 @@ class JsonBinary(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['value']['start'] = self._io.pos()
-            self.value = self._io.read_s8le()
-            self._debug['value']['end'] = self._io.pos()
+            self._debug['number']['start'] = self._io.pos()
+            self.number = numeric_values.NumericValues.Int8(False, self._io)
+            self.number._read()
+            self._debug['number']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
+            self.number._fetch_instances()
+
+        @property
+        def value(self):
+            """The number."""
+            if hasattr(self, '_m_value'):
+                return self._m_value
+
+            self._m_value = self.number.value
+            return getattr(self, '_m_value', None)
 
 
     class KeyEntry(KaitaiStruct):

@@ -14,6 +14,7 @@ class JsonOpaque(KaitaiStruct):
     type: _column_types.ColumnTypes.ColumnType | int
     """The type that a column of such values would have."""
     content: JsonOpaque.Decimal | JsonOpaque.Datetime | JsonOpaque.Time | JsonOpaque.Other
+    """The value, by its type."""
     def __init__(self, type: _column_types.ColumnTypes.ColumnType | int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Decimal(KaitaiStruct):
@@ -22,7 +23,9 @@ class JsonOpaque(KaitaiStruct):
         scale: int
         """Number of digits behind the point."""
         number: _numeric_values.NumericValues.Decimal
+        """The digits."""
         unknown_tail: bytes | None
+        """Bytes behind the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Datetime(KaitaiStruct):
@@ -42,6 +45,7 @@ class JsonOpaque(KaitaiStruct):
         sign: bool
         """Always 0."""
         unknown_tail: bytes | None
+        """Bytes behind the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def year(self) -> int: ...
@@ -57,6 +61,7 @@ class JsonOpaque(KaitaiStruct):
         sign: int
         """0, or -1 where the time is negative."""
         unknown_tail: bytes | None
+        """Bytes behind the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_negative(self) -> bool: ...

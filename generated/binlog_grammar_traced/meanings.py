@@ -40,6 +40,9 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'PackedInteger': {
         'first': 'The value itself up to 250; 251 is NULL; 252, 253 and 254 announce 2, 3 and 8 bytes.',
+        'value_2': 'The value from 251 to 65535.',
+        'value_3': 'The value from 65536 to 16777215.',
+        'value_8': 'The value from 16777216 on.',
         'value': 'The number; meaningless where `is_null`.',
     },
     'TableId': {
@@ -117,6 +120,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         'can_read_rows': 'Whether the table map describes the images, and they have a length: without any column nothing tells their number.',
         'inflated_rows': 'The images before compression.',
         'rows': 'The rows, read when they are asked for.',
+    },
+    'CompressedRowsEvent.ExtraData': {
+        'chunks': 'What there is, each with its type.',
+    },
+    'CompressedRowsEvent.RowList': {
+        'rows': 'The rows.',
     },
     'CreateFileEvent': {
         'thread_id': 'Connection that ran the statement.',
@@ -560,6 +569,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'can_read_rows': 'Whether the table map describes the images.',
         'rows': 'The rows, read when they are asked for. Without any bytes it is one row without columns, which an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.',
     },
+    'RowsEvent.ExtraData': {
+        'chunks': 'What there is, each with its type.',
+    },
     'RowsQueryEvent': {
         'query_length': "Low byte of the statement's length, or 255 if it is longer; readers go to the end of the event.",
         'query': "The statement, in the client's character set.",
@@ -614,6 +626,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'has_known_columns': "Whether the lengths of all columns' values are known, so that rows can be read.",
     },
     'TableMapEvent.MetadataBlock': {
+        'columns': 'One for each column; many have no bytes.',
         'unknown_tail': 'Metadata of types that this grammar does not know.',
     },
     'TableMapEvent.Column': {
@@ -627,11 +640,19 @@ MEANINGS: dict[str, dict[str, str]] = {
     'TableMapMetadata': {
         'type': 'What the field is about.',
         'length': 'Length of `value`, in bytes.',
+        'value': 'The field, by its type.',
         'signedness_index': 'Place of the newest field of this kind up to here, or -1.',
         'column_name_index': 'Place of the newest field of this kind up to here, or -1.',
     },
+    'TableMapMetadata.Bitmap': {
+        'bits': 'Eight columns in each byte.',
+    },
+    'TableMapMetadata.Numbers': {
+        'numbers': 'The numbers, in the order of the columns.',
+    },
     'TableMapMetadata.DefaultCollation': {
         'collation': 'Number of the collation of all columns but the exceptions.',
+        'exceptions': 'The columns with another collation.',
     },
     'TableMapMetadata.Exception': {
         'column': 'Place among the columns that the field is about, from 0.',
@@ -647,6 +668,10 @@ MEANINGS: dict[str, dict[str, str]] = {
     'TableMapMetadata.MemberLists': {
         'columns': 'The members of each ENUM column, or of each SET column.',
     },
+    'TableMapMetadata.MemberList': {
+        'number_of_members': 'Number of members of one column.',
+        'members': "The members, in the order of the column's declaration.",
+    },
     'TableMapMetadata.Member': {
         'length': 'Length of `value`, in bytes.',
         'value': "The member, in the column's character set.",
@@ -657,6 +682,9 @@ MEANINGS: dict[str, dict[str, str]] = {
     'TableMapMetadata.KeyPart': {
         'column': 'Place among all columns, from 0.',
         'prefix_length': 'Number of characters of the column that count; 0 for all.',
+    },
+    'TableMapMetadata.UnknownField': {
+        'data': 'The bytes of the field.',
     },
     'TransactionContextEvent': {
         'server_uuid_length': 'Length of `server_uuid`, in bytes.',
@@ -874,6 +902,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'ExtraRowInfo': {
         'type': 'What the chunk is about.',
+        'content': 'The chunk, by its type.',
     },
     'ExtraRowInfo.Ndb': {
         'length': 'Length of this part, itself included, in bytes.',
@@ -884,6 +913,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'partition_id': 'The partition of the rows, or of the rows after an update. Since 8.0.16.',
         'source_partition_id': 'The partition of the rows before an update.',
     },
+    'ExtraRowInfo.UnknownInfo': {
+        'data': 'The rest of the extra data.',
+    },
     'ImageColumns': {
         'bitmap': 'A bit for each column; the first is the lowest bit of the first byte.',
         'columns': 'The bits, one by one; no bytes of their own.',
@@ -893,6 +925,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'type': 'What the document is.',
         'content': 'The document.',
         'unknown_tail': 'Bytes behind the document.',
+    },
+    'JsonBinary.Value': {
+        'content': 'The value, by its type.',
     },
     'JsonBinary.Container': {
         'number_of_elements': 'Number of members.',
@@ -919,6 +954,31 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_inlined': 'Whether the value stands in the table.',
         'value': 'The value, read when it is asked for.',
     },
+    'JsonBinary.LiteralValue': {
+        'value': 'Which of the three literals.',
+    },
+    'JsonBinary.Int16Value': {
+        'value': 'The number.',
+    },
+    'JsonBinary.Uint16Value': {
+        'value': 'The number.',
+    },
+    'JsonBinary.Int32Value': {
+        'value': 'The number.',
+    },
+    'JsonBinary.Uint32Value': {
+        'value': 'The number.',
+    },
+    'JsonBinary.Int64Value': {
+        'number': 'The number, in two halves.',
+        'value': 'The number.',
+    },
+    'JsonBinary.Uint64Value': {
+        'value': 'The number.',
+    },
+    'JsonBinary.DoubleValue': {
+        'value': 'The number.',
+    },
     'JsonBinary.Text': {
         'length': 'Length of `value`, in bytes.',
         'value': 'The text, in utf8mb4.',
@@ -926,8 +986,13 @@ MEANINGS: dict[str, dict[str, str]] = {
     'JsonBinary.Opaque': {
         'type': 'The type that a column of such values would have.',
         'length': 'Length of `value`, in bytes.',
+        'value': 'The value, as a column of its type would have it.',
+    },
+    'JsonBinary.UnknownValue': {
+        'data': 'The bytes up to the end of the document.',
     },
     'JsonBinary.Length': {
+        'groups': 'The bytes of the length.',
         'value': 'The length.',
     },
     'JsonBinary.Group': {
@@ -940,9 +1005,14 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value_length': 'Length of `value`, in bytes.',
         'value': 'What is put there.',
     },
+    'JsonOpaque': {
+        'content': 'The value, by its type.',
+    },
     'JsonOpaque.Decimal': {
         'precision': 'Number of digits in all.',
         'scale': 'Number of digits behind the point.',
+        'number': 'The digits.',
+        'unknown_tail': 'Bytes behind the number.',
     },
     'JsonOpaque.Datetime': {
         'microsecond': '0 to 999999.',
@@ -952,21 +1022,39 @@ MEANINGS: dict[str, dict[str, str]] = {
         'day': '0 to 31; 0 where no day is given.',
         'year_month': 'The year times 13 plus the month.',
         'sign': 'Always 0.',
+        'unknown_tail': 'Bytes behind the number.',
     },
     'JsonOpaque.Time': {
         'fraction': 'The microseconds, if the time is not negative.',
         'packed': 'Hours, minutes and seconds, if the time is not negative.',
         'sign': '0, or -1 where the time is negative.',
+        'unknown_tail': 'Bytes behind the number.',
         'magnitude': 'Hours (10 bits), minutes (6) and seconds (6), without the sign.',
     },
     'JsonOpaque.Other': {
         'data': "The value's bytes.",
     },
     'LengthPrefix': {
+        'length_1': 'The length, where it has 1 byte.',
+        'length_2': 'The length, where it has 2 bytes.',
+        'length_3': 'The length, where it has 3 bytes.',
+        'length_4': 'The length, where it has 4 bytes.',
         'value': 'The length, in bytes.',
+    },
+    'NumericValues.Int1': {
+        'signed': 'The number, -128 to 127.',
+        'unsigned': 'The number, 0 to 255.',
+    },
+    'NumericValues.Int2': {
+        'signed': 'The number, -32768 to 32767.',
+        'unsigned': 'The number, 0 to 65535.',
     },
     'NumericValues.Int3': {
         'number': "The number, in two's complement where it is signed.",
+    },
+    'NumericValues.Int4': {
+        'signed': 'The number, -2147483648 to 2147483647.',
+        'unsigned': 'The number, 0 to 4294967295.',
     },
     'NumericValues.Int8': {
         'low': 'The lower 32 bits.',
@@ -974,6 +1062,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         'high_unsigned': 'The upper 32 bits of an unsigned number.',
         'high': 'The upper 32 bits.',
         'value': 'The number. In languages with 64-bit integers only, an unsigned one beyond the signed range comes out negative.',
+    },
+    'NumericValues.Float4': {
+        'value': 'The number, an IEEE 754 single.',
+    },
+    'NumericValues.Float8': {
+        'value': 'The number, an IEEE 754 double.',
     },
     'NumericValues.Decimal': {
         'digits': 'The number.',
@@ -985,9 +1079,16 @@ MEANINGS: dict[str, dict[str, str]] = {
         'bits': 'The bits, the highest first, with zeros in front.',
     },
     'NumericValues.Enum': {
+        'number_1': 'Place of the member, from 1.',
+        'number_2': 'Place of the member, from 1.',
         'value': 'Place of the member, from 1; 0 for the empty string that stands for a wrong value.',
     },
     'NumericValues.Set': {
+        'members_1': 'A bit for each member, of up to 8.',
+        'members_2': 'A bit for each member, of up to 16.',
+        'members_3': 'A bit for each member, of up to 24.',
+        'members_4': 'A bit for each member, of up to 32.',
+        'members_8': 'A bit for each member, of up to 64.',
         'value': 'A bit for each member, the first is the lowest.',
     },
     'Row': {
@@ -1015,6 +1116,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'StringValues.CompressedText': {
         'length': 'Length of what follows, in bytes.',
+        'content': 'The value as the table stores it.',
     },
     'StringValues.CompressedContent': {
         'method': '0 where the value is not compressed; else 0x80 for zlib, 0x08 for a stream without header and checksum, and the size of the length in the low three bits.',
@@ -1026,6 +1128,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'StringValues.Geometry': {
         'length': 'Length of `content`, in bytes.',
+        'content': 'The reference system and the shape.',
     },
     'StringValues.GeometryContent': {
         'srid': 'Number of the spatial reference system.',
@@ -1034,6 +1137,10 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'StringValues.Vector': {
         'length': 'Length of `content`, in bytes; four times the number of dimensions.',
+        'content': 'The elements.',
+    },
+    'StringValues.VectorContent': {
+        'elements': 'The elements, one for each dimension.',
     },
     'StringValues.Json': {
         'length': 'Length of `document`, in bytes.',
@@ -1041,6 +1148,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'StringValues.JsonDiffs': {
         'length': 'Length of `content`, in bytes; 0 where nothing changed.',
+        'content': 'The changes.',
     },
     'StringValues.DiffList': {
         'diffs': 'The changes, in the order they are to be made.',
@@ -1085,6 +1193,9 @@ MEANINGS: dict[str, dict[str, str]] = {
         'fraction': 'The fraction of the second.',
     },
     'TemporalValues.Fraction': {
+        'hundredths': 'The fraction, of a column with 1 or 2 digits.',
+        'ten_thousandths': 'The fraction, of a column with 3 or 4 digits.',
+        'millionths': 'The fraction, of a column with 5 or 6 digits.',
         'value': 'The fraction, in `unit`.',
         'unit': 'What `value` counts, in microseconds.',
         'range': 'Number of values that the bytes can have.',
@@ -1092,6 +1203,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     'Wkb': {
         'byte_order': '1 for little-endian, which is all that servers store.',
         'type': 'What the shape is.',
+        'content': 'The shape, by its type.',
     },
     'Wkb.Point': {
         'x': 'First coordinate; of a geographic system the longitude.',
@@ -1099,6 +1211,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'Wkb.Points': {
         'number_of_points': 'How many points follow.',
+        'points': 'The points, in order.',
     },
     'Wkb.Polygon': {
         'number_of_rings': 'How many rings follow.',

@@ -16,7 +16,9 @@ class NumericValues(KaitaiStruct):
         """TINYINT."""
         is_unsigned: bool
         signed: int | None
+        """The number, -128 to 127."""
         unsigned: int | None
+        """The number, 0 to 255."""
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -25,7 +27,9 @@ class NumericValues(KaitaiStruct):
         """SMALLINT."""
         is_unsigned: bool
         signed: int | None
+        """The number, -32768 to 32767."""
         unsigned: int | None
+        """The number, 0 to 65535."""
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -43,7 +47,9 @@ class NumericValues(KaitaiStruct):
         """INT."""
         is_unsigned: bool
         signed: int | None
+        """The number, -2147483648 to 2147483647."""
         unsigned: int | None
+        """The number, 0 to 4294967295."""
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -70,11 +76,13 @@ class NumericValues(KaitaiStruct):
     class Float4(KaitaiStruct):
         """FLOAT."""
         value: float
+        """The number, an IEEE 754 single."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Float8(KaitaiStruct):
         """DOUBLE."""
         value: float
+        """The number, an IEEE 754 double."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Decimal(KaitaiStruct):
@@ -116,7 +124,9 @@ class NumericValues(KaitaiStruct):
         size: int
         """Length, in bytes; 1 up to 255 members, else 2."""
         number_1: int | None
+        """Place of the member, from 1."""
         number_2: int | None
+        """Place of the member, from 1."""
         def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:
@@ -127,10 +137,15 @@ class NumericValues(KaitaiStruct):
         size: int
         """Length, in bytes; 1, 2, 3, 4 or 8 for up to 8, 16, 24, 32 or 64 members."""
         members_1: int | None
+        """A bit for each member, of up to 8."""
         members_2: int | None
+        """A bit for each member, of up to 16."""
         members_3: int | None
+        """A bit for each member, of up to 24."""
         members_4: int | None
+        """A bit for each member, of up to 32."""
         members_8: int | None
+        """A bit for each member, of up to 64."""
         def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:

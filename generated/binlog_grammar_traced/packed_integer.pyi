@@ -14,8 +14,11 @@ class PackedInteger(KaitaiStruct):
     first: int
     """The value itself up to 250; 251 is NULL; 252, 253 and 254 announce 2, 3 and 8 bytes."""
     value_2: int | None
+    """The value from 251 to 65535."""
     value_3: int | None
+    """The value from 65536 to 16777215."""
     value_8: int | None
+    """The value from 16777216 on."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_null(self) -> bool: ...

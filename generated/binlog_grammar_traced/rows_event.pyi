@@ -131,4 +131,5 @@ class RowsEvent(KaitaiStruct):
 
     class ExtraData(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]
+        """What there is, each with its type."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

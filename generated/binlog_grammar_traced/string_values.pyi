@@ -32,6 +32,7 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of what follows, in bytes."""
         content: StringValues.CompressedContent
+        """The value as the table stores it."""
         _raw_content: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -70,6 +71,7 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of `content`, in bytes."""
         content: StringValues.GeometryContent
+        """The reference system and the shape."""
         _raw_content: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -90,12 +92,14 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of `content`, in bytes; four times the number of dimensions."""
         content: StringValues.VectorContent
+        """The elements."""
         _raw_content: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class VectorContent(KaitaiStruct):
         """The numbers of a vector."""
         elements: list[float]
+        """The elements, one for each dimension."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Json(KaitaiStruct):
@@ -116,6 +120,7 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of `content`, in bytes; 0 where nothing changed."""
         content: StringValues.DiffList
+        """The changes."""
         _raw_content: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 

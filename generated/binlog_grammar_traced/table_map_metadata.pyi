@@ -26,6 +26,7 @@ class TableMapMetadata(KaitaiStruct):
     The server's name: len
     """
     value: TableMapMetadata.Bitmap | TableMapMetadata.DefaultCollation | TableMapMetadata.Numbers | TableMapMetadata.Names | TableMapMetadata.MemberLists | TableMapMetadata.PrefixedKey | TableMapMetadata.UnknownField
+    """The field, by its type."""
     _raw_value: bytes
     def __init__(self, index: int, previous_signedness_index: int, previous_column_name_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
@@ -105,6 +106,7 @@ class TableMapMetadata(KaitaiStruct):
     class Bitmap(KaitaiStruct):
         """A bit for each column that the field is about; the first is the highest bit of the first byte."""
         bits: list[int]
+        """Eight columns in each byte."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Numbers(KaitaiStruct):
@@ -112,6 +114,7 @@ class TableMapMetadata(KaitaiStruct):
         dimensions; or the places of the columns of a primary key.
         """
         numbers: list[_packed_integer.PackedInteger]
+        """The numbers, in the order of the columns."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class DefaultCollation(KaitaiStruct):
@@ -119,6 +122,7 @@ class TableMapMetadata(KaitaiStruct):
         collation: _packed_integer.PackedInteger
         """Number of the collation of all columns but the exceptions."""
         exceptions: list[TableMapMetadata.Exception]
+        """The columns with another collation."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Exception(KaitaiStruct):
@@ -147,7 +151,9 @@ class TableMapMetadata(KaitaiStruct):
 
     class MemberList(KaitaiStruct):
         number_of_members: _packed_integer.PackedInteger
+        """Number of members of one column."""
         members: list[TableMapMetadata.Member]
+        """The members, in the order of the column's declaration."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Member(KaitaiStruct):
@@ -172,4 +178,5 @@ class TableMapMetadata(KaitaiStruct):
     class UnknownField(KaitaiStruct):
         """A field of a kind that this grammar does not know."""
         data: bytes
+        """The bytes of the field."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -13,6 +13,10 @@ class TemporalValues(KaitaiStruct):
     """Values of date and time columns. The types of 5.6.4 (of MariaDB 10.1.2) and later are big-endian, so
     that their bytes sort; the older ones are little-endian.
 
+    The older types have no fraction in MySQL. MariaDB had one (5.3 to 10.1.1, later with
+    `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
+    not tell them apart, so rows of such tables cannot be read by it.
+
     .. seealso::
        sql-common/my_time.cc, my_datetime_packed_from_binary
     """
