@@ -20,7 +20,7 @@ import numpy as np
 
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block, Frames
-from binlog_kaitai.columns.kernels import IMPOSSIBLE, SPECIAL, frame
+from binlog_kaitai.columns.kernels import IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import type_name
@@ -36,6 +36,9 @@ from binlog_kaitai.grammar import (
 from binlog_kaitai.sources import MAGIC
 
 BLOCK_SIZE = 4 << 20
+
+#: As much is read and framed at once, in bytes.
+_STEP = 512 << 10
 
 #: More events than this are divided into several blocks, so that their columns stay small.
 _MAX_EVENTS = 1 << 17
@@ -72,7 +75,11 @@ class BlockReader:
         self._max_event_size = max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
-        self._at, self._end = 0, len(ahead)
+        self._at, self._scanned, self._end = (
+            0,
+            0,
+            len(ahead),
+        )  # of the next block, what is framed, what is read
 
     @classmethod
     def of_file(cls, stream: BinaryIO, name: str, *, block_size: int = BLOCK_SIZE) -> BlockReader:
@@ -83,32 +90,39 @@ class BlockReader:
         return cls(stream, Context(version), len(MAGIC), name=name, ahead=ahead, block_size=block_size)
 
     def __iter__(self) -> Iterator[Block]:
+        found: list[Frames] = []
         while True:
-            frames, end, why = self._find()
+            frames, why = self._find(_MAX_EVENTS - sum(len(part.starts) for part in found))
             if len(frames.starts):
-                yield self._block(frames, end, self.context.layout)
+                found.append(frames)
+            if why == MORE and self._read_on():
+                continue
+            if found:
+                yield self._block(found)
+                found = []
             elif why == SPECIAL:
                 yield self._special_block()
-            elif why == IMPOSSIBLE or not self._fill():
+            elif why == IMPOSSIBLE or not self._make_room():
                 self._leave_to_framer(is_at_end=why != IMPOSSIBLE)
                 return
 
-    def _find(self) -> tuple[Frames, int, int]:
-        return find_events(
-            self._buffer,
-            self._at,
-            self._end,
-            self.context.layout,
-            self._special,
-            max_event_size=self._max_event_size,
-            room=_MAX_EVENTS,
+    def _find(self, room: int) -> tuple[Frames, int]:
+        layout, limit = self.context.layout, self._max_event_size
+        frames, self._scanned, why = find_events(
+            self._buffer, self._scanned, self._end, layout, self._special, room=room, max_event_size=limit
         )
+        return frames, why
 
-    def _block(self, frames: Frames, end: int, layout: Format) -> Block:
-        block = Block(self.name, self._buffer[:end], self.position - self._at, frames, layout)
-        self.position += end - self._at
-        self._at = end
+    def _block(self, found: list[Frames]) -> Block:
+        frames = Frames(*(np.concatenate(values) for values in zip(*found, strict=True)))
+        data = self._buffer[: self._scanned]
+        block = Block(self.name, data, self.position - self._at, frames, self.context.layout)
+        self._leave_behind()
         return block
+
+    def _leave_behind(self) -> None:
+        self.position += self._scanned - self._at
+        self._at = self._scanned
 
     def _special_block(self) -> Block:
         layout = self.context.layout
@@ -126,21 +140,25 @@ class BlockReader:
         self._special = _special_types(
             self.context.layout, everything=kind == EventType.start_encryption_event
         )
-        self.position += end - self._at
-        self._at = end
+        self._scanned = end
+        self._leave_behind()
         return block
 
-    def _fill(self) -> bool:
-        """Read on behind what is there; False at the stream's end."""
+    def _read_on(self) -> bool:
+        """Read a little on, to be looked at while it is in the cache; False without room or at the end."""
+        count = _read_into(self._stream, memoryview(self._buffer)[self._end : self._end + _STEP])
+        self._end += count
+        return count > 0
+
+    def _make_room(self) -> bool:
+        """Move what is not yet whole to the front, and read on; False at the stream's end."""
         have = self._end - self._at
         if have == self._buffer.size:
             self._buffer = np.concatenate((self._buffer, np.empty_like(self._buffer)))
         elif self._at:
             self._buffer[:have] = self._buffer[self._at : self._end].copy()
-            self._at, self._end = 0, have
-        count = _read_into(self._stream, memoryview(self._buffer)[self._end :])
-        self._end += count
-        return count > 0
+            self._at, self._scanned, self._end = 0, 0, have
+        return self._read_on()
 
     def _leave_to_framer(self, *, is_at_end: bool) -> None:
         rest = bytes(self._buffer[self._at : self._end])
@@ -174,7 +192,9 @@ def find_events(
     places = header_offset("event_size"), header_offset("type_code")
     limits = checksums.table(), checksum_size, check_below
     count, end, why = find(data, at, end, length, *places, special, max_event_size, *limits, *frames)
-    return frames.part(0, count), end, why
+    found = frames.part(0, count)
+    checksums.check_large(data, found)
+    return found, end, why
 
 
 def frame_all(name: str, data: bytes, layout: Format) -> Block | None:
@@ -213,6 +233,6 @@ def _read_into(stream: BinaryIO, room: memoryview) -> int:
     try:
         return stream.readinto(room) or 0  # type: ignore[attr-defined]
     except (AttributeError, NotImplementedError, io.UnsupportedOperation):
-        data = stream.read(min(len(room), BLOCK_SIZE)) or b""
+        data = stream.read(len(room)) or b""
         room[: len(data)] = data
         return len(data)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.kernels import BAD, OK, PENDING, crc_table
+from binlog_kaitai.columns.block import Block, Frames
+from binlog_kaitai.columns.kernels import BAD, OK, PENDING, crc_table, read_numbers
 from binlog_kaitai.grammar import CHECKSUM_SIZE
 from binlog_kaitai.reader import checksum_status
 
@@ -25,14 +25,22 @@ def check(block: Block) -> Any:
     if block.is_special:
         status = checksum_status(block.raw(0), block.fixed_header(0), block.layout)
         return np.array([STATUSES.index(status)], dtype=np.uint8)
-    found = block.checksums
-    view = memoryview(block.data)
-    for row in np.flatnonzero(found == PENDING).tolist():
-        end = int(block.starts[row]) + int(block.sizes[row])
-        stated = int.from_bytes(view[end - CHECKSUM_SIZE : end], "little")
-        fits = zlib.crc32(view[block.starts[row] : end - CHECKSUM_SIZE]) == stated
-        found[row] = OK if fits else BAD
-    return found
+    return block.checksums
+
+
+def check_large(data: Any, frames: Frames) -> None:
+    """Check what the kernel has left PENDING."""
+    rows = np.flatnonzero(frames.checksums == PENDING)
+    if not len(rows):
+        return
+    starts = frames.starts[rows]
+    behind = starts + frames.sizes[rows] - CHECKSUM_SIZE
+    stated = np.empty(len(rows), dtype=np.uint64)
+    read_numbers.for_work(len(rows))(data, behind, CHECKSUM_SIZE, False, stated)
+    view, crc32 = memoryview(data), zlib.crc32
+    pairs = zip(starts.tolist(), behind.tolist(), strict=True)
+    computed = np.array([crc32(view[start:end]) for start, end in pairs], dtype=np.uint64)
+    frames.checksums[rows] = np.where(computed == stated, OK, BAD)
 
 
 @cache
