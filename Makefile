@@ -28,8 +28,8 @@ $(STAMP): pyproject.toml tools/setup_venv.sh
 
 run: setup ## verify the sample logs, then make a Parquet table of them with a local Spark
 	@tools/need_java.sh
-	$(BIN)/binlog-kaitai verify $(SAMPLES)
-	$(BIN)/python examples/spark_events.py build/events $(SAMPLES)
+	@$(BIN)/binlog-kaitai verify $(SAMPLES)
+	@$(BIN)/python examples/spark_events.py build/events $(SAMPLES)
 
 test: check ## all checks and tests that need no database server
 	@tools/need_java.sh

@@ -60,7 +60,7 @@ def main(output: str, logs: list[str]) -> None:
     per_log = events.groupBy("file").agg(
         f.count("*").alias("events"),
         f.countDistinct("gtid").alias("transactions"),
-        f.sum("size").alias("bytes"),
+        f.max("end_position").alias("bytes"),
     )
     show(console, "Logs", per_log.withColumn("file", short_name("file")).orderBy("file"))
     per_type = events.groupBy("type").agg(f.count("*").alias("events"), f.sum("size").alias("bytes"))
