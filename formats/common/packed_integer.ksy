@@ -19,12 +19,15 @@ seq:
   - id: value_2
     type: u2
     if: first == 252
+    doc: The value from 251 to 65535.
   - id: value_3
     type: b24le
     if: first == 253
+    doc: The value from 65536 to 16777215.
   - id: value_8
     type: u8
     if: first == 254
+    doc: The value from 16777216 on.
 instances:
   is_null:
     value: first == 251

@@ -135,6 +135,7 @@ types:
       - id: chunks
         type: extra_row_info(_parent.is_update)
         repeat: eos
+        doc: What there is, each with its type.
   row_list:
     seq:
       - id: rows
@@ -148,3 +149,4 @@ types:
             false
           )
         repeat: eos
+        doc: The rows.

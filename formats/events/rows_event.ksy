@@ -148,3 +148,4 @@ types:
       - id: chunks
         type: extra_row_info(_parent.is_update)
         repeat: eos
+        doc: What there is, each with its type.

@@ -150,6 +150,7 @@ types:
         type: column_metadata(_parent.column_types[_index])
         repeat: expr
         repeat-expr: _parent.number_of_columns.value
+        doc: One for each column; many have no bytes.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof

@@ -50,6 +50,7 @@ seq:
         'field_type::column_visibility': bitmap
         'field_type::vector_dimensionality': numbers
         _: unknown_field
+    doc: The field, by its type.
 instances:
   signedness_index:
     value: 'type == field_type::signedness ? index : previous_signedness_index'
@@ -64,6 +65,7 @@ types:
       - id: bits
         type: u1
         repeat: eos
+        doc: Eight columns in each byte.
   numbers:
     doc: |
       A number for each column that the field is about: a collation, a type of geometry, a number of
@@ -72,6 +74,7 @@ types:
       - id: numbers
         type: packed_integer
         repeat: eos
+        doc: The numbers, in the order of the columns.
   default_collation:
     doc: The collation of most columns, and the exceptions.
     seq:
@@ -81,6 +84,7 @@ types:
       - id: exceptions
         type: exception
         repeat: eos
+        doc: The columns with another collation.
   exception:
     seq:
       - id: column
@@ -116,10 +120,12 @@ types:
     seq:
       - id: number_of_members
         type: packed_integer
+        doc: Number of members of one column.
       - id: members
         type: member
         repeat: expr
         repeat-expr: number_of_members.value
+        doc: The members, in the order of the column's declaration.
   member:
     -webide-representation: '{value}'
     seq:
@@ -148,6 +154,7 @@ types:
     seq:
       - id: data
         size-eos: true
+        doc: The bytes of the field.
 enums:
   field_type:
     1:

@@ -24,6 +24,7 @@ seq:
         'info_type::ndb': ndb
         'info_type::partition': partition
         _: unknown_info
+    doc: The chunk, by its type.
 types:
   ndb:
     seq:
@@ -56,6 +57,7 @@ types:
     seq:
       - id: data
         size-eos: true
+        doc: The rest of the extra data.
 enums:
   info_type:
     0:

@@ -7,6 +7,7 @@ meta:
   imports:
     - /values/column_types
     - /values/json_opaque
+    - /values/numeric_values
 doc: |
   A JSON document as MySQL stores it, since 5.7.8. An object or array starts with a table of its
   members; what does not fit into the table is found by an offset from the start of that object or
@@ -55,6 +56,7 @@ types:
             'value_type::string': text
             'value_type::opaque': opaque
             _: unknown_value
+        doc: The value, by its type.
   container:
     -webide-representation: '{number_of_elements}'
     doc: An object or array.
@@ -180,48 +182,60 @@ types:
       - id: value
         type: u1
         enum: literal
+        doc: Which of the three literals.
   int16_value:
     -webide-representation: '{value:dec}'
     doc: A signed number of 2 bytes.
     seq:
       - id: value
         type: s2
+        doc: The number.
   uint16_value:
     -webide-representation: '{value:dec}'
     doc: An unsigned number of 2 bytes.
     seq:
       - id: value
         type: u2
+        doc: The number.
   int32_value:
     -webide-representation: '{value:dec}'
     doc: A signed number of 4 bytes.
     seq:
       - id: value
         type: s4
+        doc: The number.
   uint32_value:
     -webide-representation: '{value:dec}'
     doc: An unsigned number of 4 bytes.
     seq:
       - id: value
         type: u4
+        doc: The number.
   int64_value:
     -webide-representation: '{value:dec}'
     doc: A signed number of 8 bytes.
     seq:
-      - id: value
-        type: s8
+      - id: number
+        type: numeric_values::int_8(false)
+        doc: The number, in two halves.
+    instances:
+      value:
+        value: number.value
+        doc: The number.
   uint64_value:
     -webide-representation: '{value:dec}'
     doc: An unsigned number of 8 bytes.
     seq:
       - id: value
         type: u8
+        doc: The number.
   double_value:
     -webide-representation: '{value}'
     doc: A floating-point number.
     seq:
       - id: value
         type: f8
+        doc: The number.
   text:
     -webide-representation: '{value}'
     seq:
@@ -248,11 +262,13 @@ types:
       - id: value
         size: length.value
         type: json_opaque(type)
+        doc: The value, as a column of its type would have it.
   unknown_value:
     doc: A value of a type that this grammar does not know, and all that stands behind it.
     seq:
       - id: data
         size-eos: true
+        doc: The bytes up to the end of the document.
   length:
     -webide-representation: '{value:dec}'
     doc: A length in groups of 7 bits, the lowest first; up to 5 bytes.
@@ -262,6 +278,7 @@ types:
         type: group(_index)
         repeat: until
         repeat-until: not _.has_next
+        doc: The bytes of the length.
     instances:
       value:
         value: |

@@ -26,6 +26,7 @@ seq:
         'column_types::column_type::timestamp': datetime
         'column_types::column_type::time': time
         _: other
+    doc: The value, by its type.
 types:
   decimal:
     seq:
@@ -37,9 +38,11 @@ types:
         doc: Number of digits behind the point.
       - id: number
         type: numeric_values::decimal(precision, scale)
+        doc: The digits.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: Bytes behind the number.
   datetime:
     -webide-representation: '{year:dec}-{month:dec}-{day:dec} {hour:dec}:{minute:dec}:{second:dec}'
     doc: One number of 8 bytes, from the microsecond in its lowest bits to the year.
@@ -68,6 +71,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: Bytes behind the number.
     instances:
       year:
         value: '(year_month / 13).as<u4>'
@@ -89,6 +93,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: Bytes behind the number.
     instances:
       is_negative:
         value: sign < 0

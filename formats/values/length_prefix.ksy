@@ -15,15 +15,19 @@ seq:
   - id: length_1
     type: u1
     if: size == 1
+    doc: The length, where it has 1 byte.
   - id: length_2
     type: u2
     if: size == 2
+    doc: The length, where it has 2 bytes.
   - id: length_3
     type: b24le
     if: size == 3
+    doc: The length, where it has 3 bytes.
   - id: length_4
     type: u4
     if: size == 0 or size > 3
+    doc: The length, where it has 4 bytes.
 instances:
   value:
     value: '(size == 1 ? length_1 : size == 2 ? length_2 : size == 3 ? length_3 : length_4).as<u4>'

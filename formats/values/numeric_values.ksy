@@ -19,9 +19,11 @@ types:
       - id: signed
         type: s1
         if: not is_unsigned
+        doc: The number, -128 to 127.
       - id: unsigned
         type: u1
         if: is_unsigned
+        doc: The number, 0 to 255.
     instances:
       value:
         value: 'is_unsigned ? unsigned : signed'
@@ -35,9 +37,11 @@ types:
       - id: signed
         type: s2
         if: not is_unsigned
+        doc: The number, -32768 to 32767.
       - id: unsigned
         type: u2
         if: is_unsigned
+        doc: The number, 0 to 65535.
     instances:
       value:
         value: 'is_unsigned ? unsigned : signed'
@@ -64,43 +68,56 @@ types:
       - id: signed
         type: s4
         if: not is_unsigned
+        doc: The number, -2147483648 to 2147483647.
       - id: unsigned
         type: u4
         if: is_unsigned
+        doc: The number, 0 to 4294967295.
     instances:
       value:
         value: '(is_unsigned ? unsigned.as<s8> : signed.as<s8>).as<s8>'
   int_8:
-    -webide-representation: '{signed:dec}{unsigned:dec}'
-    doc: BIGINT.
+    -webide-representation: '{value:dec}'
+    doc: |
+      BIGINT. In two halves, since the JavaScript runtime reads some negative numbers of 8 bytes wrong.
     params:
       - id: is_unsigned
         type: bool
     seq:
-      - id: signed
-        type: s8
+      - id: low
+        type: u4
+        doc: The lower 32 bits.
+      - id: high_signed
+        type: s4
         if: not is_unsigned
-      - id: unsigned
-        type: u8
+        doc: The upper 32 bits of a signed number.
+      - id: high_unsigned
+        type: u4
         if: is_unsigned
+        doc: The upper 32 bits of an unsigned number.
     instances:
+      high:
+        value: '(is_unsigned ? high_unsigned.as<s8> : high_signed.as<s8>).as<s8>'
+        doc: The upper 32 bits.
       value:
-        value: '(is_unsigned ? unsigned.as<s8> : signed).as<s8>'
+        value: (high * 0x100000000.as<s8> + low).as<s8>
         doc: |
-          The number. In languages with 64-bit integers, take `unsigned` for what is beyond the
-          signed range.
+          The number. In languages with 64-bit integers only, an unsigned one beyond the signed range
+          comes out negative.
   float_4:
     -webide-representation: '{value}'
     doc: FLOAT.
     seq:
       - id: value
         type: f4
+        doc: The number, an IEEE 754 single.
   float_8:
     -webide-representation: '{value}'
     doc: DOUBLE.
     seq:
       - id: value
         type: f8
+        doc: The number, an IEEE 754 double.
   decimal:
     -webide-representation: '{digits}'
     doc: |
@@ -153,9 +170,11 @@ types:
       - id: number_1
         type: u1
         if: size < 2
+        doc: Place of the member, from 1.
       - id: number_2
         type: u2
         if: size >= 2
+        doc: Place of the member, from 1.
     instances:
       value:
         value: 'size < 2 ? number_1 : number_2'
@@ -171,18 +190,23 @@ types:
       - id: members_1
         type: u1
         if: size == 1
+        doc: A bit for each member, of up to 8.
       - id: members_2
         type: u2
         if: size == 2
+        doc: A bit for each member, of up to 16.
       - id: members_3
         type: b24le
         if: size == 3
+        doc: A bit for each member, of up to 24.
       - id: members_4
         type: u4
         if: size == 4
+        doc: A bit for each member, of up to 32.
       - id: members_8
         type: u8
         if: size == 0 or size > 4
+        doc: A bit for each member, of up to 64.
     instances:
       value:
         value: |

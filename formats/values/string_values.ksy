@@ -40,6 +40,7 @@ types:
       - id: content
         size: length.value
         type: compressed_content
+        doc: The value as the table stores it.
   compressed_content:
     doc: A value as the table stores it; nothing at all for an empty value.
     doc-ref: sql/field_comp.cc (MariaDB)
@@ -91,6 +92,7 @@ types:
       - id: content
         size: length.value
         type: geometry_content
+        doc: The reference system and the shape.
   geometry_content:
     -webide-representation: 'SRID {srid:dec}'
     seq:
@@ -121,12 +123,14 @@ types:
       - id: content
         size: length.value
         type: vector_content
+        doc: The elements.
   vector_content:
     doc: The numbers of a vector.
     seq:
       - id: elements
         type: f4
         repeat: eos
+        doc: The elements, one for each dimension.
   json:
     -webide-representation: '{document}'
     doc: JSON of MySQL (MariaDB's is a LONGTEXT), or the hidden column of a multi-valued index.
@@ -157,6 +161,7 @@ types:
       - id: content
         size: length.value
         type: diff_list
+        doc: The changes.
   diff_list:
     seq:
       - id: diffs

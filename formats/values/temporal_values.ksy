@@ -7,6 +7,10 @@ meta:
 doc: |
   Values of date and time columns. The types of 5.6.4 (of MariaDB 10.1.2) and later are big-endian, so
   that their bytes sort; the older ones are little-endian.
+
+  The older types have no fraction in MySQL. MariaDB had one (5.3 to 10.1.1, later with
+  `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
+  not tell them apart, so rows of such tables cannot be read by it.
 doc-ref: sql-common/my_time.cc, my_datetime_packed_from_binary
 types:
   year:
@@ -175,12 +179,15 @@ types:
       - id: hundredths
         type: u1
         if: fractional_digits == 1 or fractional_digits == 2
+        doc: The fraction, of a column with 1 or 2 digits.
       - id: ten_thousandths
         type: u2be
         if: fractional_digits == 3 or fractional_digits == 4
+        doc: The fraction, of a column with 3 or 4 digits.
       - id: millionths
         type: b24be
         if: fractional_digits > 4
+        doc: The fraction, of a column with 5 or 6 digits.
     instances:
       value:
         value: |

@@ -33,6 +33,7 @@ seq:
         'shape_type::multi_line_string': shapes
         'shape_type::multi_polygon': shapes
         'shape_type::geometry_collection': shapes
+    doc: The shape, by its type.
 types:
   point:
     -webide-representation: '{x} {y}'
@@ -52,6 +53,7 @@ types:
         type: point
         repeat: expr
         repeat-expr: number_of_points
+        doc: The points, in order.
   polygon:
     seq:
       - id: number_of_rings
