@@ -9,6 +9,10 @@
             print(event.position, event.type, event.body)
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from binlog_kaitai.errors import (
     BinlogError,
     ChecksumError,
@@ -22,6 +26,9 @@ from binlog_kaitai.errors import (
     UsageError,
 )
 from binlog_kaitai.reader import End, EndKind, Event, LogReader, open
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.batches import read_events
 
 __version__ = "0.1.0"
 
@@ -41,4 +48,14 @@ __all__ = [
     "TruncatedError",
     "UsageError",
     "open",
+    "read_events",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # NumPy and PyArrow are loaded by whoever asks for columns, not by `import binlog_kaitai`.
+    if name == "read_events":
+        from binlog_kaitai.columns.batches import read_events
+
+        return read_events
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,3 +8,18 @@ Strategy
 3. What arithmetic cannot reach, and whatever looks wrong, goes to the reader, event by event. So the
    columns need no error handling of their own, and both readers say the same.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["EVENTS_SCHEMA", "read_events"]
+
+
+def __getattr__(name: str) -> Any:
+    # PyArrow is loaded when it is needed: lines of JSON do without it.
+    if name in __all__:
+        from binlog_kaitai.columns import batches
+
+        return getattr(batches, name)
+    raise AttributeError(name)
