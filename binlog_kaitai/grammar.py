@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.binlog_event import BinlogEvent
+from binlog_grammar.column_types import ColumnTypes
 from binlog_grammar.compressed_data import CompressedData
 from binlog_grammar.effective_type import EffectiveType
 from binlog_grammar.event_body import EventBody
@@ -25,6 +26,7 @@ from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout
 from binlog_grammar.log_start import LogStart
 from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent
+from binlog_grammar.table_map_metadata import TableMapMetadata
 from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
@@ -38,6 +40,7 @@ __all__ = [
     "LAYOUTS",
     "UNKNOWN_BODY",
     "BinlogEvent",
+    "ColumnType",
     "EventBody",
     "EventHeader",
     "EventType",
@@ -46,6 +49,7 @@ __all__ = [
     "Header",
     "Layout",
     "TableMapEvent",
+    "TableMapField",
     "TransactionPayloadEvent",
     "UserVarEvent",
     "detect_version",
@@ -59,6 +63,8 @@ __all__ = [
 ]
 
 EventType = BinlogEnums.EventType
+ColumnType = ColumnTypes.ColumnType
+TableMapField = TableMapMetadata.FieldType
 
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = 4

@@ -1,0 +1,223 @@
+"""The columns of a table, as a table map event tells them and DDL adds to it.
+
+Names come from the table map where `binlog_row_metadata` was FULL, else from a definition (DDL), else they
+are ``c1``, ``c2`` …; what the log says always goes before what a definition says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol, TypeVar
+
+from binlog_kaitai.charsets import charset_of, decode
+from binlog_kaitai.grammar import ColumnType, TableMapEvent
+from binlog_kaitai.table_facts import ColumnFacts, facts_of
+
+
+_T = TypeVar("_T")
+
+#: Their `pack_length` is that of the value itself.
+_FLOATS = frozenset((ColumnType.float, ColumnType.double))
+
+
+class ColumnDefinition(Protocol):
+    """What a CREATE TABLE says of one column; None for what it leaves open."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type_name(self) -> str: ...
+    @property
+    def is_unsigned(self) -> bool | None: ...
+    @property
+    def charset(self) -> str | None: ...
+    @property
+    def members(self) -> tuple[str, ...] | None: ...
+    @property
+    def is_primary_key(self) -> bool | None: ...
+    @property
+    def is_visible(self) -> bool | None: ...
+
+
+class TableDefinition(Protocol):
+    """What DDL says of one table; the columns in the table's order."""
+
+    @property
+    def columns(self) -> Sequence[ColumnDefinition]: ...
+
+
+class NameSource(Enum):
+    """Where the names of columns come from."""
+
+    LOG = "log"
+    DEFINITION = "definition"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table; None stands for what neither log nor definition says.
+
+    Attributes
+    ----------
+    index : int
+        Place in the table, from 0.
+    is_named : bool
+        False where `name` is made up.
+    type : ColumnType or int
+        What the value's layout goes by: ENUM and SET resolved; a number that the grammar does not know.
+    length : int
+        Of CHAR and BINARY the longest value, of BIT, ENUM and SET a value, in bytes; else 0.
+    length_size : int
+        Size of the length in front of a value, in bytes; 0 where there is none.
+    max_length : int or None
+        Longest value of VARCHAR and VARBINARY, in bytes.
+    precision, scale : int or None
+        Digits of a DECIMAL, in all and behind the point.
+    fractional_digits : int
+        Digits of the second's fraction; 0 for types without.
+    bits : int or None
+        Number of bits of a BIT.
+    element_type : ColumnType, int or None
+        Of a typed array, the type of its elements.
+    charset : str or None
+        The server's name, such as ``"utf8mb4"``; ``"binary"`` for byte strings.
+    members : tuple of str or None
+        Of ENUM and SET.
+    geometry_type : int or None
+        Number of the kind of shape, 0 for any.
+    type_name : str or None
+        The SQL type as DDL has it, such as ``"int unsigned"`` or ``"uuid"``.
+    """
+
+    index: int
+    name: str
+    is_named: bool
+    type: ColumnType | int
+    length: int
+    length_size: int
+    max_length: int | None
+    precision: int | None
+    scale: int | None
+    fractional_digits: int
+    bits: int | None
+    element_type: ColumnType | int | None
+    is_unsigned: bool | None
+    is_nullable: bool
+    collation_id: int | None
+    charset: str | None
+    members: tuple[str, ...] | None
+    is_primary_key: bool | None
+    is_visible: bool | None
+    geometry_type: int | None
+    vector_dimensions: int | None
+    type_name: str | None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of one table at the time of an event.
+
+    Attributes
+    ----------
+    primary_key : tuple of int
+        Places of its columns, from 0, in the key's order where the log has it; empty where unknown.
+    names_from : NameSource
+        Where the names come from.
+    is_readable : bool
+        The lengths of all columns' values are known, so that rows can be read.
+    """
+
+    schema_name: str
+    table_name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[int, ...]
+    names_from: NameSource
+    is_readable: bool
+
+    @property
+    def full_name(self) -> str:
+        """``schema.table``."""
+        return f"{self.schema_name}.{self.table_name}"
+
+    @classmethod
+    def of(
+        cls,
+        table_map: TableMapEvent,
+        definition: TableDefinition | None = None,
+        *,
+        is_mariadb: bool = False,
+    ) -> Schema:
+        """The schema that a table map tells, with a definition for what it does not.
+
+        Parameters
+        ----------
+        table_map
+            Body of a table map event.
+        definition
+            The table by DDL; not used if it has another number of columns.
+        is_mariadb
+            Whether MariaDB wrote the log; it counts other columns in the lists of collations.
+        """
+        facts = facts_of(table_map, is_mariadb=is_mariadb)
+        if definition is not None and len(definition.columns) != len(facts.columns):
+            definition = None
+        defined = definition.columns if definition is not None else [None] * len(facts.columns)
+        names_from = _names_from(facts.columns, definition)
+        columns = tuple(
+            _column(found, known, names_from) for found, known in zip(facts.columns, defined, strict=True)
+        )
+        key = facts.primary_key or tuple(one.index for one in columns if one.is_primary_key)
+        return cls(table_map.schema_name, table_map.table_name, columns, key, names_from, facts.is_readable)
+
+
+def _names_from(columns: Sequence[ColumnFacts], definition: TableDefinition | None) -> NameSource:
+    if columns and all(column.name is not None for column in columns):
+        return NameSource.LOG
+    return NameSource.NONE if definition is None else NameSource.DEFINITION
+
+
+def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: NameSource) -> Column:
+    name = found.name if names_from is NameSource.LOG else known.name if known else None
+    charset = charset_of(found.collation_id) if found.collation_id is not None else None
+    charset = charset or (known.charset if known else None)
+    members = None if found.members is None else tuple(_member(one, charset) for one in found.members)
+    is_key = found.is_primary_key
+    if is_key is None and names_from is NameSource.LOG:
+        is_key = False  # a log with names has the primary key too, if there is one
+    metadata = found.metadata
+    return Column(
+        index=found.index,
+        name=f"c{found.index + 1}" if name is None else name,
+        is_named=name is not None,
+        type=found.type,
+        length=metadata.byte_length or metadata.length if metadata else 0,
+        length_size=metadata.length_size if metadata and found.type not in _FLOATS else 0,
+        max_length=metadata.max_length if metadata else None,
+        precision=metadata.precision if metadata else None,
+        scale=metadata.scale if metadata else None,
+        fractional_digits=(metadata.fractional_digits or 0) if metadata else 0,
+        bits=metadata.bytes * 8 + metadata.bits if metadata and metadata.is_bit else None,
+        element_type=metadata.element_type if metadata else None,
+        is_unsigned=_first(found.is_unsigned, known.is_unsigned if known else None),
+        is_nullable=found.is_nullable,
+        collation_id=found.collation_id,
+        charset=charset,
+        members=_first(members, known.members if known else None),
+        is_primary_key=_first(is_key, known.is_primary_key if known else None),
+        is_visible=_first(found.is_visible, known.is_visible if known else None),
+        geometry_type=found.geometry_type,
+        vector_dimensions=found.vector_dimensions,
+        type_name=known.type_name if known else None,
+    )
+
+
+def _first(told: _T | None, defined: _T | None) -> _T | None:
+    return defined if told is None else told
+
+
+def _member(value: bytes, charset: str | None) -> str:
+    text = decode(value, charset)
+    return text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")

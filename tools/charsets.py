@@ -1,0 +1,167 @@
+"""Writes binlog_kaitai/charsets/charsets.json from what real servers say: `python -m tools.charsets`.
+
+Every character of every character set is asked for with CONVERT … USING; what Python's nearest codec reads
+otherwise goes into the file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tools.servers import Server
+
+TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "charsets" / "charsets.json"
+SERVERS = ("mysql-9.7", "mariadb-11.8")
+#: A run of characters in code order that is at least this long is written as its two ends.
+_LONG_RUN = 8
+_AT_ONCE = 400
+
+_DOUBLE = r"[\x81-\xfe].|."
+_JAPANESE_EUC = r"\x8f..|[\x8e\xa1-\xfe].|."
+_SHIFTED = r"[\x81-\x9f\xe0-\xfc].|."
+
+
+class Base(NamedTuple):
+    """The Python codec nearest to a character set, and which bytes make one character."""
+
+    codec: str
+    pattern: str = ""
+    leads: Iterable[bytes] = ()
+    more: tuple[bytes, ...] = ()
+
+
+_DOUBLE_LEADS = [bytes([lead]) for lead in range(0x81, 0xFF)]
+_EUC_LEADS = [*(bytes([lead]) for lead in range(0x8E, 0xFF)), *(bytes([0x8F, x]) for x in range(0xA1, 0xFF))]
+
+BASES = {
+    "armscii8": Base("ascii"), "ascii": Base("ascii"), "big5": Base("big5", _DOUBLE, _DOUBLE_LEADS),
+    "cp1250": Base("cp1250"), "cp1251": Base("cp1251"), "cp1256": Base("cp1256"), "cp1257": Base("cp1257"),
+    "cp850": Base("cp850"), "cp852": Base("cp852"), "cp866": Base("cp866"),
+    "cp932": Base("cp932", _SHIFTED, _DOUBLE_LEADS), "dec8": Base("ascii"),
+    "eucjpms": Base("euc_jp", _JAPANESE_EUC, _EUC_LEADS), "euckr": Base("cp949", _DOUBLE, _DOUBLE_LEADS),
+    # Python follows the standard of 2005, which changed the places of two characters.
+    "gb18030": Base("gb18030", r"[\x81-\xfe](?:[0-9]..|.)|.", _DOUBLE_LEADS, (b"\x81\x35\xf4\x37",)),
+    "gb2312": Base("gb2312", _DOUBLE, _DOUBLE_LEADS), "gbk": Base("gbk", _DOUBLE, _DOUBLE_LEADS),
+    "geostd8": Base("ascii"), "greek": Base("iso8859-7"), "hebrew": Base("iso8859-8"),
+    "hp8": Base("hp-roman8"), "keybcs2": Base("ascii"), "koi8r": Base("koi8-r"), "koi8u": Base("koi8-u"),
+    "latin1": Base("cp1252"), "latin2": Base("iso8859-2"), "latin5": Base("iso8859-9"),
+    "latin7": Base("iso8859-13"), "macce": Base("mac-latin2"), "macroman": Base("mac-roman"),
+    "sjis": Base("shift_jis", _SHIFTED, _DOUBLE_LEADS), "swe7": Base("ascii"), "tis620": Base("tis-620"),
+    "ujis": Base("euc_jp", _JAPANESE_EUC, _EUC_LEADS),
+}  # fmt: skip
+
+#: Encodings of Unicode, whose codecs differ in nothing.
+UNICODE = {
+    "ucs2": "utf-16-be", "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be",
+    "utf8mb3": "utf-8", "utf8mb4": "utf-8",
+}  # fmt: skip
+
+
+def main() -> int:
+    collations: dict[str, set[int]] = {}
+    for name in SERVERS:
+        for number, charset in _collations(name):
+            collations.setdefault(charset, set()).add(number)
+    server = Server(SERVERS[0])
+    entries: dict[str, dict[str, Any]] = {}
+    for charset in sorted(collations):
+        entries[charset] = {"collations": _ranges(collations[charset])}
+        if charset in UNICODE:
+            entries[charset]["codec"] = UNICODE[charset]
+        elif charset in BASES:
+            entries[charset].update(_entry(server, charset, BASES[charset]))
+    lines = (f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())
+    TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    return 0
+
+
+def _collations(server: str) -> list[tuple[int, str]]:
+    table = "COLLATION_CHARACTER_SET_APPLICABILITY" if server.startswith("mariadb") else "COLLATIONS"
+    rows = Server(server).execute(f"SELECT id, character_set_name FROM information_schema.{table}")
+    # A collation of MariaDB may go with several character sets, each under a number of its own.
+    return [(number, charset) for number, charset in rows if number]
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return " ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _entry(server: Server, charset: str, base: Base) -> dict[str, Any]:
+    singles = [bytes([number]) for number in range(256)]
+    codes = [*singles, *(lead + bytes([end]) for lead in base.leads for end in range(0x40, 0xFF)), *base.more]
+    others = [
+        (code, text)
+        for code, text in _ask(server, charset, codes)
+        if text is not None and text != _python(code, base.codec)
+    ]
+    entry: dict[str, Any] = {"codec": base.codec}
+    if others:
+        entry |= {"pattern": base.pattern} if base.pattern else {}
+        entry["others"] = list(_runs(others))
+    return entry
+
+
+def _ask(server: Server, charset: str, codes: list[bytes]) -> Iterator[tuple[bytes, str | None]]:
+    connection = server.connect()
+    cursor = connection.cursor()
+    for start in range(0, len(codes), _AT_ONCE):
+        yield from _convert(cursor, charset, codes[start : start + _AT_ONCE])
+    connection.close()
+
+
+def _convert(cursor: Any, charset: str, codes: list[bytes]) -> Iterator[tuple[bytes, str | None]]:
+    """Each code with its text; None for one that is no character, or more than one."""
+    texts = ", ".join(f"HEX(CONVERT(_{charset} X'{code.hex()}' USING utf8mb4))" for code in codes)
+    try:
+        cursor.execute(f"SELECT {texts}")
+    except Exception:
+        # The server refuses a literal that is no character: find which one it is.
+        if len(codes) == 1:
+            yield codes[0], None
+            return
+        half = len(codes) // 2
+        yield from _convert(cursor, charset, codes[:half])
+        yield from _convert(cursor, charset, codes[half:])
+        return
+    for code, found in zip(codes, cursor.fetchone(), strict=True):
+        text = bytes.fromhex(found or "").decode("utf-8")
+        yield code, text if len(text) == 1 and (text != "?" or code == b"?") else None
+
+
+def _python(code: bytes, codec: str) -> str | None:
+    try:
+        return code.decode(codec)
+    except UnicodeDecodeError:
+        return None
+
+
+def _runs(others: list[tuple[bytes, str]]) -> Iterator[list[str]]:
+    """The characters as runs of adjacent codes, as `charsets.tables` reads them."""
+    runs: list[tuple[bytes, str]] = []
+    for code, text in others:
+        if runs and _is_next(code, *runs[-1]):
+            runs[-1] = (runs[-1][0], runs[-1][1] + text)
+        else:
+            runs.append((code, text))
+    for code, text in runs:
+        is_even = all(ord(text[at]) == ord(text[0]) + at for at in range(len(text)))
+        yield [code.hex(), text[0], text[-1]] if is_even and len(text) >= _LONG_RUN else [code.hex(), text]
+
+
+def _is_next(code: bytes, start: bytes, text: str) -> bool:
+    same_length = len(code) == len(start)
+    return same_length and int.from_bytes(code, "big") == int.from_bytes(start, "big") + len(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
