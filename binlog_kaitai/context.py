@@ -63,6 +63,11 @@ class Context:
         table_id = rows_table_id(raw, type_code, self.layout)
         return None if table_id is None else self.table_maps.get(table_id)
 
+    def check_readable(self) -> None:
+        """Refuse what lies behind a START_ENCRYPTION_EVENT: its header and checksum mean nothing either."""
+        if self.is_encrypted:
+            raise EncryptedError("the event is encrypted by MariaDB (encrypt_binlog)")
+
     def observe(self, raw: bytes, header: Header) -> BinlogEvent | None:
         """Take in one event, in the order of the log; gives it parsed where that was needed.
 
@@ -73,8 +78,7 @@ class Context:
         EncryptedError
             The event lies behind a START_ENCRYPTION_EVENT.
         """
-        if self.is_encrypted:
-            raise EncryptedError("the event is encrypted by MariaDB (encrypt_binlog)")
+        self.check_readable()
         kind = self.layout.effective_type(header.type_code)
         if kind not in CONTEXT_TYPES:
             return None

@@ -219,6 +219,7 @@ class LogReader(AbstractContextManager["LogReader"]):
             raise error.at(file=name, position=position) from error.__cause__
 
     def _take_in(self, name: str, frame: Frame, context: Context) -> Event:
+        context.check_readable()
         status = checksum_status(frame.raw, frame.header, context.layout)
         table_map = context.table_map_of(frame.raw, frame.header.type_code)
         event = Event(name, frame, context.layout, table_map, status)
