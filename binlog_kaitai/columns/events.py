@@ -111,11 +111,11 @@ class EventPages:
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
         column = gtids.column(block, pool, failures.setdefault)
         tables.begin(block, pool)
-        wanted = selection.of(block, column, pool, tables)
+        wanted = selection.of(block, column, pool)
         if failures:
             wanted[min(failures) :] = False
         new_program = self._prologue(block, pool, statuses, column)
-        infos = Infos(block, pool, tables, wanted, new_program, failures.setdefault)
+        infos = Infos(block, pool, tables, wanted, selection, new_program, failures.setdefault)
         if failures:
             wanted[min(failures) :] = False
         if wanted.any():

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.lines import Column, Pool, Program, json_text
+from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, text_of
+from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps, decode
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import INFO_FIELDS, InfoField
 from binlog_kaitai.grammar import ENUMS, ROWS_TYPES
 from binlog_kaitai.info import info_of
+
+#: The fields that the filters by name look at.
+_NAMES = ("schema_name", "table_name")
 
 _OF_TABLE_MAP = "table_map."
 
@@ -28,7 +32,7 @@ class Infos:
     Parameters
     ----------
     wanted : bool array
-        The events to write.
+        The events to write; those that `selection` does not take by their names are struck out.
     fail
         Gets the number and the error of an event that cannot be read.
 
@@ -46,16 +50,17 @@ class Infos:
         pool: Pool,
         tables: TableMaps,
         wanted: Any,
+        selection: Selection,
         new_program: Callable[[], Program],
         fail: Callable[[int, BinlogError], object],
     ) -> None:
         self._block, self._pool, self._tables = block, pool, tables
-        self._new_program, self._fail = new_program, fail
+        self._selection, self._new_program, self._fail = selection, new_program, fail
         self.programs: list[Program] = []
         self.program_of = np.zeros(len(block), dtype=np.int64)
         self.row_of = np.zeros(len(block), dtype=np.int64)
         leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
-        self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])))
+        self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])), wanted)
 
     def _add_kind(self, kind: int, wanted: Any) -> Any:
         """Add the events of one type; gives those that are left to the reader."""
@@ -73,7 +78,20 @@ class Infos:
             assert column is not None
             program.column(column)
         self._add(program.text("}"), rows)
-        return rows[wanted[rows] & ~block.body(kind).fits]
+        fits = block.body(kind).fits
+        if self._selection.has_names:
+            by_name = {field.name: column for field, column in zip(fields, columns, strict=True)}
+            self._strike_out(rows, fits, by_name, wanted)
+        return rows[wanted[rows] & ~fits]
+
+    def _strike_out(self, rows: Any, fits: Any, columns: dict[str, Column | None], wanted: Any) -> None:
+        """Drop the events of other schemas and tables than are asked for."""
+        for index in np.flatnonzero(wanted[rows] & fits).tolist():
+            names = [self._text(columns.get(name), index) for name in _NAMES]
+            wanted[rows[index]] = self._selection.takes_names(*names)
+
+    def _text(self, column: Column | None, row: int) -> str | None:
+        return None if column is None else text_of(self._block.data, self._pool, column, row)
 
     def _add(self, program: Program, rows: Any) -> None:
         self.program_of[rows] = len(self.programs)
@@ -106,13 +124,15 @@ class Infos:
         texts = [json_text(names.get(value, value)) for value in distinct.tolist()]
         return self._pool.choice(codes.reshape(-1), texts, mask)
 
-    def _add_by_reader(self, rows: Any) -> None:
+    def _add_by_reader(self, rows: Any, wanted: Any) -> None:
         if not len(rows):
             return
         texts = []
         for row in rows.tolist():
             try:
-                texts.append(json_text(info_of(self._parsed(row))))
+                info: dict[str, Any] = info_of(self._parsed(row))
+                texts.append(json_text(info))
+                wanted[row] = self._selection.takes_names(*(info.get(name) for name in _NAMES))
             except BinlogError as error:
                 texts.append(b"null")
                 self._fail(row, error)

@@ -132,6 +132,15 @@ class Pool:
         return Column(TEXT, first, second)
 
 
+def text_of(data: Any, pool: Pool, column: Column, row: int) -> str | None:
+    """A cell of a column of text; None for null."""
+    start, length = int(column.first[row]), int(column.second[row])
+    if start >= 0:
+        return bytes(data[start : start + length]).decode()
+    value: str | None = json.loads(pool.read(-start - 1, length))
+    return value
+
+
 class Program:
     """The pieces of one kind of line."""
 

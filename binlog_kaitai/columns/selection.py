@@ -8,7 +8,6 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.table_maps import TableMaps
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
 
@@ -20,16 +19,20 @@ class Selection:
     ----------
     is_over : bool
         A stop position or time has been reached: nothing behind it is wanted.
+    has_names : bool
+        Events are chosen by schema or table, too, see `takes_names`; that needs their bodies.
     """
 
     def __init__(self, filters: Filters, *, is_first: bool, is_last: bool) -> None:
         self.is_over = False
+        self.has_names = bool(filters.databases or filters.tables)
+        self.takes_names = filters.takes_names
         self._filters = filters
         self._start = filters.start_position if is_first else None
         self._stop = filters.stop_position if is_last else None
 
-    def of(self, block: Block, gtids: Column, pool: Pool, tables: TableMaps) -> Any:
-        """Whether each event is wanted, as a bool array."""
+    def of(self, block: Block, gtids: Column, pool: Pool) -> Any:
+        """Whether each event is wanted as far as header and GTID tell, as a bool array."""
         filters, header = self._filters, block.header
         wanted = np.ones(len(block), dtype=np.bool_)
         if self.is_over or not filters:
