@@ -125,6 +125,7 @@ class BlockReader:
         self._at = self._scanned
 
     def _special_block(self) -> Block:
+        self.context.check_readable()
         layout = self.context.layout
         nothing = np.zeros(256, dtype=np.bool_)
         frames, end, _ = find_events(self._buffer, self._at, self._end, layout, nothing, room=1)
@@ -137,9 +138,7 @@ class BlockReader:
         except BinlogError as error:
             name = type_name(kind)
             raise error.at(file=self.name, position=self.position, event_type=name) from error.__cause__
-        self._special = _special_types(
-            self.context.layout, everything=kind == EventType.start_encryption_event
-        )
+        self._special = _special_types(self.context.layout, everything=self.context.is_encrypted)
         self._scanned = end
         self._leave_behind()
         return block
@@ -232,7 +231,7 @@ def _special_types(layout: Format, *, everything: bool) -> Any:
 def _read_into(stream: BinaryIO, room: memoryview) -> int:
     try:
         return stream.readinto(room) or 0  # type: ignore[attr-defined]
-    except (AttributeError, NotImplementedError, io.UnsupportedOperation):
+    except (AttributeError, TypeError, NotImplementedError, io.UnsupportedOperation):
         data = stream.read(len(room)) or b""
         room[: len(data)] = data
         return len(data)

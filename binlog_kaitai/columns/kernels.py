@@ -25,11 +25,21 @@ _SIXTEEN = np.uint64(16)
 
 
 @kernel
-def read_u4(data: Any, at: Any) -> int:
-    """Four bytes at `at` (uint64) as a number; they must be inside."""
-    return (
-        int(data[at]) | int(data[at + _ONE]) << 8 | int(data[at + _TWO]) << 16 | int(data[at + _THREE]) << 24
+def read_u4(data: Any, at: Any) -> Any:
+    """Four bytes at `at` (uint64) as a number (int64); they must be inside."""
+    # Numba makes a float of what is int64 here and uint64 there, so each number says which it is.
+    return np.int64(
+        np.uint32(data[at])
+        | np.uint32(data[at + _ONE]) << np.uint32(8)
+        | np.uint32(data[at + _TWO]) << np.uint32(16)
+        | np.uint32(data[at + _THREE]) << np.uint32(24)
     )
+
+
+@kernel
+def read_u8(data: Any, at: Any) -> Any:
+    """Eight bytes at `at` (uint64) as a number (uint64); they must be inside."""
+    return np.uint64(read_u4(data, at)) | np.uint64(read_u4(data, at + _FOUR)) << np.uint64(32)
 
 
 @kernel
@@ -191,10 +201,7 @@ def find_drifts(
 @kernel
 def read_key(data: Any, at: int, width: int) -> Any:
     """A number of 4 or 8 bytes as uint64; it must be inside."""
-    low = np.uint64(read_u4(data, np.uint64(at)))
-    if width == 4:
-        return low
-    return low | np.uint64(read_u4(data, np.uint64(at + 4))) << np.uint64(32)
+    return np.uint64(read_u4(data, np.uint64(at))) if width == 4 else read_u8(data, np.uint64(at))
 
 
 @kernel
@@ -244,18 +251,19 @@ def read_numbers(data: Any, places: Any, width: int, is_big_endian: bool, out: A
     last = data.shape[0] - width
     for index in range(places.shape[0]):
         place = places[index]
-        value = 0
+        value = np.uint64(0)
         if 0 <= place <= last:
             at = np.uint64(place)
             if width == 4 and not is_big_endian:
-                value = read_u4(data, at)
-            elif width == 1:
-                value = int(data[at])
+                value = np.uint64(read_u4(data, at))
             elif width == 8 and not is_big_endian:
-                value = read_u4(data, at) | read_u4(data, at + _FOUR) << 32
+                value = read_u8(data, at)
+            elif width == 1:
+                value = np.uint64(data[at])
             else:
                 for step in range(width):
-                    value = (value << 8) | int(data[place + (step if is_big_endian else width - 1 - step)])
+                    byte = data[place + (step if is_big_endian else width - 1 - step)]
+                    value = (value << np.uint64(8)) | np.uint64(byte)
         out[index] = value
 
 

@@ -793,9 +793,13 @@ QUERY_COMPRESSED_EVENT = Layout(
         Number('compressed_query.method', 'u1', valid=lambda n, v: n.both((v['compressed_query.method'] >= 129), (v['compressed_query.method'] <= 132))),
         Value('compressed_query.length_size', lambda n, v: (v['compressed_query.method'] & 7)),
         Number('compressed_query.length_1', 'u1', condition=lambda n, v: (v['compressed_query.length_size'] == 1)),
-        Number('compressed_query.length_2', '<u2', condition=lambda n, v: (v['compressed_query.length_size'] == 2)),
+        Number('compressed_query.length_2', '>u2', condition=lambda n, v: (v['compressed_query.length_size'] == 2)),
+        Number('compressed_query.length_3', '>u3', condition=lambda n, v: (v['compressed_query.length_size'] == 3)),
+        Number('compressed_query.length_4', '>u4', condition=lambda n, v: (v['compressed_query.length_size'] == 4)),
+        Run('compressed_query.deflated', None),
+        Value('compressed_query.uncompressed_length', lambda n, v: n.where((v['compressed_query.length_size'] == 1), v['compressed_query.length_1'], n.where((v['compressed_query.length_size'] == 2), v['compressed_query.length_2'], n.where((v['compressed_query.length_size'] == 3), v['compressed_query.length_3'], v['compressed_query.length_4'])))),
     ),
-    False,
+    True,
 )
 
 COMPRESSED_ROWS_EVENT = Layout(

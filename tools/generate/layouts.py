@@ -154,14 +154,20 @@ class _Builder:
         path = scope.prefix + name
         condition = self._condition(scope, node)
         if "repeat" in node:
-            self._add_run(scope, name, self._repeated(scope, node), condition, item=_dtype(use, node))
+            self._add_run(
+                scope,
+                name,
+                self._repeated(scope, node),
+                condition,
+                item=_dtype(use, node, self._endian(scope)),
+            )
             return
         if "size" in node or "size-eos" in node or "contents" in node:
             encoding = node.get("encoding") if use in ("str", "strz") else None
             ends_at_zero = use == "strz" or node.get("terminator") == 0
             self._add_run(scope, name, self._size(scope, node), condition, encoding, ends_at_zero)
             return
-        dtype = _dtype(use, node)
+        dtype = _dtype(use, node, self._endian(scope))
         if dtype is not None:
             self._add_number(scope, node, dtype, condition)
             return
@@ -170,6 +176,11 @@ class _Builder:
         child = self._child(scope, use, f"{path}.", condition)
         scope.children[name] = child
         self._fields(child, depth + 1)
+
+    def _endian(self, scope: _Scope) -> str:
+        """Byte order where a number's type does not say it: of the type itself, or of its file."""
+        own = scope.type.node.get("meta", {}).get("endian")
+        return str(own or self.grammar.top(scope.type.id).node["meta"].get("endian", "le"))
 
     def _condition(self, scope: _Scope, node: Node) -> str | None:
         if "if" not in node:
@@ -188,7 +199,7 @@ class _Builder:
             return None
         use = node.get("type")
         bits = _BITS.match(use) if isinstance(use, str) else None
-        dtype = _dtype(use, node)
+        dtype = _dtype(use, node, self._endian(scope))
         if node["repeat"] != "expr" or (bits is None and dtype is None):
             raise UntranslatableError("a list of structures")
         count = self._translate(scope, node["repeat-expr"])
@@ -332,19 +343,21 @@ class _Builder:
         return "v.pos" if names == ["pos"] else "(v.pos >= v.size)"
 
 
-def _dtype(use: object, node: Node) -> str | None:
+def _dtype(use: object, node: Node, endian: str) -> str | None:
     """NumPy's name of a primitive type, or None; 24 and 48 bits count as numbers of 3 and 6 bytes."""
     if not isinstance(use, str):
         return "u1" if use is None and node.get("repeat") == "expr" and node.get("size") == 1 else None
     if number := _NUMBER.match(use):
-        order = ">" if "be" in (number["order"], number["forder"]) else "<"
+        order = ">" if "be" in (number["order"] or number["forder"] or endian) else "<"
         if number["float"]:
             return f"{order}f{number['float']}"
         return ("" if number["width"] == "1" else order) + _integer(number)
     bits = _BITS.match(use)
-    if bits and int(bits["bits"]) in (8, 16, 24, 32, 48, 64) and (bits["order"] == "le" or use == "b8"):
-        return "u1" if bits["bits"] == "8" else f"<u{int(bits['bits']) // 8}"
-    return None
+    if bits is None or int(bits["bits"]) not in (8, 16, 24, 32, 48, 64):
+        return None
+    # Whole bytes read as bits: the highest bit first, unless the type says otherwise.
+    order = "" if bits["bits"] == "8" else "<" if bits["order"] == "le" else ">"
+    return f"{order}u{int(bits['bits']) // 8}"
 
 
 def _integer(number: re.Match[str]) -> str:

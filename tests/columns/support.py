@@ -1,0 +1,74 @@
+"""What the tests of the columns share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns import compile as kernels_of
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.events import write_json
+from binlog_kaitai.info import info_of
+from binlog_kaitai.options import Filters
+from binlog_kaitai.render.json_text import to_json
+from tests.corpus_files import CORPUS
+
+
+def all_files() -> list[Path]:
+    """Every log of the corpus, damaged and encrypted ones too."""
+    return sorted(path for path in CORPUS.glob("*/*/*.0*") if path.suffix[1:].isdigit())
+
+
+def blocks(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Block]:
+    with path.open("rb") as stream:
+        yield from BlockReader.of_file(stream, str(path), block_size=block_size)
+
+
+def line_of(event: bk.Event) -> bytes:
+    """The line of ``events --format json`` for one event, made from what the reader gives."""
+    header = event.fixed_header
+    values: dict[str, Any] = {
+        "file": event.file,
+        "position": event.position,
+        "end_position": event.end_position,
+        "timestamp": header.timestamp,
+        "type": event.type,
+        "type_code": event.type_code,
+        "server_id": header.server_id,
+        "size": len(event.raw),
+        "flags": header.flags,
+        "checksum": event.checksum_status,
+        "gtid": event.gtid,
+        "info": info_of(event.parsed),
+    }
+    return to_json(values).encode("utf-8", "backslashreplace")
+
+
+def by_reader(source: Any, *, verify_checksums: bool = True) -> tuple[list[bytes], str | None]:
+    """The lines of a log by the reader, and the error that ended it."""
+    lines = []
+    try:
+        for event in bk.open(source, verify_checksums=verify_checksums):
+            lines.append(line_of(event))
+    except bk.BinlogError as error:
+        return lines, str(error)
+    return lines, None
+
+
+def by_columns(source: Any, filters: Filters | None = None, **options: Any) -> tuple[list[bytes], str | None]:
+    """The lines of a log by the columns, and the error that ended it."""
+    lines: list[bytes] = []
+    try:
+        for part in write_json(source, filters, **options):
+            lines += bytes(part).split(b"\n")[:-1]
+    except bk.BinlogError as error:
+        return lines, str(error)
+    return lines, None
+
+
+def use_plain_kernels(monkeypatch: Any) -> None:
+    """Run kernels as plain Python from here on."""
+    monkeypatch.setattr(kernels_of.Kernel, "for_work", lambda self, size: self.plain)

@@ -1,0 +1,120 @@
+"""Blocks: whole events whatever the stream gives, at the right offsets, and the ends of files."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.framing import TailKind
+from tests.corpus_files import case
+
+LOG = case("mysql-9.7", "types_full").logs[0]
+
+
+class Dribble(io.RawIOBase):
+    """A stream that gives a few bytes at a time, and only by `read`."""
+
+    def __init__(self, data: bytes) -> None:
+        self._stream = io.BytesIO(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self._stream.read(min(size, 777) if size >= 0 else 777)
+
+    readinto = None  # type: ignore[assignment]
+
+
+def positions(reader: BlockReader) -> list[int]:
+    return [position for block in reader for position in block.positions.tolist()]
+
+
+def of(data: bytes, **options: Any) -> BlockReader:
+    return BlockReader.of_file(io.BytesIO(data), "log", **options)
+
+
+def by_reader(data: bytes) -> list[int]:
+    return [event.position for event in bk.open(data)]
+
+
+def test_positions_are_offsets_in_the_file() -> None:
+    data = LOG.read_bytes()
+    assert positions(of(data)) == by_reader(data)
+
+
+@pytest.mark.parametrize("block_size", [256, 1021, 8192])
+def test_events_longer_than_a_block_make_it_grow(block_size: int) -> None:
+    data = LOG.read_bytes()
+    reader = of(data, block_size=block_size)
+    assert positions(reader) == by_reader(data)
+    assert reader.tail is not None
+    assert reader.tail.kind is TailKind.NOTHING
+    assert reader._buffer.size < 2 * max(len(data), block_size)
+
+
+def test_a_stream_may_give_little_at_a_time() -> None:
+    data = LOG.read_bytes()
+    stream: Any = Dribble(data)
+    assert positions(BlockReader.of_file(stream, "log")) == by_reader(data)
+
+
+def test_a_long_event_that_is_not_there_takes_no_memory() -> None:
+    data = bytearray(LOG.read_bytes())
+    last = by_reader(bytes(data))[-1]
+    data[last + 9 : last + 13] = (0xFFFFFFF0).to_bytes(4, "little")
+    reader = of(bytes(data), block_size=4096)
+    assert positions(reader) == by_reader(LOG.read_bytes())[:-1]
+    assert reader.tail is not None
+    assert (reader.tail.kind, reader.tail.position) == (TailKind.PART, last)
+    assert reader._buffer.size < 2 * len(data)
+
+
+def test_positions_past_4_gib() -> None:
+    data = LOG.read_bytes()
+    plain = of(data)
+    first = next(iter(plain))  # the format description event
+    behind = 5 << 30
+    stream = io.BytesIO(data[int(first.end_positions[0]) :])
+    moved = BlockReader(stream, plain.context, behind)
+    distance = behind - int(first.end_positions[0])
+    assert positions(moved) == [position + distance for position in by_reader(data)[1:]]
+
+
+def test_a_format_in_the_middle_counts_from_there() -> None:
+    log = case("mysql-5.6", "relay-of-mysql-5.6").logs[-1]
+    with log.open("rb") as stream:
+        found = [(block.is_special, len(block)) for block in BlockReader.of_file(stream, str(log))]
+    assert sum(is_special for is_special, _ in found) > 1
+    assert all(count == 1 for is_special, count in found if is_special)
+
+
+@pytest.mark.parametrize("cut", [1, 18, 19, 30])
+def test_tails(cut: int) -> None:
+    data = LOG.read_bytes()
+    last = by_reader(data)[-1]
+    for rest, kind in ((data[last : last + cut], TailKind.PART), (bytes(cut), TailKind.ZEROS)):
+        reader = of(data[:last] + rest)
+        assert positions(reader) == by_reader(data)[:-1]
+        assert reader.tail is not None
+        assert (reader.tail.kind, reader.tail.position, reader.tail.size) == (kind, last, cut)
+
+
+def test_headers_that_cannot_be_are_framing_errors() -> None:
+    data = bytearray(LOG.read_bytes())
+    place = by_reader(bytes(data))[3]
+    data[place + 9 : place + 13] = (7).to_bytes(4, "little")
+    with pytest.raises(bk.FramingError):
+        positions(of(bytes(data)))
+
+
+def test_arrays_of_a_block_lie_inside_it() -> None:
+    for block in of(LOG.read_bytes(), block_size=5000):
+        assert (block.starts >= 0).all()
+        assert (block.starts + block.sizes <= len(block.data)).all()
+        assert (np.diff(block.starts) == block.sizes[:-1]).all()

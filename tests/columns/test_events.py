@@ -1,0 +1,128 @@
+"""The events view: what it says is what the reader says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns import payloads
+from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
+from binlog_kaitai.options import Filters
+from tests.columns.support import all_files, by_columns, by_reader, use_plain_kernels
+from tests.corpus_files import CORPUS, case
+
+COMPRESSED = case("mysql-9.7", "types_payload").logs[0]
+
+
+@pytest.mark.parametrize("path", all_files(), ids=lambda path: str(path.relative_to(CORPUS)))
+def test_lines_and_errors_are_those_of_the_reader(path: Path) -> None:
+    assert by_columns(path) == by_reader(path)
+
+
+@pytest.mark.parametrize("block_size", [256, 1000, 4096, 70_000])
+@pytest.mark.parametrize("name", ["types_full", "gtid_tags", "payloads"])
+def test_blocks_of_any_size_give_the_same(name: str, block_size: int) -> None:
+    path = case("mysql-9.7", name).logs[0]
+    assert by_columns(path, block_size=block_size) == by_columns(path)
+
+
+@pytest.mark.parametrize("path", all_files()[::9], ids=lambda path: str(path.relative_to(CORPUS)))
+def test_plain_kernels_give_the_same(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = by_columns(path)
+    use_plain_kernels(monkeypatch)
+    assert by_columns(path) == compiled
+
+
+@pytest.mark.parametrize(("small", "room"), [(0, 0), (1 << 20, 1), (1 << 12, 1 << 30)])
+def test_payloads_of_any_size_give_the_same(small: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = by_reader(COMPRESSED)
+    monkeypatch.setattr(payloads, "_SMALL", small)
+    monkeypatch.setattr(payloads, "_ROOM", room)
+    assert by_columns(COMPRESSED) == wanted
+
+
+def test_checksums_may_be_left_unverified() -> None:
+    path = case("damaged", "mysql-9.7-flipped_bit").logs[0]
+    lines, error = by_columns(path, verify_checksums=False)
+    assert (lines, error) == by_reader(path, verify_checksums=False)
+    assert b'"checksum":"bad"' in b"".join(lines)
+
+
+def test_several_files_in_order() -> None:
+    folder = case("mysql-9.7", "rotate").folder
+    assert by_columns(str(folder)) == by_reader(str(folder))
+
+
+def test_batches_hold_what_the_lines_say() -> None:
+    path = case("mysql-9.7", "statement").logs[0]
+    with read_events(path) as reader:
+        assert reader.schema == EVENTS_SCHEMA
+        rows = reader.read_all().to_pylist()
+    for row in rows:
+        row["timestamp"] = int(row["timestamp"].timestamp())
+        row["info"] = json.loads(row["info"])
+    assert rows == [json.loads(line) for line in by_reader(path)[0]]
+
+
+def test_batches_end_with_the_reader_s_error() -> None:
+    path = case("damaged", "mysql-9.7-flipped_bit").logs[0]
+    lines, message = by_reader(path)
+    batches = iter(bk.read_events(path))
+    assert sum(next(batches).num_rows for _ in range(2)) == len(lines)
+    with pytest.raises(bk.ChecksumError) as caught:
+        next(batches)
+    assert str(caught.value) == message
+
+
+def test_a_wrong_filter_is_an_error_at_once() -> None:
+    with pytest.raises(bk.UsageError):
+        bk.read_events(COMPRESSED, event_type="no such type")
+
+
+def takes(row: dict[str, Any], **filters: Any) -> bool:
+    """The filters once more, over the lines."""
+    names = row["info"] or {}
+    tests = {
+        "event_type": lambda value: row["type"] == value,
+        "server_id": lambda value: row["server_id"] == value,
+        "start_position": lambda value: row["position"] >= value,
+        "stop_position": lambda value: row["position"] < value,
+        "include_gtids": lambda value: row["gtid"] == value,
+        "exclude_gtids": lambda value: row["gtid"] != value,
+        "database": lambda value: names.get("schema_name") == value,
+        "table": lambda value: f"{names.get('schema_name')}.{names.get('table_name')}" == value,
+    }
+    return all(tests[name](value) for name, value in filters.items())
+
+
+def test_filters() -> None:
+    path = case("mysql-9.7", "mixed").logs[0]
+    rows = [json.loads(line) for line in by_reader(path)[0]]
+    some = rows[len(rows) // 2]
+    table = next(row["info"] for row in rows if row["type"] == "TABLE_MAP_EVENT")
+    middle = next(row["gtid"] for row in rows[len(rows) // 3 :] if row["gtid"])
+    for filters in (
+        {"event_type": some["type"]},
+        {"server_id": some["server_id"] + 1},
+        {"start_position": some["position"], "stop_position": rows[-3]["position"]},
+        {"include_gtids": middle},
+        {"exclude_gtids": middle, "event_type": "QUERY_EVENT"},
+        {"database": table["schema_name"]},
+        {"table": f"{table['schema_name']}.{table['table_name']}"},
+    ):
+        wanted = [row for row in rows if takes(row, **filters)]
+        found, error = by_columns(path, Filters.of(**filters))
+        assert ([json.loads(line) for line in found], error) == (wanted, None), filters
+
+
+def test_stop_datetime_ends_reading() -> None:
+    path = case("mysql-9.7", "statement").logs[0]
+    rows = [json.loads(line) for line in by_reader(path)[0]]
+    stop = max(row["timestamp"] for row in rows)
+    first = next(index for index, row in enumerate(rows) if row["timestamp"] >= stop)
+    found, _ = by_columns(path, Filters(stop_timestamp=stop))
+    assert [json.loads(line) for line in found] == rows[:first]

@@ -1,0 +1,192 @@
+"""Kernels: the same compiled and plain, and never outside their arrays."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from binlog_kaitai.columns import kernels, text_kernels
+from binlog_kaitai.columns.checksums import table
+
+TABLE = table()
+NOTHING = np.zeros(256, dtype=np.bool_)
+
+
+def data(size: int, seed: int = 1) -> Any:
+    return np.random.default_rng(seed).integers(0, 256, size, dtype=np.uint8)
+
+
+def log_of(sizes: list[int], seed: int = 1) -> Any:
+    """Events of these sizes, behind each other, with the right checksums."""
+    events = []
+    for size in sizes:
+        event = data(size, seed)
+        event[9:13] = np.frombuffer(size.to_bytes(4, "little"), dtype=np.uint8)
+        event[-4:] = np.frombuffer(zlib.crc32(event[:-4]).to_bytes(4, "little"), dtype=np.uint8)
+        events.append(event)
+    return np.concatenate(events)
+
+
+def frame(run: Any, log: Any, *, room: int = 100, special: Any = NOTHING, limit: int = 1 << 32) -> Any:
+    out = (
+        np.zeros(room, np.int64),
+        np.zeros(room, np.int64),
+        np.zeros(room, np.uint8),
+        np.zeros(room, np.uint8),
+    )
+    found = run(log, 0, len(log), 19, 9, 4, special, limit, TABLE, 4, 1000, *out)
+    return tuple(int(value) for value in found), [array[: found[0]].tolist() for array in out]
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_frame_finds_events_and_checks_small_ones(mode: str) -> None:
+    sizes = [23, 24, 40, 999, 1000, 2000, 31]
+    log = log_of(sizes)
+    log[30] ^= 1
+    found, (starts, lengths, codes, checksums) = frame(getattr(kernels.frame, mode), log)
+    assert found == (len(sizes), len(log), kernels.MORE)
+    assert lengths == sizes
+    assert starts == [sum(sizes[:index]) for index in range(len(sizes))]
+    assert codes == [log[start + 4] for start in starts]
+    ok, bad, pending = kernels.OK, kernels.BAD, kernels.PENDING
+    assert checksums == [ok, bad, ok, ok, pending, pending, ok]
+
+
+def test_frame_stops(mode: str) -> None:
+    run = getattr(kernels.frame, mode)
+    log = log_of([30, 40, 50])
+    assert frame(run, log[:-1])[0] == (2, 70, kernels.MORE)
+    assert frame(run, log, room=1)[0] == (1, 30, kernels.FULL)
+    assert frame(run, log, limit=45)[0] == (2, 70, kernels.IMPOSSIBLE)
+    special = NOTHING.copy()
+    special[log[34]] = True
+    assert frame(run, log, special=special)[0][1:] in [(30, kernels.SPECIAL), (0, kernels.SPECIAL)]
+    log[39:43] = 0
+    assert frame(run, log)[0] == (1, 30, kernels.IMPOSSIBLE)
+
+
+def test_frame_is_the_same_both_ways_on_any_bytes() -> None:
+    rng = random.Random(7)
+    for seed in range(60):
+        log = log_of([rng.choice([19, 23, 60, 300]) for _ in range(20)], seed)
+        for _ in range(rng.randrange(4)):
+            log[rng.randrange(len(log))] = rng.randrange(256)
+        cut = log[: rng.randrange(len(log))]
+        assert frame(kernels.frame.plain, cut) == frame(kernels.frame.compiled, cut)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 15, 16, 17, 35, 1000])
+def test_crc32_is_that_of_zlib(mode: str, size: int) -> None:
+    bytes_ = data(size + 7)
+    found = getattr(kernels.crc32, mode)(bytes_, 5, 5 + size, TABLE)
+    assert int(found) == zlib.crc32(bytes_[5 : 5 + size])
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_numbers_of_all_widths(mode: str, width: int, order: Any) -> None:
+    bytes_ = data(100)
+    places = np.array([0, 17, 100 - width, 101 - width, -1, 1 << 62])
+    out = np.empty(len(places), dtype=np.uint64)
+    getattr(kernels.read_numbers, mode)(bytes_, places, width, order == "big", out)
+    inside = [int.from_bytes(bytes_[place : place + width].tobytes(), order) for place in places[:3]]
+    assert out.tolist() == [*inside, 0, 0, 0]
+
+
+def test_ranges_outside_are_left_out(mode: str) -> None:
+    bytes_ = data(50)
+    starts = np.array([0, 40, 45, -3, 10])
+    lengths = np.array([5, 10, 10, 2, 3])
+    out = np.zeros(30, dtype=np.uint8)
+    getattr(kernels.copy_ranges, mode)(bytes_, starts, lengths, np.array([0, 5, 15, 25, 29]), out)
+    assert out[:15].tolist() == bytes_[:5].tolist() + bytes_[40:].tolist()
+    assert not out[15:].any()
+
+
+def test_lengths_to_zero(mode: str) -> None:
+    bytes_ = np.frombuffer(b"abc\0def\0\0gh", dtype=np.uint8).copy()
+    out = np.empty(5, dtype=np.int64)
+    starts, lengths = np.array([0, 4, 7, 9, 9]), np.array([7, 3, 2, 2, 99])
+    getattr(kernels.lengths_to_zero, mode)(bytes_, starts, lengths, out)
+    assert out.tolist() == [3, 3, 0, 2, 0]
+
+
+def test_numbers_as_text(mode: str) -> None:
+    for value in (0, 7, -7, 10, 99, 1000, 10**18, 2**63 - 1, -(2**63) + 1):
+        out = np.zeros(24, dtype=np.uint8)
+        end = getattr(text_kernels.put_number, mode)(value, out, 2)
+        assert bytes(out[2:end]).decode() == str(value)
+
+
+def test_assemble_refuses_pieces_outside_and_too_little_room(mode: str) -> None:
+    run = getattr(text_kernels.assemble, mode)
+    one, zero = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    pool, bytes_ = np.frombuffer(b"abc", dtype=np.uint8), data(10)
+
+    def assemble(piece: list[int], first: int, second: int, room: int = 50) -> int:
+        limits, cells = np.array([0, 1]), (np.array([first]), np.array([second]))
+        out, ends = np.zeros(room, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+        return int(run(bytes_, pool, one, zero, zero, limits, np.array([piece]), *cells, out, ends))
+
+    text, number, constant = text_kernels.TEXT, text_kernels.NUMBER, text_kernels.CONSTANT
+    assert assemble([text, 0, 0], 2, 5) == 7
+    assert assemble([text, 0, 0], 2, 9) == -2
+    assert assemble([text, 0, 0], -1, 3) == 3
+    assert assemble([text, 0, 0], -2, 3) == -2
+    assert assemble([text, 0, 0], 2, -5) == -2
+    assert assemble([constant, 1, 3], 0, 0) == -2
+    assert assemble([text, 0, 0], 2, 5, room=6) == -1
+    assert assemble([number, 0, 0], 12345, 0) == 5
+    assert assemble([number, 0, 0], 12345, 0, room=19) == -1
+
+
+def test_drifts_of_positions(mode: str) -> None:
+    log = log_of([30] * 6)
+    starts, sizes = np.arange(6) * 30, np.full(6, 30)
+    ends = [4 + 30, 4 + 60, 4 + 90 + 6, 4 + 120 + 6, 0, 4 + 180 + 9]
+    for start, end in zip(starts.tolist(), ends, strict=True):
+        log[start + 13 : start + 17] = np.frombuffer(end.to_bytes(4, "little"), dtype=np.uint8)
+    out = np.zeros(6, dtype=np.int64)
+    count, drift = getattr(kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 0, out)
+    assert (out[:count].tolist(), drift) == ([2, 5], 9)
+
+
+def test_a_small_log_does_without_numba(tmp_path: Path) -> None:
+    program = """
+import sys
+from binlog_kaitai.columns.events import write_json
+assert sum(len(lines) for lines in write_json(sys.argv[1])) > 1000
+print("numba" in sys.modules, "pyarrow" in sys.modules)
+"""
+    log = Path(__file__).parents[1] / "corpus/mysql-9.7/xa/binlog.000001"
+    command = [sys.executable, "-c", program, str(log)]
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
+    )
+    assert found.stdout.split() == ["False", "False"]
+
+
+def test_kernels_compile_where_nothing_can_be_written(tmp_path: Path) -> None:
+    program = """
+import numba, numba.core.caching as caching
+caching.CacheImpl._locator_classes = []
+import numpy as np
+from binlog_kaitai.columns.kernels import read_u4
+print(read_u4.compiled(np.arange(8, dtype=np.uint8), np.uint64(1)))
+"""
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(
+        command, capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
+    )
+    assert found.stdout.split() == [str(0x04030201)]

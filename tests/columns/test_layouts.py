@@ -1,0 +1,87 @@
+"""The record layouts say the same as the generated classes, of every field of every event of the corpus."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pytest
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.grammar import BODIES, EventType
+from tests.columns.support import blocks
+from tests.corpus_files import LogFile, logs
+
+#: Of one type in one block more events are not compared.
+SAMPLE = 25
+
+
+def of_grammar(body: Any, path: str) -> Any:
+    """A field of a generated object; of a substructure its bytes, of a list None."""
+    *parents, name = path.split(".")
+    for parent in parents:
+        if body is None:
+            return None
+        body = getattr(body, parent)
+    value = None if body is None else getattr(body, f"_raw_{name}", None) or getattr(body, name)
+    return value.value if isinstance(value, Enum) else value
+
+
+def of_layout(block: Block, kind: int, index: int, path: str) -> Any:
+    body = block.body(kind)
+    if not body.mask(path)[index]:
+        return None
+    if type(body.field(path)).__name__ in ("Number", "Value"):
+        return body.numbers(path)[index].item()
+    starts, lengths = body.ranges(path)
+    raw = bytes(block.data[starts[index] : starts[index] + lengths[index]])
+    is_text = body.field(path).encoding is not None
+    return raw.decode("utf-8", "surrogateescape") if is_text else raw
+
+
+def compare(block: Block, kind: int, index: int, row: int) -> None:
+    body = block.event(row).body
+    for field in block.body(kind).layout.fields:
+        if field.path.startswith("event_body."):
+            continue
+        wanted = of_grammar(body, field.path)
+        found = of_layout(block, kind, index, field.path)
+        if wanted is None or isinstance(wanted, (int, str, bytes)):
+            assert found == wanted, f"{block.file}, position {block.positions[row]}: {field.path}"
+        elif not isinstance(wanted, list):
+            assert isinstance(found, (bytes, float)), field.path
+
+
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
+def test_fields_equal_those_of_the_generated_classes(log: LogFile) -> None:
+    for block in blocks(log.path):
+        for kind in block.kinds:
+            rows, fits = block.rows_of(kind), block.body(kind).fits
+            assert fits.all(), EventType(kind)
+            for index in range(0, len(rows), max(len(rows) // SAMPLE, 1)):
+                compare(block, kind, index, int(rows[index]))
+
+
+def test_headers_equal_those_of_the_generated_classes() -> None:
+    log = logs("mysql-9.7")[0]
+    for block in blocks(log.path):
+        for row in range(len(block)):
+            header = block.event(row).header
+            for name in ("timestamp", "server_id", "event_size", "next_position", "flags", "is_artificial"):
+                assert np.broadcast_to(block.header.numbers(name), len(block))[row] == getattr(header, name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        (EventType.query_event, "query_text"),
+        (EventType.table_map_event, "table_name"),
+        (EventType.write_rows_event, "images"),
+        (EventType.gtid_log_event, "transaction_length"),
+        (EventType.gtid_event, "sequence_number"),
+        (EventType.xid_event, "xid"),
+    ],
+)
+def test_layouts_reach_what_the_columns_live_on(kind: EventType, path: str) -> None:
+    assert path in [field.path for field in BODIES[kind.value].fields]
