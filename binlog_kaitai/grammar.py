@@ -22,6 +22,8 @@ from binlog_grammar.effective_type import EffectiveType
 from binlog_grammar.event_body import EventBody
 from binlog_grammar.event_header import EventHeader
 from binlog_grammar.format_description_event import FormatDescriptionEvent
+from binlog_grammar.json_binary import JsonBinary
+from binlog_grammar.json_diff import JsonDiff
 from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout
 from binlog_grammar.log_start import LogStart
 from binlog_grammar.table_id import TableId
@@ -47,6 +49,8 @@ __all__ = [
     "Format",
     "FormatDescriptionEvent",
     "Header",
+    "JsonBinary",
+    "JsonDiff",
     "Layout",
     "TableMapEvent",
     "TableMapField",

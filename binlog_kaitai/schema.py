@@ -12,9 +12,9 @@ from enum import Enum
 from typing import Protocol, TypeVar
 
 from binlog_kaitai.charsets import charset_of, decode
-from binlog_kaitai.grammar import ColumnType, TableMapEvent
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.grammar import ColumnType, EventType, Format, TableMapEvent
 from binlog_kaitai.table_facts import ColumnFacts, facts_of
-
 
 _T = TypeVar("_T")
 
@@ -160,6 +160,11 @@ class Schema:
             The table by DDL; not used if it has another number of columns.
         is_mariadb
             Whether MariaDB wrote the log; it counts other columns in the lists of collations.
+
+        Raises
+        ------
+        GrammarError
+            Two columns have the same name.
         """
         facts = facts_of(table_map, is_mariadb=is_mariadb)
         if definition is not None and len(definition.columns) != len(facts.columns):
@@ -169,8 +174,17 @@ class Schema:
         columns = tuple(
             _column(found, known, names_from) for found, known in zip(facts.columns, defined, strict=True)
         )
+        if len({column.name for column in columns}) < len(columns):
+            raise GrammarError(
+                "two columns have one name", field=f"{table_map.schema_name}.{table_map.table_name}"
+            )
         key = facts.primary_key or tuple(one.index for one in columns if one.is_primary_key)
         return cls(table_map.schema_name, table_map.table_name, columns, key, names_from, facts.is_readable)
+
+
+def is_mariadb(layout: Format) -> bool:
+    """Whether MariaDB wrote a log: its format description knows MariaDB's own types."""
+    return len(layout.post_header_lengths) >= EventType.annotate_rows_event
 
 
 def _names_from(columns: Sequence[ColumnFacts], definition: TableDefinition | None) -> NameSource:

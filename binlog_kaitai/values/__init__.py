@@ -1,0 +1,27 @@
+"""Values of columns: from the grammar's objects to Python, and to the text that a server prints.
+
+types       the one table of column types
+numbers     integers, DECIMAL, FLOAT and DOUBLE as servers print them
+temporal    dates and times of all formats
+strings     character sets, padding, compressed columns, ENUM and SET, UUID and INET
+json_text   binary JSON documents as the server prints them
+json_diff   changes of JSON documents, applied
+"""
+
+from binlog_kaitai.values.json_diff import JsonDiff
+from binlog_kaitai.values.json_text import JsonText
+from binlog_kaitai.values.temporal import ZeroDate
+from binlog_kaitai.values.types import TYPES, ColumnKind, Value, json_form, kind_of, text_form, value_of
+
+__all__ = [
+    "TYPES",
+    "ColumnKind",
+    "JsonDiff",
+    "JsonText",
+    "Value",
+    "ZeroDate",
+    "json_form",
+    "kind_of",
+    "text_form",
+    "value_of",
+]

@@ -1,0 +1,182 @@
+"""Binary JSON documents as the server prints them (sql-common/json_dom.cc, `wrapper_to_string`).
+
+Rules
+-----
+1. A document is read into dicts, lists and texts; keys stay in the order of the document.
+2. Servers nest documents no deeper than 100; deeper ones are an error.
+3. The parts of a document do not overlap. Offsets of hostile documents may say otherwise, so that a few
+   bytes would unfold without end: what is read may not be more than the document has.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any
+
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.grammar import ColumnType, JsonBinary
+from binlog_kaitai.values.numbers import decimal, double_text
+from binlog_kaitai.values.temporal import fraction_text
+
+#: JSON_DOCUMENT_MAX_DEPTH.
+MAX_DEPTH = 100
+#: A line of base64 as the server writes it.
+_LINE = 76
+
+_Type = JsonBinary.ValueType
+_Literal = JsonBinary.Literal
+_OBJECTS = frozenset((_Type.small_object, _Type.large_object))
+_ARRAYS = frozenset((_Type.small_array, _Type.large_array))
+_LITERALS = {_Literal.null_literal: "null", _Literal.true_literal: "true", _Literal.false_literal: "false"}
+
+_SPECIAL = re.compile(r'[\x00-\x1f"\\]')
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+class JsonText(str):
+    """A JSON document as text."""
+
+    __slots__ = ()
+
+
+#: A document: objects, arrays, and the text of everything else.
+Node = dict[str, "Node"] | list["Node"] | str
+
+
+def json_of(cell: Any) -> JsonText:
+    """A value of a JSON column; an absent document counts as JSON null."""
+    return JsonText("null") if cell.document is None else document_text(cell.document)
+
+
+def document_text(document: JsonBinary) -> JsonText:
+    """A document as the server prints it.
+
+    Raises
+    ------
+    GrammarError
+        It is nested too deep, its parts overlap, or a value is none.
+    """
+    return node_text(parse_document(document))
+
+
+def parse_document(document: JsonBinary) -> Node:
+    """A document as dicts, lists and texts; raises as :func:`document_text`."""
+    return _Parser(document._io.size()).value(document.type, document.content.content, 0)
+
+
+def node_text(node: Node) -> JsonText:
+    """A parsed document as the server prints it."""
+    pieces: list[str] = []
+    _print(node, pieces.append)
+    return JsonText("".join(pieces))
+
+
+def quote(text: str) -> str:
+    """A string with quotes, escaped as the server does it."""
+    return '"' + _SPECIAL.sub(_escape, text) + '"'
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04x}"
+
+
+def _print(node: Node, write: Any) -> None:
+    if isinstance(node, dict):
+        write("{")
+        for index, (key, value) in enumerate(node.items()):
+            write((", " if index else "") + quote(key) + ": ")
+            _print(value, write)
+        write("}")
+    elif isinstance(node, list):
+        write("[")
+        for index, value in enumerate(node):
+            if index:
+                write(", ")
+            _print(value, write)
+        write("]")
+    else:
+        write(node)
+
+
+class _Parser:
+    """Reads one document, and counts what it reads against what is there."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        self.left_to_copy = size * MAX_DEPTH
+
+    def value(self, kind: Any, content: Any, depth: int) -> Node:
+        if kind in _OBJECTS or kind in _ARRAYS:
+            if depth >= MAX_DEPTH:
+                raise GrammarError(f"a document nested deeper than {MAX_DEPTH}")
+            self.left_to_copy -= content.size.value
+            if self.left_to_copy < 0:
+                raise GrammarError("parts of the document overlap")
+            return self._object(content, depth) if kind in _OBJECTS else self._array(content, depth)
+        return self._scalar(kind, content)
+
+    def _object(self, content: Any, depth: int) -> Node:
+        found: dict[str, Node] = {}
+        for key, entry in zip(content.key_entries, content.value_entries, strict=True):
+            self._count(key.length)
+            if key.key in found:
+                raise GrammarError("an object has a key twice")
+            found[key.key] = self._element(entry, depth)
+        return found
+
+    def _array(self, content: Any, depth: int) -> Node:
+        return [self._element(entry, depth) for entry in content.value_entries]
+
+    def _element(self, entry: Any, depth: int) -> Node:
+        self._count(1)
+        if entry.is_inlined:
+            return self._scalar(entry.type, entry.inlined)
+        return self.value(entry.type, entry.value.content, depth + 1)
+
+    def _scalar(self, kind: Any, content: Any) -> str:
+        match kind:
+            case _Type.literal:
+                if content.value not in _LITERALS:
+                    raise GrammarError(f"there is no literal {content.value}")
+                return _LITERALS[content.value]
+            case _Type.double:
+                text = double_text(content.value)
+                return text if "." in text or "e" in text else text + ".0"
+            case _Type.string:
+                self._count(content.length.value)
+                return quote(content.value)
+            case _Type.opaque:
+                self._count(content.length.value)
+                return _opaque(content)
+            case _ if isinstance(kind, _Type):
+                return str(content.value)
+        raise GrammarError(f"there is no JSON type {kind}")
+
+    def _count(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise GrammarError("parts of the document overlap")
+
+
+def _opaque(content: Any) -> str:
+    value = content.value.content
+    match content.type:
+        case ColumnType.newdecimal:
+            return f"{decimal(value.number):f}"
+        case ColumnType.date:
+            return f'"{value.year:04}-{value.month:02}-{value.day:02}"'
+        case ColumnType.datetime | ColumnType.timestamp:
+            day = f"{value.year:04}-{value.month:02}-{value.day:02}"
+            return f'"{day} {_clock(value)}"'
+        case ColumnType.time:
+            return f'"{"-" if value.is_negative else ""}{_clock(value)}"'
+        case ColumnType.var_string:
+            return quote(value.data.decode("utf-8", "surrogateescape"))
+    encoded = base64.b64encode(value.data).decode("ascii")
+    lines = "\n".join(encoded[at : at + _LINE] for at in range(0, len(encoded), _LINE))
+    return quote(f"base64:type{int(content.type)}:{lines}")
+
+
+def _clock(value: Any) -> str:
+    return f"{value.hour:02}:{value.minute:02}:{value.second:02}{fraction_text(value.microsecond, 6)}"

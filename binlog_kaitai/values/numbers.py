@@ -1,0 +1,69 @@
+"""Numbers: out of the grammar's objects, and as servers print them."""
+
+from __future__ import annotations
+
+import math
+import struct
+from decimal import Decimal
+from typing import Any
+
+from binlog_kaitai.adapter import decimal_text
+
+#: Digits that a server prints of a FLOAT (FLT_DIG), and up to which it prints no exponent (DBL_DIG).
+_FLOAT_DIGITS = 6
+_PLAIN_DIGITS = 15
+
+_BITS = {1: 8, 2: 16, 3: 24, 4: 32, 8: 64}
+
+
+def integer(number: int, size: int, is_unsigned: bool | None) -> int:
+    """An integer of `size` bytes, read anew if the log did not say that it is unsigned."""
+    return number % (1 << _BITS[size]) if is_unsigned else number
+
+
+def decimal(cell: Any) -> Decimal:
+    """A DECIMAL with all the digits of its scale."""
+    return Decimal(decimal_text(cell.digits, cell.precision, cell.scale))
+
+
+def double_text(value: float) -> str:
+    """A DOUBLE as servers print it (strings/dtoa.cc, `my_gcvt`)."""
+    return _general(repr(value)) if math.isfinite(value) else str(value)
+
+
+def float_text(value: float) -> str:
+    """A FLOAT as servers print it: six digits."""
+    return _general(f"{value:.{_FLOAT_DIGITS - 1}e}") if math.isfinite(value) else str(value)
+
+
+def shortest_float(value: float) -> float:
+    """The number with the fewest digits that is the same FLOAT."""
+    if not math.isfinite(value):
+        return value
+    for digits in range(_FLOAT_DIGITS, 9):
+        shorter = float(f"{value:.{digits}g}")
+        try:
+            if struct.pack("<f", shorter) == struct.pack("<f", value):
+                return shorter
+        except OverflowError:
+            continue
+    return value
+
+
+def _general(text: str) -> str:
+    """Digits in any notation, in the notation that `my_gcvt` takes for them."""
+    sign, digits, exponent = Decimal(text).as_tuple()
+    figures = "".join(map(str, digits)).rstrip("0")
+    # Where the point is, counted from the first figure.
+    point = len(digits) + int(exponent)
+    minus = "-" if sign else ""
+    if not figures:
+        return minus + "0"
+    if not -_PLAIN_DIGITS < point <= _PLAIN_DIGITS:
+        fraction = "." + figures[1:] if len(figures) > 1 else ""
+        return f"{minus}{figures[0]}{fraction}e{point - 1}"
+    if point <= 0:
+        return f"{minus}0.{'0' * -point}{figures}"
+    if point >= len(figures):
+        return minus + figures.ljust(point, "0")
+    return f"{minus}{figures[:point]}.{figures[point:]}"

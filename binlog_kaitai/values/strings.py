@@ -1,0 +1,114 @@
+"""Strings, byte strings, and what is stored like them: out of the grammar's objects."""
+
+from __future__ import annotations
+
+import ipaddress
+import uuid
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from binlog_kaitai.charsets import BINARY, decode
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.schema import Column
+
+#: Deflate makes nothing smaller than a thousandth of what it was.
+_MOST_RATIO = 1032
+
+
+def text_of(cell: Any, column: Column) -> str | bytes:
+    """A string as text; a byte string, or one in an unknown character set that is no UTF-8, as bytes."""
+    data: bytes = cell.data
+    if column.type == ColumnType.string:
+        if column.charset == BINARY:
+            return _binary(data, column)
+        if (special := _special(column)) is not None:
+            return special(_padded(data, column))
+    return decode(data, column.charset)
+
+
+def compressed_text_of(cell: Any, column: Column) -> str | bytes:
+    """A value of a column with MariaDB's attribute COMPRESSED."""
+    return decode(_unpack(cell.content), column.charset)
+
+
+def enum_of(cell: Any, column: Column) -> str | int:
+    """A member of an ENUM; "" for a wrong value that was let in; the number where members are unknown."""
+    number: int = cell.value
+    if column.members is None:
+        return number
+    if number > len(column.members):
+        raise GrammarError(f"there is no member {number} of {len(column.members)}")
+    return column.members[number - 1] if number else ""
+
+
+def set_of(cell: Any, column: Column) -> str | int:
+    """The members of a SET with commas between them; the bits as a number where members are unknown."""
+    bits: int = cell.value
+    if column.members is None:
+        return bits
+    if bits >> len(column.members):
+        raise GrammarError(f"there are no members {bits:#x} of {len(column.members)}")
+    return ",".join(member for at, member in enumerate(column.members) if bits >> at & 1)
+
+
+def _binary(data: bytes, column: Column) -> str | bytes:
+    special = _special(column)
+    return special(_padded(data, column)) if special else _padded(data, column)
+
+
+def _padded(data: bytes, column: Column) -> bytes:
+    # The log has BINARY without the zero bytes at its end.
+    return data.ljust(column.length, b"\0")
+
+
+def _special(column: Column) -> Callable[[bytes], str | bytes] | None:
+    return _SPECIAL.get((column.type_name or "").lower())
+
+
+def _uuid(data: bytes) -> str | bytes:
+    """MariaDB's UUID: in parts from the last to the first, so that those of version 1 sort by time.
+
+    Where the version is 6 or more, or the variant is another, the parts stand in order (since 10.11.5;
+    sql/../plugin/type_uuid/sql_type_uuid.h).
+    """
+    if len(data) != 16:
+        return data
+    if data[6] > 0x5F and data[8] & 0x80:
+        return str(uuid.UUID(bytes=data))
+    return str(uuid.UUID(bytes=data[12:16] + data[10:12] + data[8:10] + data[6:8] + data[:6]))
+
+
+def _inet4(data: bytes) -> str | bytes:
+    return str(ipaddress.IPv4Address(data)) if len(data) == 4 else data
+
+
+def _inet6(data: bytes) -> str | bytes:
+    if len(data) != 16:
+        return data
+    address = ipaddress.IPv6Address(data)
+    if address.ipv4_mapped is not None:
+        return f"::ffff:{address.ipv4_mapped}"
+    if not any(data[:12]) and any(data[12:14]):
+        return f"::{ipaddress.IPv4Address(data[12:])}"
+    return str(address)
+
+
+_SPECIAL: dict[str, Callable[[bytes], str | bytes]] = {"uuid": _uuid, "inet4": _inet4, "inet6": _inet6}
+
+
+def _unpack(content: Any) -> bytes:
+    if not content.is_compressed:
+        return bytes(content.data)
+    size = int.from_bytes(bytes(content.original_length), "big")
+    if size > max(len(content.data), 1) * _MOST_RATIO:
+        raise GrammarError(f"{len(content.data)} bytes cannot unpack to {size}")
+    stream = zlib.decompressobj(-zlib.MAX_WBITS if content.has_bare_stream else zlib.MAX_WBITS)
+    try:
+        data = stream.decompress(content.data, size + 1)
+    except zlib.error as error:
+        raise GrammarError(f"does not unpack: {error}") from error
+    if len(data) != size:
+        raise GrammarError(f"unpacks to other than the declared {size} bytes")
+    return data

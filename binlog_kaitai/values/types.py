@@ -1,0 +1,258 @@
+"""The one table of column types: what a value is in Python, in Arrow, in text and in JSON.
+
+How a value lies in a row image is the grammar's (`row_image.ksy`); a row here starts from its object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from binlog_kaitai.charsets import BINARY
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.schema import Column
+from binlog_kaitai.values import numbers, strings, temporal
+from binlog_kaitai.values.json_diff import JsonDiff
+from binlog_kaitai.values.json_text import JsonText, json_of
+
+#: A value of a row: what `ColumnKind.decode` gives, or None for NULL.
+Value = (
+    int
+    | float
+    | Decimal
+    | str
+    | bytes
+    | date
+    | datetime
+    | timedelta
+    | list[float]
+    | JsonText
+    | JsonDiff
+    | None
+)
+
+Decode = Callable[[Any, Column], Value]
+Text = Callable[[Any, Column], str]
+ArrowName = Callable[[Column], str]
+
+#: Most digits of Arrow's decimal of 128 and of 256 bits.
+_DECIMAL_128 = 38
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnKind:
+    """What values of one column type are.
+
+    Attributes
+    ----------
+    decode : callable
+        The value out of the grammar's object of a cell and the column.
+    arrow : callable
+        Name of the Arrow type for the column, as PyArrow spells it.
+    text : callable
+        The value as the server prints it, for values of the type that `decode` gives.
+    json : str
+        ``"number"``, ``"text"``, ``"document"``, ``"list"``: the form in JSON; byte strings are always
+        ``{"hex": …}``.
+    size : int or None
+        Length of an integer, in bytes.
+    """
+
+    decode: Decode
+    arrow: ArrowName
+    text: Text
+    json: str
+    size: int | None = None
+
+
+def kind_of(column: Column) -> ColumnKind:
+    """The row of the table for a column.
+
+    Raises
+    ------
+    GrammarError
+        The grammar does not know the type.
+    """
+    kind = TYPES.get(column.type)
+    if kind is None:
+        raise GrammarError(f"there is no column type {int(column.type)}")
+    return kind
+
+
+def value_of(cell: Any, column: Column) -> Value:
+    """The Python value of a cell that is there and not NULL, from the grammar's object."""
+    return kind_of(column).decode(cell, column)
+
+
+def text_form(value: Value, column: Column) -> str:
+    """A value as the server prints it; byte strings as hexadecimal with ``0x``."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return "0x" + value.hex()
+    if isinstance(value, str):
+        return str(value)
+    return kind_of(column).text(value, column)
+
+
+def json_form(value: Value, column: Column) -> Any:
+    """A value as `rows --format json` has it; documents are :class:`JsonText`, to be put in as they are."""
+    if value is None or isinstance(value, JsonText):
+        return value
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, str):
+        return str(value)
+    match kind_of(column).json:
+        case "text":
+            return text_form(value, column)
+        case "list" if isinstance(value, list):
+            return [_finite(numbers.shortest_float(one)) for one in value]
+    if isinstance(value, float):
+        return _finite(numbers.shortest_float(value) if column.type == ColumnType.float else value)
+    return value
+
+
+def _finite(value: float) -> float | str:
+    # JSON has no other numbers; no server writes them.
+    return value if isfinite(value) else str(value)
+
+
+def _integer(size: int) -> ColumnKind:
+    bits = 32 if size == 3 else size * 8
+
+    def decode(cell: Any, column: Column) -> Value:
+        return numbers.integer(cell.value, size, column.is_unsigned)
+
+    def arrow(column: Column) -> str:
+        if column.is_unsigned and size == 8:
+            return "decimal128(20, 0)"
+        return f"{'u' if column.is_unsigned else ''}int{bits}"
+
+    return ColumnKind(decode, arrow, _plain_text, "number", size)
+
+
+def _plain_text(value: Any, _: Column) -> str:
+    return str(value)
+
+
+def _decimal_arrow(column: Column) -> str:
+    precision = column.precision or 1
+    return f"decimal{128 if precision <= _DECIMAL_128 else 256}({precision}, {column.scale or 0})"
+
+
+def _string_arrow(column: Column) -> str:
+    return (
+        "binary"
+        if column.charset == BINARY and (column.type_name or "").lower() not in _TEXTUAL
+        else "string"
+    )
+
+
+#: Types that are stored as byte strings and shown as text.
+_TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
+
+
+def _always(name: str) -> ArrowName:
+    return lambda _: name
+
+
+def _members_arrow(column: Column) -> str:
+    return (
+        "string" if column.members is not None else "uint16" if column.type == ColumnType.enum else "uint64"
+    )
+
+
+def _nothing(cell: Any, column: Column) -> Value:
+    return None
+
+
+_STRING = ColumnKind(strings.text_of, _string_arrow, _plain_text, "text")
+_COMPRESSED = ColumnKind(strings.compressed_text_of, _string_arrow, _plain_text, "text")
+_DATE = ColumnKind(
+    lambda cell, _: temporal.date_of(cell),
+    _always("date32"),
+    lambda value, _: temporal.date_text(value),
+    "text",
+)
+_DATETIME = ColumnKind(
+    lambda cell, column: temporal.datetime_of(cell, column.fractional_digits),
+    _always("timestamp[us]"),
+    lambda value, column: temporal.datetime_text(value, column.fractional_digits),
+    "text",
+)
+_TIMESTAMP = ColumnKind(
+    lambda cell, column: temporal.timestamp_of(cell, column.fractional_digits),
+    _always("timestamp[us, tz=UTC]"),
+    _DATETIME.text,
+    "text",
+)
+_TIME = ColumnKind(
+    lambda cell, _: temporal.time_of(cell),
+    _always("duration[us]"),
+    lambda value, column: temporal.time_text(value, column.fractional_digits),
+    "text",
+)
+_JSON = ColumnKind(lambda cell, _: json_of(cell), _always("string"), _plain_text, "document")
+
+#: What values of each column type are; types that are in no row image are left out.
+TYPES: dict[ColumnType | int, ColumnKind] = {
+    ColumnType.tiny: _integer(1),
+    ColumnType.short: _integer(2),
+    ColumnType.int24: _integer(3),
+    ColumnType.long: _integer(4),
+    ColumnType.longlong: _integer(8),
+    ColumnType.float: ColumnKind(
+        lambda cell, _: float(cell.value),
+        _always("float"),
+        lambda value, _: numbers.float_text(value),
+        "number",
+    ),
+    ColumnType.double: ColumnKind(
+        lambda cell, _: float(cell.value),
+        _always("double"),
+        lambda value, _: numbers.double_text(value),
+        "number",
+    ),
+    ColumnType.newdecimal: ColumnKind(
+        lambda cell, _: numbers.decimal(cell), _decimal_arrow, lambda value, _: f"{value:f}", "text"
+    ),
+    ColumnType.bit: ColumnKind(
+        lambda cell, _: int.from_bytes(cell.bits, "big"), _always("uint64"), _plain_text, "number"
+    ),
+    ColumnType.year: ColumnKind(
+        lambda cell, _: int(cell.value), _always("uint16"), lambda value, _: f"{value:04}", "number"
+    ),
+    ColumnType.null: ColumnKind(_nothing, _always("null"), _plain_text, "text"),
+    ColumnType.date: _DATE,
+    ColumnType.newdate: _DATE,
+    ColumnType.time: _TIME,
+    ColumnType.time2: _TIME,
+    ColumnType.datetime: _DATETIME,
+    ColumnType.datetime2: _DATETIME,
+    ColumnType.timestamp: _TIMESTAMP,
+    ColumnType.timestamp2: _TIMESTAMP,
+    ColumnType.string: _STRING,
+    ColumnType.varchar: _STRING,
+    ColumnType.tiny_blob: _STRING,
+    ColumnType.medium_blob: _STRING,
+    ColumnType.long_blob: _STRING,
+    ColumnType.blob: _STRING,
+    ColumnType.varchar_compressed: _COMPRESSED,
+    ColumnType.blob_compressed: _COMPRESSED,
+    ColumnType.enum: ColumnKind(strings.enum_of, _members_arrow, _plain_text, "number"),
+    ColumnType.set: ColumnKind(strings.set_of, _members_arrow, _plain_text, "number"),
+    ColumnType.json: _JSON,
+    ColumnType.typed_array: _JSON,
+    ColumnType.geometry: ColumnKind(
+        lambda cell, _: bytes(cell._raw_content), _always("binary"), _plain_text, "text"
+    ),
+    ColumnType.vector: ColumnKind(
+        lambda cell, _: list(cell.content.elements), _always("list<float>"), _plain_text, "list"
+    ),
+}
