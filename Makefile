@@ -13,7 +13,6 @@ SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
 
 .PHONY: help setup run test test-servers check generate webide bench
 

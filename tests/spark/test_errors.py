@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.errors import PySparkException
 
-from tests.corpus_files import CORPUS
+from tests.corpus_files import CORPUS, case
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,6 +35,19 @@ def test_damage_names_file_and_position(spark: SparkSession, damaged: Path) -> N
     frame = spark.read.format("binlog").load(str(damaged))
     with pytest.raises(PySparkException, match=re.escape(f"{damaged}, position {second}")):
         frame.collect()
+
+
+def test_a_cut_log_names_where_its_last_whole_event_ends(spark: SparkSession) -> None:
+    cut = case("damaged", "mysql-9.7-cut_in_body")
+    frame = spark.read.format("binlog").load(str(cut.folder / "binlog.*"))
+    with pytest.raises(PySparkException, match=f"TruncatedError: .*position {cut.info['whole_until']}"):
+        frame.collect()
+
+
+def test_a_log_in_use_ends_with_its_last_whole_event(spark: SparkSession) -> None:
+    cut = case("damaged", "mysql-9.7-in_use_cut_in_body")
+    frame = spark.read.format("binlog").load(str(cut.folder / "binlog.*"))
+    assert max(row.end_position for row in frame.collect()) == cut.info["whole_until"]
 
 
 def test_no_such_file(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,0 +1,70 @@
+"""Filters as options: what they leave is what the filters of `read_events` leave."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.options import Filters
+from binlog_kaitai.spark.options import FILTERS, ReadOptions
+from tests.corpus_files import CORPUS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FOLDER = CORPUS / "mysql-9.7" / "rotate"
+LOGS = sorted(FOLDER.glob("binlog.*"))
+
+
+def expected(**filters: Any) -> list[tuple[str, int]]:
+    table = bk.read_events([str(path) for path in LOGS], **filters).read_all()
+    return list(zip(table["file"].to_pylist(), table["position"].to_pylist(), strict=True))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("options", "filters"),
+    [
+        ({"eventType": "query, XID_EVENT"}, {"event_type": ["query", "xid"]}),
+        ({"serverId": "1,2"}, {"server_id": [1, 2]}),
+        ({"startPosition": "200", "stopPosition": "400"}, {"start_position": 200, "stop_position": 400}),
+        ({"stopDatetime": "2001-01-01 00:00:00"}, {"stop_datetime": "2001-01-01 00:00:00"}),
+        ({"startDatetime": "2001-01-01T00:00:00Z"}, {"start_datetime": "2001-01-01T00:00:00Z"}),
+    ],
+)
+def test_options_filter_like_read_events(
+    spark: SparkSession, options: dict[str, str], filters: dict[str, Any]
+) -> None:
+    rows = spark.read.format("binlog").options(**options).load(str(FOLDER)).collect()
+    assert sorted((row.file, row.position) for row in rows) == sorted(expected(**filters))
+
+
+def test_there_is_an_option_for_every_filter() -> None:
+    assert {python for python, _ in FILTERS.values()} == set(signature(Filters.of).parameters)
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("startPosition", "four"),
+        ("startDatetime", "yesterday"),
+        ("includeGtids", "1-2-3-4"),
+        ("table", "orders"),
+        ("eventType", "nothing"),
+        ("serverId", "a"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_refused_by_the_driver(option: str, text: str) -> None:
+    with pytest.raises(UsageError):
+        ReadOptions.parse({"path": "x", option: text})
+
+
+def test_option_names_come_in_any_case() -> None:
+    options = ReadOptions.parse({"PATH": "file:/logs/a%20b", "startposition": "4", "Mode": "failfast"})
+    assert options.paths == ("/logs/a b",)
+    assert options.filters == {"start_position": 4}
+    assert options.mode == "FAILFAST"
