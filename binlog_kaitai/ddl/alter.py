@@ -1,0 +1,339 @@
+"""A table definition after ALTER TABLE.
+
+The order of columns is that of the server (sql/sql_table.cc, `mysql_prepare_alter_table`): columns of the
+table in their order, without dropped ones and those that move, changed ones in place; then the new and the
+moved ones, in the order of the statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from binlog_kaitai.ddl.charset_options import finish, merge, read_charset
+from binlog_kaitai.ddl.column_types import sql_type
+from binlog_kaitai.ddl.elements import is_column, read_column, read_key
+from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split
+from binlog_kaitai.ddl.model import Charset, ColumnDefinition, TableDefinition
+
+_AT_END = None
+_FIRST = ""
+
+#: First words of clauses that leave the columns as they are.
+_HARMLESS = frozenset(
+    re.findall(
+        r"\w+",
+        "ENGINE TYPE AUTO_INCREMENT AVG_ROW_LENGTH CHECKSUM COMMENT COMPRESSION CONNECTION DATA "
+        "DELAY_KEY_WRITE ENCRYPTION ENGINE_ATTRIBUTE SECONDARY_ENGINE_ATTRIBUTE INDEX INSERT_METHOD "
+        "SECONDARY_ENGINE KEY_BLOCK_SIZE MAX_ROWS MIN_ROWS PACK_KEYS PASSWORD ROW_FORMAT START "
+        "STATS_AUTO_RECALC STATS_PERSISTENT STATS_SAMPLE_PAGES TABLESPACE UNION AUTOEXTEND_SIZE "
+        "SECONDARY_LOAD SECONDARY_UNLOAD STORAGE TRANSACTIONAL PAGE_CHECKSUM ALGORITHM LOCK FORCE "
+        "ENABLE DISABLE DISCARD IMPORT WITH WITHOUT ORDER PARTITION COALESCE REORGANIZE EXCHANGE "
+        "ANALYZE CHECK OPTIMIZE REBUILD REPAIR REMOVE TRUNCATE UPGRADE VALIDATE NOWAIT WAIT "
+        "SEQUENCE ",
+    )
+)
+
+
+class ContradictionError(Exception):
+    """The statement does not fit the definition, so that one of them is not of this table at this time."""
+
+
+class Alteration:
+    """Reads the clauses of one ALTER TABLE, then applies them.
+
+    Attributes
+    ----------
+    new_name : tuple of str or None
+        The table is renamed.
+    partition_tables : list of tuple of str
+        Tables that partitions were made into; they have the same columns.
+    """
+
+    def __init__(self, table: TableDefinition, clauses: Sequence[Sequence[Token]]) -> None:
+        self.new_name: tuple[str, ...] | None = None
+        self.partition_tables: list[tuple[str, ...]] = []
+        self._table = table
+        self._replaced: dict[int, ColumnDefinition | None] = {}
+        self._placed: list[tuple[int | None, ColumnDefinition, str | None]] = []
+        self._key: list[str] | None = None
+        self._charset = table.default_charset
+        self._converted: Charset | None = None
+        self._hidden, self._unique_keys = list(table.hidden_columns), table.unique_keys
+        self._versioning: bool | None = None
+        self._is_in_list = False
+        for clause in clauses:
+            self._read(Cursor(clause))
+
+    def result(self) -> TableDefinition:
+        """The table afterwards."""
+        table = without_period(self._table)
+        moved = {number for number, _, _ in self._placed}
+        kept = [
+            column
+            for number, before in enumerate(table.columns)
+            if number not in moved and (column := self._replaced.get(number, before)) is not None
+        ]
+        for _, column, place in self._placed:
+            if place is _AT_END:
+                kept.append(column)
+            else:
+                kept.insert(0 if place == _FIRST else _find(kept, place) + 1, column)
+        if len({column.key for column in kept}) < len(kept):
+            raise ContradictionError("a column is there twice")
+        if self._converted is not None:
+            kept = [_converted(column, self._converted) for column in kept]
+        table = replace(
+            table,
+            columns=tuple(kept),
+            default_charset=self._charset,
+            hidden_columns=tuple(self._hidden),
+            unique_keys=self._unique_keys,
+        )
+        if self._key is not None:
+            table = table.with_primary_key(self._key)
+        has_period = self._table.has_implicit_period if self._versioning is None else self._versioning
+        return with_period(table) if has_period else table
+
+    # Clauses ------------------------------------------------------------------------------------------
+
+    def _read(self, cursor: Cursor) -> None:
+        word = cursor.keyword()
+        reader = {
+            "ADD": self._add,
+            "DROP": self._drop,
+            "CHANGE": self._change,
+            "MODIFY": self._modify,
+            "RENAME": self._rename,
+            "ALTER": self._alter,
+            "CONVERT": self._convert,
+        }.get(word)
+        if reader is not None:
+            cursor.next()
+            reader(cursor)
+        else:
+            self._options(cursor)
+
+    def _options(self, cursor: Cursor) -> None:
+        """Options of the table, with or without commas between, and what changes no column."""
+        while cursor:
+            if charset := read_charset(cursor):
+                self._charset = merge(self._charset, charset)
+                continue
+            word = cursor.keyword()
+            # Names of partitions, or what rows are ordered by, follow with commas of their own.
+            self._is_in_list |= word == "ORDER" or cursor.keyword(1) == "PARTITION"
+            if not (word in _HARMLESS or cursor.mark(1) == "=" or self._is_in_list):
+                raise UnreadableError(f"a clause that begins with {cursor.next()}")
+            if word in ("PARTITION", "UNION", "EXCHANGE") or self._is_in_list:
+                cursor.rest()
+                return
+            cursor.next()
+            cursor.skip("=")
+            # An option's value, or the other words of a clause; the next option's word ends them.
+            while cursor and cursor.keyword() not in _HARMLESS and not _is_charset(cursor):
+                cursor.next()
+
+    def _add(self, cursor: Cursor) -> None:
+        if cursor.skip("SYSTEM", "VERSIONING"):
+            self._versioning = not any(column.is_row_period for column in self._table.columns)
+            return
+        if cursor.keyword() == "PARTITION":
+            return
+        if cursor.keyword() != "COLUMN" and not is_column(cursor):
+            self._add_key(cursor)
+            return
+        cursor.skip("COLUMN")
+        only_if_new = cursor.skip("IF", "NOT", "EXISTS")
+        if cursor.mark() != "(":
+            self._add_column(cursor, only_if_new)
+            return
+        for part in split(cursor.group()):
+            inner = Cursor(part)
+            if is_column(inner):
+                self._add_column(inner, only_if_new)
+            else:
+                self._add_key(inner)
+
+    def _add_key(self, cursor: Cursor) -> None:
+        key = read_key(cursor)
+        if key.primary:
+            self._key = list(key.primary)
+        self._hidden += key.hidden_columns
+        self._unique_keys += key.is_unique
+
+    def _add_column(self, cursor: Cursor, only_if_new: bool) -> None:
+        column, place = self._column(cursor)
+        if only_if_new and self._table.find(column.name) is not None:
+            return
+        self._placed.append((None, column, place))
+        if column.is_primary_key:
+            self._key = [column.name]
+
+    def _column(self, cursor: Cursor) -> tuple[ColumnDefinition, str | None]:
+        column, _ = read_column(cursor)
+        place = _AT_END
+        if cursor.skip("FIRST"):
+            place = _FIRST
+        elif cursor.skip("AFTER"):
+            place = cursor.dotted_name()[-1]
+        self._end(cursor)
+        return finish(column, self._charset), place
+
+    def _end(self, cursor: Cursor) -> None:
+        """Only options may follow a clause without a comma."""
+        if cursor:
+            self._options(cursor)
+
+    def _drop(self, cursor: Cursor) -> None:
+        word = cursor.keyword()
+        if cursor.skip("PRIMARY", "KEY"):
+            self._key = self._key or []
+        elif cursor.skip("SYSTEM", "VERSIONING"):
+            self._versioning = False
+        elif cursor.skip("CONSTRAINT"):
+            cursor.skip("IF", "EXISTS")
+            if cursor.name().upper() == "PRIMARY":
+                self._key = self._key or []
+        elif word in ("INDEX", "KEY"):
+            cursor.next()
+            cursor.skip("IF", "EXISTS")
+            name = cursor.name()
+            self._hidden = [one for one in self._hidden if not one.startswith(f"!hidden!{name}!")]
+            if name.upper() == "PRIMARY":
+                self._key = self._key or []
+        elif word in ("FOREIGN", "CHECK", "PARTITION", "PERIOD"):
+            self._is_in_list |= word == "PARTITION"
+            if word == "PERIOD" and cursor.keyword(1) != "FOR":
+                self._drop_column(cursor)
+        else:
+            self._drop_column(cursor)
+
+    def _drop_column(self, cursor: Cursor) -> None:
+        cursor.skip("COLUMN")
+        may_miss = cursor.skip("IF", "EXISTS")
+        name = cursor.dotted_name()[-1]
+        number = self._table.find(name)
+        cursor.skip_one("RESTRICT", "CASCADE")
+        self._end(cursor)
+        if number is not None:
+            self._replaced[number] = None
+        elif not may_miss:
+            raise ContradictionError(f"there is no column {name}")
+
+    def _change(self, cursor: Cursor) -> None:
+        cursor.skip("COLUMN")
+        may_miss = cursor.skip("IF", "EXISTS")
+        old = cursor.dotted_name()[-1]
+        self._replace(old, *self._column(cursor), may_miss=may_miss)
+
+    def _modify(self, cursor: Cursor) -> None:
+        cursor.skip("COLUMN")
+        may_miss = cursor.skip("IF", "EXISTS")
+        column, place = self._column(cursor)
+        self._replace(column.name, column, place, may_miss=may_miss)
+
+    def _replace(self, old: str, column: ColumnDefinition, place: str | None, *, may_miss: bool) -> None:
+        number = self._table.find(old)
+        if number is None:
+            if may_miss:
+                return
+            raise ContradictionError(f"there is no column {old}")
+        if column.is_primary_key:
+            self._key = [column.name]
+        elif self._table.columns[number].is_primary_key:
+            column = replace(column, is_primary_key=True, is_nullable=False)
+        if place is _AT_END:
+            self._replaced[number] = column
+        else:
+            self._placed.append((number, column, place))
+
+    def _rename(self, cursor: Cursor) -> None:
+        if cursor.skip("COLUMN"):
+            may_miss = cursor.skip("IF", "EXISTS")
+            old = cursor.dotted_name()[-1]
+            if not cursor.skip("TO"):
+                raise UnreadableError("RENAME COLUMN without TO")
+            number = self._table.find(old)
+            if number is not None:
+                column = self._replaced.get(number) or self._table.columns[number]
+                self._replaced[number] = replace(column, name=cursor.dotted_name()[-1])
+            elif not may_miss:
+                raise ContradictionError(f"there is no column {old}")
+        elif cursor.keyword() not in ("INDEX", "KEY") or cursor.keyword(2) != "TO":
+            cursor.skip_one("TO", "AS", "=")
+            self.new_name = cursor.dotted_name()
+            self._end(cursor)
+
+    def _alter(self, cursor: Cursor) -> None:
+        """ALTER COLUMN changes a default, or whether the column can be seen."""
+        if cursor.keyword() in ("INDEX", "KEY", "CHECK", "CONSTRAINT"):
+            return
+        cursor.skip("COLUMN")
+        cursor.skip("IF", "EXISTS")
+        number = self._table.find(name := cursor.dotted_name()[-1])
+        if number is None:
+            raise ContradictionError(f"there is no column {name}")
+        if cursor.skip("SET") and (word := cursor.skip_one("VISIBLE", "INVISIBLE")):
+            column = self._replaced.get(number) or self._table.columns[number]
+            self._replaced[number] = replace(column, is_visible=word == "VISIBLE")
+
+    def _convert(self, cursor: Cursor) -> None:
+        if cursor.skip("PARTITION"):
+            cursor.name()
+            if not cursor.skip("TO", "TABLE"):
+                raise UnreadableError("CONVERT PARTITION without TO TABLE")
+            self.partition_tables.append(cursor.dotted_name())
+        elif cursor.skip("TO"):
+            charset = Charset()
+            while cursor and (found := read_charset(cursor)):
+                charset = merge(charset, found)
+            self._charset = self._converted = charset
+            self._end(cursor)
+        elif cursor.keyword() != "TABLE":
+            raise UnreadableError("CONVERT of something unknown")
+
+
+def _is_charset(cursor: Cursor) -> bool:
+    start = 1 if cursor.keyword() == "DEFAULT" else 0
+    return cursor.keyword(start) in ("COLLATE", "CHARSET") or cursor.keyword(start + 1) == "SET"
+
+
+def _find(columns: Sequence[ColumnDefinition], name: str) -> int:
+    key = name.casefold()
+    for number, column in enumerate(columns):
+        if column.key == key:
+            return number
+    raise ContradictionError(f"there is no column {name}")
+
+
+def _converted(column: ColumnDefinition, charset: Charset) -> ColumnDefinition:
+    if not sql_type(column.base_type).is_text:
+        return column
+    return replace(column, charset=charset.charset, collation=charset.collation)
+
+
+def with_period(table: TableDefinition) -> TableDefinition:
+    """The table with the two hidden columns that MariaDB gives a table with system versioning."""
+    row_start, row_end = (
+        ColumnDefinition(
+            name,
+            "timestamp(6)",
+            "timestamp",
+            ("6",),
+            is_nullable=False,
+            is_generated=True,
+            is_visible=False,
+            is_row_period=True,
+        )
+        for name in ("row_start", "row_end")
+    )
+    return replace(table, columns=(*table.columns, row_start, row_end), has_implicit_period=True)
+
+
+def without_period(table: TableDefinition) -> TableDefinition:
+    """The table without these columns."""
+    if not table.has_implicit_period:
+        return table
+    return replace(table, columns=table.columns[:-2], has_implicit_period=False)

@@ -1,0 +1,189 @@
+"""What each statement does to the definitions that are known."""
+
+from __future__ import annotations
+
+from binlog_kaitai.ddl.alter import Alteration, ContradictionError, with_period
+from binlog_kaitai.ddl.charset_options import finish, merge
+from binlog_kaitai.ddl.lexer import UnreadableError
+from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, TableDefinition
+from binlog_kaitai.ddl.query import columns_of
+from binlog_kaitai.ddl.statements import (
+    AlterTable,
+    ChangeDatabase,
+    CreateTable,
+    DropTables,
+    Name,
+    RenameTables,
+    Statement,
+)
+from binlog_kaitai.ddl.store import Key, Session, Store
+
+
+class Step:
+    """One statement in its session."""
+
+    def __init__(self, store: Store, schema_name: str, session: Session) -> None:
+        self._store = store
+        self._schema_name = schema_name
+        self._session = session
+
+    def take(self, statement: Statement) -> None:
+        """Change the store as the statement changes the server."""
+        match statement:
+            case CreateTable():
+                self._create(statement)
+            case AlterTable():
+                self._alter(statement)
+            case RenameTables():
+                for old, new in statement.pairs:
+                    self._rename(self._key(old), self._key(new))
+            case DropTables():
+                for name in statement.names:
+                    self._drop(self._key(name))
+            case ChangeDatabase():
+                self._database(statement)
+
+    def _key(self, name: Name) -> Key:
+        return (name[-2] if len(name) > 1 else self._schema_name, name[-1])
+
+    def _temporary(self, key: Key) -> tuple[int, Key]:
+        return (self._session.thread_id, key)
+
+    def _create(self, statement: CreateTable) -> None:
+        key, store = self._key(statement.name), self._store
+        if statement.is_temporary:
+            store.temporary.add(self._temporary(key))
+            return
+        if statement.only_if_new and (
+            key in store.tables or key in store.lost or not self._session.has_changed
+        ):
+            return
+        try:
+            table = self._new_table(key, statement)
+        except UnreadableError as error:
+            store.lose(key, str(error))
+            return
+        if table.columns:
+            store.put(key, table)
+        else:
+            store.lose(key, "created without columns")
+
+    def _new_table(self, key: Key, statement: CreateTable) -> TableDefinition:
+        if statement.source is not None:
+            source = self._known(statement.source)
+            if source is None:
+                raise UnreadableError("created LIKE an unknown table")
+            return source
+        elements = statement.elements
+        charset = merge(self._store.databases.get(key[0], UNKNOWN_CHARSET), statement.charset)
+        if not statement.charset:
+            charset = self._store.databases.get(key[0], UNKNOWN_CHARSET)
+        columns = elements.columns
+        if statement.query is not None:
+            selected = columns_of(statement.query, self._known)
+            names = {column.key for column in selected}
+            own = {column.key: column for column in columns}
+            columns = [column for column in columns if column.key not in names]
+            columns += [own.get(column.key, column) for column in selected]
+        table = TableDefinition(
+            *key,
+            tuple(finish(column, charset) for column in columns),
+            charset,
+            hidden_columns=elements.hidden_columns,
+            unique_keys=elements.unique_keys,
+        ).with_primary_key(elements.primary_key)
+        is_implicit = elements.is_versioned and not any(column.is_row_period for column in columns)
+        return with_period(table) if is_implicit else table
+
+    def _known(self, name: Name) -> TableDefinition | None:
+        key = self._key(name)
+        return None if self._temporary(key) in self._store.temporary else self._store.find(key)
+
+    def _alter(self, statement: AlterTable) -> None:
+        key, store = self._key(statement.name), self._store
+        if self._temporary(key) in store.temporary:
+            return
+        table = store.find(key)
+        try:
+            # Of an unknown table the new name matters all the same.
+            change = Alteration(table or TableDefinition(*key, ()), statement.clauses)
+        except (UnreadableError, ContradictionError) as error:
+            self._fail(key, table, error)
+            if table is None and isinstance(error, UnreadableError):
+                return
+            change = None
+        if change is None or table is None:
+            self._move_unknown(key, statement, change)
+            return
+        try:
+            result = change.result()
+        except ContradictionError as error:
+            self._fail(key, table, error)
+            return
+        for name in change.partition_tables:
+            store.put(self._key(name), result)
+        if result != table:
+            store.put(key, result)
+        if change.new_name is not None:
+            self._rename(key, self._key(change.new_name))
+
+    def _fail(self, key: Key, table: TableDefinition | None, error: Exception) -> None:
+        """A change that cannot be followed; one that a newer file has in it already is none."""
+        if table is None:
+            return
+        if isinstance(error, ContradictionError) and table.origin == "file" and key not in self._store.tables:
+            return
+        self._store.lose(key, f"a change of it cannot be followed: {error}")
+
+    def _move_unknown(self, key: Key, statement: AlterTable, change: Alteration | None) -> None:
+        new_name = change.new_name if change is not None else None
+        if new_name is None:
+            new_name = _new_name(statement)
+        if new_name is not None:
+            self._rename(key, self._key(new_name))
+
+    def _rename(self, old: Key, new: Key) -> None:
+        store = self._store
+        if self._temporary(old) in store.temporary:
+            return
+        table = store.find(old)
+        reason = store.lost.get(old)
+        store.drop(old)
+        store.given.pop(old, None)
+        if table is not None:
+            store.put(new, table)
+        elif reason is not None:
+            store.lose(new, reason)
+        else:
+            store.drop(new)
+
+    def _drop(self, key: Key) -> None:
+        if self._temporary(key) in self._store.temporary:
+            self._store.temporary.discard(self._temporary(key))
+            return
+        self._store.drop(key)
+
+    def _database(self, statement: ChangeDatabase) -> None:
+        store, name = self._store, statement.name or self._schema_name
+        if statement.is_dropped:
+            for key in store.keys_of(name):
+                if statement.new_name is not None:
+                    self._rename(key, (statement.new_name, key[1]))
+                else:
+                    store.drop(key)
+        if statement.is_created and not (statement.only_if_new and name in store.databases):
+            store.databases[name] = merge(self._session.server_charset, statement.charset)
+        elif statement.charset:
+            store.databases[name] = merge(store.databases.get(name, UNKNOWN_CHARSET), statement.charset)
+        elif statement.new_name is not None and name in store.databases:
+            store.databases[statement.new_name] = store.databases.pop(name)
+
+
+def _new_name(statement: AlterTable) -> Name | None:
+    """The new name in a statement of an unknown table."""
+    try:
+        empty = TableDefinition("", "", ())
+        renames = [clause for clause in statement.clauses if clause[0].keyword == "RENAME"]
+        return Alteration(empty, renames).new_name
+    except (UnreadableError, ContradictionError):
+        return None

@@ -1,0 +1,99 @@
+"""Options that name a character set or a collation: of columns, tables and databases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from binlog_kaitai.charsets import BINARY, charset_of, codec_table
+from binlog_kaitai.ddl.column_types import sql_type
+from binlog_kaitai.ddl.lexer import Cursor
+from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
+
+
+def read_charset(cursor: Cursor) -> Charset:
+    """A charset or collation if one comes next, as options of columns, tables and databases name it."""
+    start = 1 if cursor.keyword() == "DEFAULT" else 0
+    if cursor.keyword(start) == "COLLATE":
+        _skip_words(cursor, start + 1)
+        collation = cursor.next().text.lower()
+        return (
+            UNKNOWN_CHARSET if collation == "default" else Charset(charset_of_collation(collation), collation)
+        )
+    if cursor.keyword(start) == "CHARSET":
+        _skip_words(cursor, start + 1)
+    elif cursor.keyword(start) in ("CHARACTER", "CHAR") and cursor.keyword(start + 1) == "SET":
+        _skip_words(cursor, start + 2)
+    else:
+        return UNKNOWN_CHARSET
+    charset = canonical(cursor.next().text)
+    return UNKNOWN_CHARSET if charset == "default" else Charset(charset)
+
+
+def _skip_words(cursor: Cursor, count: int) -> None:
+    for _ in range(count):
+        cursor.next()
+    cursor.skip("=")
+
+
+def canonical(charset: str) -> str:
+    """The name of a character set that newer servers have for it."""
+    return "utf8mb3" if charset.lower() == "utf8" else charset.lower()
+
+
+def charset_of_collation(collation: str) -> str | None:
+    """The character set of a collation by its name; None where the name does not tell (MariaDB's uca1400)."""
+    charset = collation.partition("_")[0]
+    return None if charset.startswith("uca") else canonical(charset)
+
+
+def merge(old: Charset, new: Charset) -> Charset:
+    """What a charset is after another option; one that names a collation alone may leave the charset."""
+    if not new:
+        return old
+    if new.collation is None:
+        return new
+    return Charset(new.charset or old.charset, new.collation)
+
+
+def charset_of_number(collation_id: int | None) -> Charset:
+    """The charset of a collation by its number."""
+    name = None if collation_id is None else charset_of(collation_id)
+    return Charset(name) if name else UNKNOWN_CHARSET
+
+
+#: What a text type is called where its character set is that of bytes.
+_OF_BYTES = {"char": "binary", "varchar": "varbinary", "text": "blob", "tinytext": "tinyblob"}
+_OF_BYTES |= {"mediumtext": "mediumblob", "longtext": "longblob"}
+
+
+def finish(column: ColumnDefinition, default: Charset = UNKNOWN_CHARSET) -> ColumnDefinition:
+    """A column with the charset of its table, where it has none of its own, and what follows from it."""
+    if not sql_type(column.base_type).is_text:
+        return column
+    if column.charset is None:
+        column = replace(column, charset=default.charset, collation=column.collation or default.collation)
+    if column.charset == BINARY and column.base_type in _OF_BYTES:
+        base = _OF_BYTES[column.base_type]
+        type_name = base + column.type_name.removeprefix(column.base_type)
+        return replace(column, type_name=type_name, base_type=base, charset=None, collation=None)
+    if column.members is not None and column.charset is not None:
+        members = tuple(_as_stored(member, column.charset) for member in column.members)
+        column = replace(column, members=members, type_name=f"{column.base_type}({_list(members)})")
+    return column
+
+
+def _as_stored(member: str, charset: str) -> str:
+    """A member with question marks for what its character set lacks, as the server keeps it."""
+    table = codec_table(charset)
+    if member.isascii() or table is None:
+        return member
+    others = "".join(table.others.values())
+    return "".join(
+        one if one in others or one == one.encode(table.codec, "ignore").decode(table.codec) else "?"
+        for one in member
+    )
+
+
+def _list(members: Sequence[str]) -> str:
+    return ",".join("'" + member.replace("'", "''") + "'" for member in members)

@@ -1,0 +1,94 @@
+"""The SQL types of columns: their names, and what a table map may call them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class SqlType(NamedTuple):
+    """One SQL type: the types that it has in table maps, by the grammar's names, and what kind it is.
+
+    `stored` is None for a type that nothing is known of.
+    """
+
+    stored: frozenset[str] | None
+    is_number: bool = False
+    is_text: bool = False
+
+
+def _type(stored: str, *, is_number: bool = False, is_text: bool = False) -> SqlType:
+    return SqlType(frozenset(stored.split()), is_number, is_text)
+
+
+#: Long strings become TEXT or BLOB where `sql_mode` is not strict.
+_STRING = "string var_string varchar varchar_compressed blob"
+_BLOB = "blob tiny_blob medium_blob long_blob blob_compressed"
+
+_TYPES = {
+    "tinyint": _type("tiny", is_number=True),
+    "smallint": _type("short", is_number=True),
+    "mediumint": _type("int24", is_number=True),
+    "int": _type("long", is_number=True),
+    "bigint": _type("longlong", is_number=True),
+    "decimal": _type("decimal newdecimal", is_number=True),
+    "float": _type("float double", is_number=True),
+    "double": _type("double float", is_number=True),
+    "bit": _type("bit tiny"),
+    "year": _type("year"),
+    "date": _type("date newdate"),
+    "time": _type("time time2"),
+    "datetime": _type("datetime datetime2"),
+    "timestamp": _type("timestamp timestamp2"),
+    "char": _type(_STRING, is_text=True),
+    "varchar": _type(_STRING, is_text=True),
+    "binary": _type(_STRING),
+    "varbinary": _type(_STRING),
+    "enum": _type("enum", is_text=True),
+    "set": _type("set", is_text=True),
+    "json": _type(f"json {_BLOB}"),
+    "vector": _type(f"vector {_STRING} {_BLOB}"),
+    "uuid": _type("string"),
+    "inet6": _type("string"),
+    "inet4": _type("string"),
+}
+_TYPES |= {size + "text": _type(_BLOB, is_text=True) for size in ("", "tiny", "medium", "long")}
+_TYPES |= {size + "blob": _type(_BLOB) for size in ("", "tiny", "medium", "long")}
+_SHAPES = "geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection"
+_TYPES |= {shape: _type("geometry") for shape in _SHAPES.split()}
+
+_UNKNOWN = SqlType(None)
+
+#: Other names of types: what they are called in full.
+SYNONYMS = {
+    "int1": "tinyint",
+    "int2": "smallint",
+    "int3": "mediumint",
+    "middleint": "mediumint",
+    "int4": "int",
+    "integer": "int",
+    "int8": "bigint",
+    "dec": "decimal",
+    "numeric": "decimal",
+    "fixed": "decimal",
+    "number": "decimal",
+    "float4": "float",
+    "float8": "double",
+    "real": "double",
+    "character": "char",
+    "varcharacter": "varchar",
+    "varchar2": "varchar",
+    "nchar": "char",
+    "nvarchar": "varchar",
+    "clob": "longtext",
+    "raw": "varbinary",
+    "geomcollection": "geometrycollection",
+}
+
+#: Types that are another one with given arguments.
+BOOLEANS = ("bool", "boolean")
+SERIAL = "serial"
+
+
+def sql_type(base: str) -> SqlType:
+    """What is known of a type by its full name."""
+    return _TYPES.get(base, _UNKNOWN)

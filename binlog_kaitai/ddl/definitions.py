@@ -1,0 +1,158 @@
+"""The tables as the statements of a log define them, in the order of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from binlog_kaitai.charsets import decoder_of
+from binlog_kaitai.ddl.apply import Step
+from binlog_kaitai.ddl.charset_options import charset_of_number
+from binlog_kaitai.ddl.dump import statements_of
+from binlog_kaitai.ddl.fit import DefinitionMismatch, fitted
+from binlog_kaitai.ddl.lexer import UnreadableError
+from binlog_kaitai.ddl.model import TableDefinition
+from binlog_kaitai.ddl.statements import may_matter, may_matter_bytes, read_statement
+from binlog_kaitai.ddl.store import Session, Store
+
+#: Of the flags in MariaDB's status variable `gtid_flags3`: an ALTER TABLE begins, or is taken back.
+_HALF_DONE = 0x02 | 0x08
+
+
+class Definitions:
+    """Follows definitions statement by statement.
+
+    What a statement makes of a table is known from there on. A statement that is not understood makes what
+    it names unknown, until it is created again: a name is right or it is not there.
+
+    Definitions of a file (:meth:`load`) count for tables that no statement of the log has created; the log's
+    statements change them, too. Where such a change does not fit, the file is newer than the statement.
+    """
+
+    def __init__(self) -> None:
+        self._store = Store()
+
+    def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
+        """Take in one statement; gives whether it may have changed a definition.
+
+        Parameters
+        ----------
+        schema_name
+            Default database.
+        """
+        if not may_matter(sql):
+            return False
+        session = session or Session()
+        try:
+            statement = read_statement(sql, session.sql_mode)
+        except (UnreadableError, RecursionError) as error:
+            self._lose_named(sql, str(error))
+            return True
+        if statement is None:
+            return False
+        Step(self._store, schema_name, session).take(statement)
+        return True
+
+    def observe_query(self, body: Any) -> bool:
+        """Take in the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; as `observe`."""
+        query: bytes = body.query
+        if not may_matter_bytes(query):
+            return False
+        variables = {getattr(one.key, "name", one.key): one.value for one in _variables(body)}
+        if _is_half_done(variables):
+            return False
+        sql = _text(query, variables)
+        schema_name: str = body.schema_name
+        if sql is None:
+            self._lose_named(query.decode("latin-1"), "its character set is not known")
+            return True
+        return self.observe(schema_name, sql, _session(body, variables))
+
+    def load(self, text: str, schema_name: str = "") -> None:
+        """Take in a file of definitions, such as mysqldump writes.
+
+        Parameters
+        ----------
+        schema_name
+            Database of tables that come before any USE.
+        """
+        loaded = Definitions()
+        loaded._store = Store("file")
+        for default, statement in statements_of(text, schema_name):
+            loaded.observe(default, statement)
+        self._store.given.update(loaded._store.tables)
+        for note in loaded._store.notes:
+            self._store.note(note)
+
+    def of(self, schema_name: str, table_name: str, table_map: Any = None) -> TableDefinition | None:
+        """The definition of a table; with the body of a table map event, only if it fits."""
+        found = self.fit(schema_name, table_name, table_map)
+        return found if isinstance(found, TableDefinition) else None
+
+    def fit(
+        self, schema_name: str, table_name: str, table_map: Any = None
+    ) -> TableDefinition | DefinitionMismatch | None:
+        """The definition of a table, why there is none that fits, or None where nothing is known."""
+        key = (schema_name, table_name)
+        if (lost := self._store.lost.get(key)) is not None:
+            return DefinitionMismatch(*key, lost)
+        reason = ""
+        for table in (self._store.tables.get(key), self._store.given.get(key)):
+            if table is not None:
+                found = table if table_map is None else fitted(table, table_map)
+                if isinstance(found, TableDefinition):
+                    return found
+                reason = reason or found
+        return DefinitionMismatch(*key, reason) if reason else None
+
+    def __iter__(self) -> Iterator[TableDefinition]:
+        """The tables that the log has defined so far and not dropped."""
+        return iter(list(self._store.tables.values()))
+
+    @property
+    def notes(self) -> list[str]:
+        """What was not understood, and which tables are unknown since; the newest 100."""
+        return self._store.notes
+
+    def _lose_named(self, sql: str, reason: str) -> None:
+        """Lose every table whose name stands in a statement that is not understood."""
+        self._store.note(f"{reason}: {sql[:200]}")
+        folded = sql.casefold()
+        for key in {*self._store.tables, *self._store.given}:
+            if key[1].casefold().replace("`", "``") in folded or not key[1].isascii():
+                self._store.lose(key, f"a statement is not understood: {reason}")
+
+
+def _variables(body: Any) -> list[Any]:
+    return [] if body.status_vars is None else list(body.status_vars.variables)
+
+
+def _session(body: Any, variables: dict[Any, Any]) -> Session:
+    charset, modes = variables.get("charset"), variables.get("sql_mode")
+    # MySQL from 8.0 on logs the engine's transaction of a definition that it really changed.
+    tells = "sql_require_primary_key" in variables or "default_table_encryption" in variables
+    return Session(
+        body.thread_id,
+        modes.modes if modes is not None else 0,
+        charset_of_number(charset.server if charset is not None else None),
+        "ddl_xid" in variables or not tells,
+    )
+
+
+def _is_half_done(variables: dict[Any, Any]) -> bool:
+    """Whether MariaDB's ALTER in two phases starts or is taken back: only its COMMIT changes the table."""
+    flags = variables.get("mariadb_gtid_flags3")
+    return flags is not None and bool(flags.flags & _HALF_DONE)
+
+
+def _text(query: bytes, variables: dict[Any, Any]) -> str | None:
+    """A statement as text; None where its character set is not known."""
+    charset = variables.get("charset")
+    if query.isascii():
+        return query.decode("ascii")
+    name = charset_of_number(charset.client if charset is not None else None).charset
+    decode = decoder_of(name or "utf8mb4")
+    try:
+        return decode(query) if decode is not None else query.decode("utf-8", "surrogateescape")
+    except UnicodeDecodeError:
+        return None if name not in (None, "utf8mb3", "utf8mb4") else query.decode("utf-8", "surrogateescape")

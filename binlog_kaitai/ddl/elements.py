@@ -1,0 +1,265 @@
+"""One element of a table definition: a column, or the columns of a primary key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from binlog_kaitai.ddl.charset_options import merge, read_charset
+from binlog_kaitai.ddl.column_types import BOOLEANS, SERIAL, SYNONYMS, sql_type
+from binlog_kaitai.ddl.lexer import COMMA, Cursor, Kind, Token, UnreadableError, split
+from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
+
+#: First words of elements that are no columns; as names of columns they must be quoted.
+_NO_COLUMN = frozenset(
+    ("PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK")
+)
+#: The same where the word behind them tells: as names of columns they need no quotes.
+_NO_COLUMN_PAIRS = {"PERIOD": ("FOR",), "VECTOR": ("INDEX", "KEY")}
+
+#: Not known yet: to be filled in with the default of the table.
+_DEFAULT = UNKNOWN_CHARSET
+_NATIONAL = Charset("utf8mb3")
+
+
+def is_column(cursor: Cursor) -> bool:
+    """Whether a column comes next, and no key, constraint or period."""
+    word = cursor.keyword()
+    return word not in _NO_COLUMN and cursor.keyword(1) not in _NO_COLUMN_PAIRS.get(word, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key that stands as an element of its own.
+
+    Attributes
+    ----------
+    primary : tuple of str
+        Columns of a primary key.
+    hidden_columns : tuple of str
+        Columns that MySQL makes for expressions in it, by its names.
+    """
+
+    primary: tuple[str, ...] = ()
+    hidden_columns: tuple[str, ...] = ()
+    is_unique: bool = False
+
+
+def read_key(cursor: Cursor) -> Key:
+    """A key or constraint; moves to its end."""
+    if cursor.skip("CONSTRAINT") and cursor.keyword() not in _NO_COLUMN:
+        cursor.name()
+    kind = cursor.skip_one("PRIMARY", "UNIQUE", "KEY", "INDEX")
+    if not kind:
+        cursor.rest()
+        return Key()
+    cursor.skip_one("KEY", "INDEX")
+    cursor.skip("IF", "NOT", "EXISTS")
+    token = cursor.peek()
+    name = token.text if token and token.kind is not Kind.MARK and token.keyword != "USING" else ""
+    while cursor and cursor.mark() != "(":
+        cursor.next()
+    parts = [Cursor(part) for part in split(cursor.group())]
+    cursor.rest()
+    if kind == "PRIMARY":
+        return Key(primary=tuple(part.name() for part in parts))
+    hidden = [number for number, part in enumerate(parts) if part.mark() == "("]
+    names = tuple(f"!hidden!{name or 'functional_index'}!{number}!0" for number in hidden)
+    return Key(hidden_columns=names, is_unique=kind == "UNIQUE")
+
+
+@dataclass(slots=True)
+class _Attributes:
+    """What the words behind a column's type say."""
+
+    is_unsigned: bool = False
+    is_nullable: bool = True
+    is_primary_key: bool = False
+    is_generated: bool = False
+    is_virtual: bool = False
+    is_visible: bool = True
+    charset: Charset = _DEFAULT
+    is_binary: bool = False
+    is_row_period: bool = False
+    is_unique: bool = False
+
+
+def read_column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
+    """A column, and whether it has a unique key; what stands behind it, FIRST or AFTER, is left.
+
+    Raises
+    ------
+    UnreadableError
+        It has no name, or no type.
+    """
+    name = cursor.dotted_name()[-1]
+    found = _Attributes()
+    base, arguments = _type(cursor, found)
+    _attributes(cursor, found)
+    members = _members(arguments) if base in ("enum", "set") else None
+    texts = tuple(str(token) for token in arguments if token != COMMA)
+    if base == SERIAL:
+        base, found.is_unsigned, found.is_nullable = "bigint", True, False
+    if base in BOOLEANS:
+        base, texts = "tinyint", ("1",)
+    kind = sql_type(base)
+    type_name = base + (f"({','.join(texts)})" if texts else "")
+    if kind.is_number and found.is_unsigned:
+        type_name += " unsigned"
+    charset = found.charset if kind.is_text else _DEFAULT
+    if found.is_binary and charset.charset is None:
+        charset = replace(charset, collation="bin")  # the binary collation of a charset still to be found
+    if base == "json":
+        charset = Charset("utf8mb4")  # in MariaDB a text
+    column = ColumnDefinition(
+        name,
+        type_name,
+        base,
+        texts,
+        found.is_unsigned if kind.is_number else None,
+        charset.charset,
+        charset.collation,
+        members,
+        found.is_nullable,
+        found.is_primary_key,
+        found.is_generated,
+        found.is_virtual,
+        found.is_visible,
+        found.is_row_period,
+    )
+    return column, found.is_unique
+
+
+def _type(cursor: Cursor, found: _Attributes) -> tuple[str, list[Token]]:
+    """Base name and arguments of a type; moves behind what belongs to it."""
+    first = cursor.next()
+    if first.kind is Kind.MARK or first.kind is Kind.STRING:
+        raise UnreadableError(f"{first} stands where a type should")
+    base = first.text.lower()
+    if base == "national":
+        found.charset = _NATIONAL
+        base = cursor.name().lower()
+    elif base in ("nchar", "nvarchar"):
+        found.charset = _NATIONAL
+    if base == "long":
+        base = "mediumblob" if cursor.skip("VARBINARY") else "mediumtext"
+        cursor.skip_one("VARCHAR", "VARCHARACTER", "CHAR", "CHARACTER")
+    if base == "double":
+        cursor.skip("PRECISION")
+    base = SYNONYMS.get(base, base)
+    if base == "char" and cursor.skip_one("VARYING", "VARCHARACTER", "VARCHAR"):
+        base = "varchar"
+    cursor.skip("VARYING")
+    arguments = cursor.group() if cursor.mark() == "(" else []
+    if cursor.skip("BYTE"):
+        base = {"char": "binary", "varchar": "varbinary"}.get(base, base)
+    return base, arguments
+
+
+def _members(arguments: Sequence[Token]) -> tuple[str, ...] | None:
+    strings = [token for token in arguments if token.kind is Kind.STRING]
+    if any(token.keyword in ("X", "B") for token in arguments):
+        return None  # members as hexadecimal digits
+    # MySQL takes spaces off the end of a member.
+    return tuple(token.text.rstrip(" ") for token in strings)
+
+
+def _attributes(cursor: Cursor, found: _Attributes) -> None:
+    """What stands behind a type, up to the end or FIRST or AFTER."""
+    while cursor and cursor.keyword() not in ("FIRST", "AFTER"):
+        if charset := read_charset(cursor):
+            found.charset = merge(found.charset, charset)
+            continue
+        token = cursor.next()
+        if take := _ATTRIBUTES.get(token.keyword):
+            take(cursor, found)
+        elif token.kind is Kind.MARK and token.text == "(":
+            raise UnreadableError("a group that belongs to nothing")
+        cursor.skip_group()
+
+
+def _not(cursor: Cursor, found: _Attributes) -> None:
+    if cursor.skip("NULL"):
+        found.is_nullable = False
+
+
+def _primary(cursor: Cursor, found: _Attributes) -> None:
+    cursor.skip("KEY")
+    found.is_primary_key, found.is_nullable = True, False
+
+
+def _unique(cursor: Cursor, found: _Attributes) -> None:
+    cursor.skip("KEY")
+    found.is_unique = True
+
+
+def _as(cursor: Cursor, found: _Attributes) -> None:
+    found.is_generated = found.is_virtual = True
+    if cursor.skip("ROW"):
+        found.is_virtual = found.is_nullable = False
+        found.is_row_period = True
+        cursor.skip_one("START", "END")
+
+
+def _on_update(cursor: Cursor, found: _Attributes) -> None:
+    cursor.next()
+    _skip_value(cursor)
+
+
+def _set(name: str, value: object) -> Callable[[Cursor, _Attributes], None]:
+    return lambda cursor, found: setattr(found, name, value)
+
+
+def _skip_value(cursor: Cursor) -> None:
+    """A default value: a literal, a name or call, or an expression in parentheses."""
+    if cursor.skip_group():
+        return
+    while cursor.skip_one("+", "-", "."):
+        pass
+    token = cursor.next()
+    while cursor.skip("."):  # a fraction, or the name of a sequence
+        if cursor.peek() is not None:
+            cursor.next()
+    following = cursor.peek()
+    if token.kind is Kind.WORD and following is not None and following.kind is Kind.STRING:
+        cursor.next()  # x'41', _utf8mb4'text', DATE '2020-01-01'
+    if token.keyword in ("NEXT", "PREVIOUS") and cursor.skip("VALUE", "FOR"):
+        cursor.dotted_name()
+    cursor.skip_group()
+
+
+def _skip_string(cursor: Cursor) -> None:
+    cursor.next()
+
+
+def _skip_reference(cursor: Cursor) -> None:
+    cursor.dotted_name()
+    cursor.skip_group()
+    while cursor.skip_one("MATCH", "ON"):
+        cursor.next()
+        if cursor.skip("SET"):
+            cursor.next()
+        elif cursor.keyword() in ("CASCADE", "RESTRICT", "NO"):
+            cursor.skip("NO")
+            cursor.next()
+
+
+_ATTRIBUTES: dict[str, Callable[[Cursor, _Attributes], None]] = {
+    "UNSIGNED": _set("is_unsigned", True),
+    "ZEROFILL": _set("is_unsigned", True),
+    "ASCII": _set("charset", Charset("latin1")),
+    "UNICODE": _set("charset", Charset("ucs2")),
+    "BINARY": _set("is_binary", True),
+    "NOT": _not,
+    "PRIMARY": _primary,
+    "KEY": _primary,
+    "UNIQUE": _unique,
+    "AS": _as,
+    "STORED": _set("is_virtual", False),
+    "PERSISTENT": _set("is_virtual", False),
+    "INVISIBLE": _set("is_visible", False),
+    "DEFAULT": lambda cursor, found: _skip_value(cursor),
+    "ON": _on_update,
+    "COMMENT": lambda cursor, found: _skip_string(cursor),
+    "REFERENCES": lambda cursor, found: _skip_reference(cursor),
+}

@@ -1,0 +1,95 @@
+"""Whether a definition is that of the table that a table map is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from binlog_kaitai.ddl.column_types import sql_type
+from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionMismatch:
+    """A definition that a table map contradicts; the table's columns stay without names.
+
+    Attributes
+    ----------
+    file, position
+        Of the table map event; None where the caller did not say.
+    reason : str
+        What differs, in a sentence.
+    """
+
+    schema_name: str
+    table_name: str
+    reason: str
+    file: str | None = None
+    position: int | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}, position {self.position}: " if self.file is not None else ""
+        return f"{place}table {self.schema_name}.{self.table_name}: {self.reason}"
+
+
+def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
+    """The definition with the hidden columns that the table map has, or what contradicts it.
+
+    Parameters
+    ----------
+    table_map
+        Body of a table map event.
+    """
+    kinds = [
+        getattr(kind, "name", str(kind))
+        for kind in (
+            table_map.column_types
+            if table_map.columns is None
+            else [column.real_type for column in table_map.columns]
+        )
+    ]
+    hidden = _hidden(table, kinds[len(table.columns) :])
+    if len(kinds) != len(table.columns) + len(hidden):
+        return f"the log has {len(kinds)} columns, its definition {len(table.columns)}"
+    if hidden:
+        table = replace(table, columns=(*table.columns, *hidden))
+    details = table_map.columns or [None] * len(kinds)
+    for column, kind, detail in zip(table.columns, kinds, details, strict=True):
+        stored = sql_type(column.base_type).stored
+        if stored is not None and kind not in stored:
+            return f"column {column.name} is {column.type_name} by its definition, in the log it is {kind}"
+        if detail is not None and (reason := _difference(column, detail)):
+            return f"column {column.name} is {column.type_name} by its definition, in the log it has {reason}"
+    return table
+
+
+def _hidden(table: TableDefinition, kinds: Sequence[str]) -> list[ColumnDefinition]:
+    """The columns that a server added by itself, if these can be such."""
+    if 0 < len(kinds) == len(table.hidden_columns):
+        names = table.hidden_columns
+    elif 0 < len(kinds) <= table.unique_keys and set(kinds) == {"longlong"}:
+        names = tuple(f"DB_ROW_HASH_{number}" for number in range(1, len(kinds) + 1))
+    else:
+        return []
+    return [
+        ColumnDefinition(name, "", "", is_generated=True, is_virtual=True, is_visible=False) for name in names
+    ]
+
+
+def _difference(column: ColumnDefinition, detail: Any) -> str:
+    """What the table map says of the column that the definition does not; empty if nothing."""
+    if detail.has_signedness and column.is_unsigned is not None and detail.is_unsigned != column.is_unsigned:
+        return "the other sign"
+    if detail.name is not None and detail.name.casefold() != column.key:
+        return f"the name {detail.name}"
+    digits = (getattr(detail.metadata, "precision", None), getattr(detail.metadata, "scale", None))
+    if column.base_type == "decimal" and None not in digits and digits != _digits(column.arguments):
+        return f"{digits[0]} digits, {digits[1]} behind the point"
+    return ""
+
+
+def _digits(arguments: Sequence[str]) -> tuple[int, int]:
+    """Precision and scale of DECIMAL with these arguments."""
+    given = [int(one) if one.isdecimal() else -1 for one in arguments]
+    return (given[0] or 10 if given else 10, given[1] if len(given) > 1 else 0)

@@ -1,0 +1,215 @@
+"""The words of a statement, by MySQL's lexical rules.
+
+Conditional comments (``/*!80023 … */``, MariaDB's ``/*M! … */``) count as what is inside: a server turns the
+ones that it did not run into plain comments before it writes a statement to its log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+#: Bits of `sql_mode` that change how a statement reads.
+ANSI_QUOTES = 0x4
+NO_BACKSLASH_ESCAPES = 0x100000
+
+#: A condition that no server fulfils: MariaDB's dumps begin with one.
+_NEVER = 999_999
+
+_SKIPPED = r"\s+|--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/"
+_TOKEN = re.compile(
+    rf"""(?P<skipped>{_SKIPPED})
+    |/\*M?!(?P<condition>\d{{5,6}}|)
+    |(?P<end>\*/)
+    |(?P<word>[0-9A-Za-z_$\x80-\U0010ffff]+)
+    |(?P<quote>['"`])
+    |(?P<mark>.)""",
+    re.DOTALL | re.VERBOSE,
+)
+_TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}]|{quote}{quote})*", re.DOTALL) for quote in "'\"`"}
+_TO_QUOTE_ESCAPED = {
+    quote: re.compile(rf"(?:[^\\{quote}]|\\.|{quote}{quote})*", re.DOTALL) for quote in "'\""
+}
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a", "%": r"\%", "_": r"\_"}
+
+
+class UnreadableError(Exception):
+    """The statement is of a form that is not understood."""
+
+
+class Kind(Enum):
+    """What a token is. A word without quotes may be a keyword, a name or a number."""
+
+    WORD = "word"
+    NAME = "name"
+    STRING = "string"
+    MARK = "mark"
+
+
+class Token(NamedTuple):
+    """One word, quoted name, string or other character; `text` is without its quotes."""
+
+    kind: Kind
+    text: str
+
+    @property
+    def keyword(self) -> str:
+        """The word in upper case; empty for what cannot be a keyword."""
+        return self.text.upper() if self.kind is Kind.WORD else ""
+
+    def __str__(self) -> str:
+        if self.kind is Kind.STRING:
+            return "'" + self.text.replace("'", "''") + "'"
+        return f"`{self.text}`" if self.kind is Kind.NAME else self.text
+
+
+COMMA = Token(Kind.MARK, ",")
+
+
+def tokens_of(sql: str, sql_mode: int = 0) -> Iterator[Token]:
+    """The tokens of a statement, without comments.
+
+    Raises
+    ------
+    UnreadableError
+        A string or comment does not end.
+    """
+    at, depth = 0, 0
+    while at < len(sql):
+        found = _TOKEN.match(sql, at)
+        assert found is not None
+        at = found.end()
+        match found.lastgroup:
+            case "word":
+                yield Token(Kind.WORD, found[0])
+            case "quote":
+                token, at = _quoted(sql, at, found[0], sql_mode)
+                yield token
+            case "condition":
+                if found["condition"] and int(found["condition"]) >= _NEVER:
+                    at = sql.find("*/", at) + 2
+                    if at < 2:
+                        raise UnreadableError("a comment does not end")
+                else:
+                    depth += 1
+            case "end" if depth:
+                depth -= 1
+            case "mark" if sql.startswith("/*", found.start()):
+                raise UnreadableError("a comment does not end")
+            case "mark" | "end":
+                for mark in found[0]:
+                    yield Token(Kind.MARK, mark)
+
+
+def _quoted(sql: str, at: int, quote: str, sql_mode: int) -> tuple[Token, int]:
+    is_name = quote == "`" or (quote == '"' and sql_mode & ANSI_QUOTES)
+    has_escapes = not is_name and not sql_mode & NO_BACKSLASH_ESCAPES
+    found = (_TO_QUOTE_ESCAPED if has_escapes else _TO_QUOTE)[quote].match(sql, at)
+    assert found is not None
+    if not sql.startswith(quote, found.end()):
+        raise UnreadableError("a string or quoted name does not end")
+    text = found[0].replace(quote * 2, quote)
+    if has_escapes:
+        text = _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[1]), text)
+    return Token(Kind.NAME if is_name else Kind.STRING, text), found.end() + 1
+
+
+class Cursor:
+    """A place in a list of tokens."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self._at = 0
+
+    def __bool__(self) -> bool:
+        """Whether tokens are left."""
+        return self._at < len(self._tokens)
+
+    def peek(self, ahead: int = 0) -> Token | None:
+        """A token, without moving."""
+        at = self._at + ahead
+        return self._tokens[at] if at < len(self._tokens) else None
+
+    def keyword(self, ahead: int = 0) -> str:
+        """A token's keyword; empty where it is none."""
+        token = self.peek(ahead)
+        return token.keyword if token else ""
+
+    def mark(self, ahead: int = 0) -> str:
+        """A token's character; empty where it is a word or a string."""
+        token = self.peek(ahead)
+        return token.text if token and token.kind is Kind.MARK else ""
+
+    def next(self) -> Token:
+        """The next token, and move behind it."""
+        if not self:
+            raise UnreadableError("the statement ends too early")
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def skip(self, *words: str) -> bool:
+        """Move behind these keywords or marks if they all come next."""
+        for ahead, word in enumerate(words):
+            if word not in (self.keyword(ahead), self.mark(ahead)):
+                return False
+        self._at += len(words)
+        return True
+
+    def skip_one(self, *words: str) -> str:
+        """Move behind one of these keywords or marks; gives it, or nothing."""
+        return next((word for word in words if self.skip(word)), "")
+
+    def name(self) -> str:
+        """An identifier."""
+        token = self.next()
+        if token.kind not in (Kind.WORD, Kind.NAME) or not token.text:
+            raise UnreadableError(f"{token} stands where a name should")
+        return token.text
+
+    def dotted_name(self) -> tuple[str, ...]:
+        """An identifier, with what qualifies it before."""
+        self.skip(".")  # `.t` is a table of the default database
+        names = [self.name()]
+        while self.skip("."):
+            names.append(self.name())
+        return tuple(names)
+
+    def group(self) -> list[Token]:
+        """What stands between the parenthesis that is next and its other end; moves behind that."""
+        if not self.skip("("):
+            raise UnreadableError("a parenthesis is missing")
+        start, depth = self._at, 1
+        while depth:
+            token = self.next()
+            if token.kind is Kind.MARK:
+                depth += (token.text == "(") - (token.text == ")")
+        return list(self._tokens[start : self._at - 1])
+
+    def skip_group(self) -> bool:
+        """Move behind a group in parentheses if one comes next."""
+        if self.mark() == "(":
+            self.group()
+            return True
+        return False
+
+    def rest(self) -> list[Token]:
+        """All tokens that are left; moves to the end."""
+        start, self._at = self._at, len(self._tokens)
+        return list(self._tokens[start:])
+
+
+def split(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The parts between the commas that stand in no parentheses."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        if token.kind is Kind.MARK:
+            depth += (token.text == "(") - (token.text == ")")
+            if token == COMMA and not depth:
+                parts.append([])
+                continue
+        parts[-1].append(token)
+    return parts

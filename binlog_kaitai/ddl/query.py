@@ -1,0 +1,133 @@
+"""The columns that CREATE TABLE … SELECT takes from its query.
+
+Servers write such a statement to a log of rows as a plain CREATE TABLE; only a log of statements has the
+query itself. It is parsed by sqlglot, which is imported when there is one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from binlog_kaitai.ddl.lexer import Token, UnreadableError
+from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
+
+#: Of a column whose type the query decides.
+UNKNOWN_TYPE = ""
+
+Find = Callable[[tuple[str, ...]], TableDefinition | None]
+
+
+def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
+    """The columns of a query's result.
+
+    Parameters
+    ----------
+    query
+        The statement from what stands before SELECT on.
+    find
+        Gives the definition of a table by its name.
+
+    Raises
+    ------
+    UnreadableError
+        Their names cannot be told for sure.
+    """
+    try:
+        import sqlglot
+        from sqlglot import exp
+    except ImportError as error:
+        raise UnreadableError("a query needs sqlglot: pip install 'binlog-kaitai[ddl]'") from error
+    words = list(query)
+    while words and words[0].keyword in ("AS", "IGNORE", "REPLACE"):
+        words = words[1:]
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)
+    try:
+        parsed: Any = sqlglot.parse_one(" ".join(_quoted(word) for word in words), dialect="mysql")
+    except (sqlglot.errors.SqlglotError, RecursionError) as error:
+        raise UnreadableError("the query of CREATE TABLE … SELECT") from error
+    while isinstance(parsed, exp.Subquery | exp.SetOperation):
+        parsed = parsed.this
+    if not isinstance(parsed, exp.Select) or parsed.args.get("with_") or parsed.args.get("with"):
+        raise UnreadableError("the query of CREATE TABLE … SELECT")
+    tables = [_table(source, find) for source in _sources(parsed)]
+    found: list[ColumnDefinition] = []
+    for item in parsed.expressions:
+        found += _columns(item, tables)
+    return found
+
+
+class _Table:
+    """A table of the query, by the name that the query has for it; None as definition where it is unknown."""
+
+    def __init__(self, alias: str, definition: TableDefinition | None) -> None:
+        self.alias = alias
+        self.definition = definition
+
+
+def _quoted(token: Token) -> str:
+    text = str(token)
+    return text.replace("\\", "\\\\") if text.startswith("'") else text
+
+
+def _sources(select: Any) -> list[Any]:
+    first = select.args.get("from_") or select.args.get("from")
+    return [part.this for part in ([first] if first else []) + (select.args.get("joins") or [])]
+
+
+def _table(source: Any, find: Find) -> _Table:
+    from sqlglot import exp
+
+    if not isinstance(source, exp.Table) or source.args.get("joins"):
+        return _Table(source.alias_or_name.casefold(), None)
+    name = (source.db, source.name) if source.db else (source.name,)
+    return _Table(source.alias_or_name.casefold(), find(name))
+
+
+def _columns(item: Any, tables: list[_Table]) -> list[ColumnDefinition]:
+    from sqlglot import exp
+
+    if isinstance(item, exp.Star) and len(tables) == 1:
+        return _all(tables[0])
+    if isinstance(item, exp.Column):
+        owner = next((one for one in tables if one.alias == item.table.casefold()), None)
+        if isinstance(item.this, exp.Star):
+            return _all(owner)
+        if owner is None and len(tables) == 1:
+            owner = tables[0]
+        number = owner.definition.find(item.name) if owner and owner.definition else None
+        if owner and owner.definition and number is not None:
+            return [_plain(owner.definition.columns[number])]
+        return [ColumnDefinition(item.name, UNKNOWN_TYPE, UNKNOWN_TYPE)]
+    if isinstance(item, exp.Alias):
+        inner = _columns(item.this, tables) if isinstance(item.this, exp.Column) else []
+        type_ = inner[0] if inner else None
+        return [_renamed(type_, item.alias)]
+    # The server names an expression by its text as it was written.
+    raise UnreadableError("an expression without a name in CREATE TABLE … SELECT")
+
+
+def _all(table: _Table | None) -> list[ColumnDefinition]:
+    if table is None or table.definition is None:
+        raise UnreadableError("CREATE TABLE … SELECT * of an unknown table")
+    return [_plain(column) for column in table.definition.columns if column.is_visible]
+
+
+def _plain(column: ColumnDefinition) -> ColumnDefinition:
+    """A column of a query's result: a plain one, in no key."""
+    return replace(
+        column,
+        is_primary_key=False,
+        is_generated=False,
+        is_virtual=False,
+        is_visible=True,
+        is_row_period=False,
+    )
+
+
+def _renamed(column: ColumnDefinition | None, name: str) -> ColumnDefinition:
+    if column is None:
+        return ColumnDefinition(name, UNKNOWN_TYPE, UNKNOWN_TYPE)
+    return replace(column, name=name)

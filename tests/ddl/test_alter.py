@@ -1,0 +1,123 @@
+"""Given a table of the columns a, b, c and an ALTER TABLE, these are its columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from binlog_kaitai.ddl import Definitions, TableDefinition
+
+
+def altered(*clauses: str, table: str = "t") -> TableDefinition | None:
+    found = Definitions()
+    found.observe("s", "CREATE TABLE t (a INT PRIMARY KEY, b INT UNSIGNED, c VARCHAR(9)) CHARSET=latin1")
+    for clause in clauses:
+        found.observe("s", f"ALTER TABLE t {clause}")
+    return found.of("s", table)
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("ADD d INT", "a b c d"),
+        ("ADD COLUMN d INT FIRST", "d a b c"),
+        ("ADD d INT AFTER a", "a d b c"),
+        ("ADD COLUMN (d INT, e DECIMAL(5,2), KEY (d))", "a b c d e"),
+        ("ADD d INT AFTER a, ADD e INT AFTER a", "a e d b c"),
+        ("ADD d INT AFTER a, ADD e INT AFTER d", "a d e b c"),
+        ("ADD d INT, ALGORITHM=INSTANT, LOCK=NONE", "a b c d"),
+        ("ADD COLUMN IF NOT EXISTS b INT, ADD COLUMN IF NOT EXISTS d INT", "a b c d"),
+        ("ADD INDEX (b), ADD UNIQUE KEY k (c), ADD CONSTRAINT x CHECK (a > 1), ADD FULLTEXT (c)", "a b c"),
+        ("DROP b", "a c"),
+        ("DROP COLUMN b, DROP COLUMN IF EXISTS nothing, DROP INDEX k, DROP FOREIGN KEY f", "a c"),
+        ("DROP b, ADD b INT", "a c b"),
+        ("CHANGE b d INT", "a d c"),
+        ("CHANGE COLUMN b b2 INT FIRST", "b2 a c"),
+        ("CHANGE a b INT, CHANGE b a INT", "b a c"),
+        ("CHANGE a d INT AFTER b", "b d c"),
+        ("MODIFY c INT FIRST", "c a b"),
+        ("MODIFY COLUMN a INT AFTER c, MODIFY b INT AFTER a", "c a b"),
+        ("MODIFY a INT AFTER b, ADD d INT AFTER b", "b d a c"),
+        ("RENAME COLUMN a TO b, RENAME COLUMN b TO a", "b a c"),
+        ("RENAME INDEX x TO y, RENAME KEY z TO a", "a b c"),
+        ("ALTER b SET DEFAULT 5, ALTER COLUMN c DROP DEFAULT", "a b c"),
+        ("ENGINE=InnoDB ROW_FORMAT=DYNAMIC COMMENT='ADD d INT', FORCE", "a b c"),
+        ("ORDER BY c DESC, a", "a b c"),
+        ("PARTITION BY HASH (a) PARTITIONS 4", "a b c"),
+        ("ADD PARTITION (PARTITION p VALUES LESS THAN (9))", "a b c"),
+        ("DROP PARTITION p0, p1", "a b c"),
+        ("TRUNCATE PARTITION p0, p1", "a b c"),
+        (
+            "REORGANIZE PARTITION p INTO (PARTITION q VALUES LESS THAN (1), PARTITION r)",
+            "a b c",
+        ),
+        ("CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "a b c"),
+        ("DISABLE KEYS", "a b c"),
+        ("DISCARD TABLESPACE", "a b c"),
+        ("ADD d INT, WITH VALIDATION", "a b c d"),
+        ("ADD SYSTEM VERSIONING", "a b c row_start row_end"),
+    ],
+)
+def test_columns(clause: str, expected: str | None) -> None:
+    found = altered(clause)
+    assert (found and " ".join(column.name for column in found.columns)) == expected
+
+
+@pytest.mark.parametrize(
+    "clause", ["ADD b INT", "DROP x", "CHANGE x y INT", "MODIFY x INT", "ADD d INT AFTER x"]
+)
+def test_what_does_not_fit_makes_the_table_unknown(clause: str) -> None:
+    assert altered(clause) is None
+
+
+def test_the_columns_of_system_versioning_stay_last() -> None:
+    found = altered("ADD SYSTEM VERSIONING", "ADD d INT", "ADD e INT FIRST")
+    assert found is not None
+    assert [column.name for column in found.columns] == ["e", "a", "b", "c", "d", "row_start", "row_end"]
+    found = altered("ADD SYSTEM VERSIONING", "DROP SYSTEM VERSIONING")
+    assert found is not None
+    assert [column.name for column in found.columns] == ["a", "b", "c"]
+
+
+def test_rename() -> None:
+    assert altered("RENAME TO u") is None
+    for clause in ("RENAME TO u", "RENAME AS s.u", "RENAME u", "ADD d INT, RENAME = u"):
+        assert altered(clause, table="u") is not None, clause
+
+
+@pytest.mark.parametrize(
+    ("clause", "expected"),
+    [
+        ("DROP PRIMARY KEY", ()),
+        ("DROP PRIMARY KEY, ADD PRIMARY KEY (b, c(3))", (1, 2)),
+        ("MODIFY a BIGINT", (0,)),
+        ("CHANGE a id BIGINT AFTER b", (1,)),
+        ("ADD d INT", (0,)),
+        ("DROP a, ADD id INT PRIMARY KEY FIRST", (0,)),
+    ],
+)
+def test_primary_key(clause: str, expected: tuple[int, ...]) -> None:
+    found = altered(clause)
+    assert found is not None
+    assert found.primary_key == expected
+
+
+@pytest.mark.parametrize(
+    ("clause", "charset"),
+    [
+        ("CHARSET=utf8mb4", "latin1"),
+        ("CONVERT TO CHARACTER SET greek", "greek"),
+        ("MODIFY c TEXT", "latin1"),
+        ("MODIFY c TEXT CHARACTER SET cp1251", "cp1251"),
+    ],
+)
+def test_charset(clause: str, charset: str) -> None:
+    found = altered(clause)
+    assert found is not None
+    assert found.columns[2].charset == charset
+
+
+def test_types_and_visibility_follow() -> None:
+    found = altered("MODIFY b BIGINT", "ALTER COLUMN c SET INVISIBLE")
+    assert found is not None
+    assert (found.columns[1].type_name, found.columns[1].is_unsigned) == ("bigint", False)
+    assert [column.is_visible for column in found.columns] == [True, True, False]

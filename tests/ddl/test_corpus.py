@@ -1,0 +1,88 @@
+"""On real logs: the statements give the tables that the server had, and the names that the log tells."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.ddl import Definitions, TableDefinition
+from tests.corpus_files import Case, case, cases
+
+QUERIES = ("QUERY_EVENT", "QUERY_COMPRESSED_EVENT")
+#: What servers print of a type beyond it: widths that mean nothing, and remarks.
+_DECORATION = re.compile(r"(?<=int)\(\d+\)|(?<=year)\(\d+\)| zerofill| /\*.*?\*/|(?<=vector)\(2048\)")
+#: MariaDB's JSON is a text, and is called one.
+_SAME = {"json": "longtext", "geomcollection": "geometrycollection"}
+
+
+def follow(one: Case) -> tuple[Definitions, list[str]]:
+    """The definitions after all logs of a case, and every table map that they do not fit."""
+    found, wrong = Definitions(), []
+    for path in one.logs:
+        with bk.open(path) as log:
+            for event in log:
+                if event.type in QUERIES:
+                    found.observe_query(event.body)
+                elif event.type == "TABLE_MAP_EVENT":
+                    wrong += check(found, event)
+    return found, wrong
+
+
+def check(found: Definitions, event: bk.Event) -> list[str]:
+    """What is wrong with the definition at a table map event."""
+    table_map = event.body
+    fit = found.fit(table_map.schema_name, table_map.table_name, table_map)
+    if not isinstance(fit, TableDefinition):
+        return [f"{event}: {fit}"]
+    named = [
+        (column.name, defined.name) for column, defined in zip(table_map.columns, fit.columns, strict=True)
+    ]
+    return [f"{event}: {told} is {defined}" for told, defined in named if told not in (None, defined)]
+
+
+def of_types(columns: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(column["name"], plain(column["type"])) for column in columns]
+
+
+def plain(type_name: str) -> str:
+    bare = _DECORATION.sub("", type_name)
+    return _SAME.get(bare, bare)
+
+
+@pytest.mark.parametrize("one", cases(), ids=lambda one: one.id)
+def test_the_tables_are_those_of_the_server(one: Case) -> None:
+    found, wrong = follow(one)
+    assert not wrong
+    assert not found.notes
+    for table in one.tables():
+        definition = found.of(table["db"], table["table"])
+        assert definition is not None, table["table"]
+        # The server hides the columns of system versioning that it added.
+        shown = [column for column in definition.columns if column.name not in ("row_start", "row_end")]
+        assert [(column.name, plain(column.type_name)) for column in shown] == of_types(table["columns"])
+        for column, told in zip(shown, table["columns"], strict=True):
+            if column.type_name != "json" and told["charset"] is not None:
+                assert column.charset == told["charset"]
+
+
+def test_a_definition_that_does_not_fit_is_reported() -> None:
+    log = case("mysql-9.7", "ddl").logs[0]
+    with bk.open(log) as events:
+        table_map = next(event.body for event in events if event.type == "TABLE_MAP_EVENT")
+    schema, table = table_map.schema_name, table_map.table_name
+    for columns, reason in (
+        ("x INT", "the log has 2 columns, its definition 1"),
+        ("x INT, y TEXT", "column y is text by its definition, in the log it is long"),
+        (
+            "x INT, y INT UNSIGNED",
+            "column y is int unsigned by its definition, in the log it has the other sign",
+        ),
+    ):
+        found = Definitions()
+        found.load(f"CREATE TABLE `{schema}`.`{table.replace('`', '``')}` ({columns})")
+        assert found.of(schema, table) is not None
+        assert found.of(schema, table, table_map) is None
+        assert str(found.fit(schema, table, table_map)) == f"table {schema}.{table}: {reason}"

@@ -1,0 +1,243 @@
+"""Given these statements in this order, these are the tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from binlog_kaitai.ddl import ColumnDefinition, Definitions, Session, TableDefinition
+
+
+def define(*statements: str, sql_mode: int = 0) -> Definitions:
+    found = Definitions()
+    for statement in statements:
+        found.observe("t", statement, Session(sql_mode=sql_mode))
+    return found
+
+
+def names(found: Definitions, table: str = "a", schema: str = "t") -> str | None:
+    """The names of a table's columns, in order; None if it is not known."""
+    definition = found.of(schema, table)
+    return None if definition is None else " ".join(column.name for column in definition.columns)
+
+
+def table(sql: str) -> TableDefinition:
+    found = define(sql).of("t", "a")
+    assert found is not None
+    return found
+
+
+def column(sql: str) -> ColumnDefinition:
+    return table(f"CREATE TABLE a ({sql})").columns[0]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("CREATE TABLE a (x INT, y INT)", "x y"),
+        ("create table `a`(`x` int,`y` int)engine=InnoDB", "x y"),
+        ("CREATE TABLE t.a (x INT)", "x"),
+        ("CREATE TABLE IF NOT EXISTS a (x INT)", "x"),
+        ("CREATE OR REPLACE TABLE a (x INT)", "x"),
+        ("/* app:7 */ CREATE TABLE a (x INT) -- end", "x"),
+        ("-- why\n# how\nCREATE TABLE a (x INT /* y INT, */, z INT)", "x z"),
+        ("CREATE TABLE a (`we``ird` INT, `sel,ect` INT, `(` INT)", "we`ird sel,ect ("),
+        ("CREATE TABLE a (x ENUM('a,b', ')', 'c''d', 'e\\'f'), y INT)", "x y"),
+        ("CREATE TABLE a (x INT COMMENT 'a, b INT', y INT DEFAULT '),')", "x y"),
+        ("CREATE TABLE a (x DECIMAL(10,2) NOT NULL, y DOUBLE PRECISION, z LONG VARCHAR)", "x y z"),
+        ("CREATE TABLE a (x INT, PRIMARY KEY (x), KEY k (x), UNIQUE (x), FULLTEXT KEY f (x))", "x"),
+        ("CREATE TABLE a (x INT, CONSTRAINT c CHECK (x > 1), FOREIGN KEY (x) REFERENCES b (y))", "x"),
+        ("CREATE TABLE a (x INT REFERENCES b (y) ON DELETE SET NULL ON UPDATE CASCADE, z INT)", "x z"),
+        ("CREATE TABLE a (period INT, system INT, comment INT, status INT, vector INT)",
+         "period system comment status vector"),
+        ("CREATE TABLE a (s DATE, e DATE, PERIOD FOR p (s, e))", "s e"),
+        ("CREATE TABLE a (x INT AS (1 + (2)) STORED, y INT GENERATED ALWAYS AS (x->'$.a'))", "x y"),
+        ("CREATE TABLE a (x INT /*!80023 INVISIBLE */ /*!50100 , y INT */)", "x y"),
+        ("CREATE TABLE a (x TEXT /*M!100301 COMPRESSED*/ /*M!999999 , y INT */)", "x"),
+        ("CREATE TABLE a (x INT, y DATE) PARTITION BY RANGE (YEAR(y)) (PARTITION p VALUES LESS THAN (9))",
+         "x y"),
+        ("CREATE TABLE a (столбец INT, `列` INT, 1st INT, a$b INT)", "столбец 列 1st a$b"),
+        ("SET STATEMENT max_statement_time=1 FOR CREATE TABLE a (x INT)", "x"),
+        ("CREATE TABLE a (x INT) WITH SYSTEM VERSIONING", "x row_start row_end"),
+        ("CREATE TABLE a (x INT, y INT WITH SYSTEM VERSIONING)", "x y row_start row_end"),
+        ("CREATE TABLE a (x INT, s TIMESTAMP(6) GENERATED ALWAYS AS ROW START, "
+         "e TIMESTAMP(6) AS ROW END, PERIOD FOR SYSTEM_TIME (s, e)) WITH SYSTEM VERSIONING", "x s e"),
+        ("CREATE SEQUENCE a START WITH 5",
+         "next_not_cached_value minimum_value maximum_value start_value increment cache_size cycle_option "
+         "cycle_count"),
+    ],
+)  # fmt: skip
+def test_create(statement: str, expected: str) -> None:
+    assert names(define(statement)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "type_name", "is_unsigned"),
+    [
+        ("x INTEGER", "int", False),
+        ("x INT(10) ZEROFILL", "int(10) unsigned", True),
+        ("x BIGINT UNSIGNED NOT NULL", "bigint unsigned", True),
+        ("x SERIAL", "bigint unsigned", True),
+        ("x BOOL", "tinyint(1)", False),
+        ("x NUMERIC(5 , 2)", "decimal(5,2)", False),
+        ("x CHARACTER VARYING (7)", "varchar(7)", None),
+        ("x NATIONAL VARCHAR(7)", "varchar(7)", None),
+        ("x CHAR(7) BYTE", "binary(7)", None),
+        ("x VARCHAR(7) CHARACTER SET binary", "varbinary(7)", None),
+        ("x LONG VARBINARY", "mediumblob", None),
+        ("x UUID", "uuid", None),
+        ("x ENUM('a', 'b,''c')", "enum('a','b,''c')", None),
+        ("x whatever(3)", "whatever(3)", None),
+    ],
+)
+def test_types(sql: str, type_name: str, is_unsigned: bool | None) -> None:
+    found = column(sql)
+    assert (found.type_name, found.is_unsigned) == (type_name, is_unsigned)
+
+
+def test_members_are_as_the_server_keeps_them() -> None:
+    assert column("x SET('a ', 'b''', 'c\\'\\n')").members == ("a", "b'", "c'\n")
+    assert column("x ENUM('y', 'é', 'ж') CHARSET latin1").members == ("y", "é", "?")
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_nullable", "is_primary_key"),
+    [
+        ("x INT", True, False),
+        ("x INT NOT NULL", False, False),
+        ("x INT DEFAULT NULL", True, False),
+        ("x INT NOT NULL DEFAULT 5 CHECK (x IS NOT NULL)", False, False),
+        ("x INT KEY", False, True),
+        ("x INT AUTO_INCREMENT PRIMARY KEY", False, True),
+        ("x INT UNIQUE KEY", True, False),
+        ("x INT, PRIMARY KEY (x)", False, True),
+        ("x INT, CONSTRAINT k PRIMARY KEY USING BTREE (`X`(3) DESC)", False, True),
+        ("x INT NOT NULL REFERENCES y (z) ON DELETE SET NULL", False, False),
+        ("x TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)", False, False),
+        ("x CHAR(3) DEFAULT _utf8mb4'NOT NULL' KEY", False, True),
+    ],
+)
+def test_keys_and_nulls(sql: str, is_nullable: bool, is_primary_key: bool) -> None:
+    found = column(sql)
+    assert (found.is_nullable, found.is_primary_key) == (is_nullable, is_primary_key)
+
+
+@pytest.mark.parametrize(
+    ("statement", "charset", "collation"),
+    [
+        ("CREATE TABLE a (x TEXT)", None, None),
+        ("CREATE TABLE a (x TEXT) CHARSET=utf8", "utf8mb3", None),
+        ("CREATE TABLE a (x TEXT) DEFAULT CHARACTER SET = latin1 COLLATE latin1_bin", "latin1", "latin1_bin"),
+        ("CREATE TABLE a (x TEXT COLLATE greek_bin) CHARSET=utf8", "greek", "greek_bin"),
+        ("CREATE TABLE a (x TEXT ASCII) CHARSET=utf8", "latin1", None),
+        ("CREATE TABLE a (x NCHAR(3)) CHARSET=latin1", "utf8mb3", None),
+        ("CREATE TABLE a (x INT) CHARSET=latin1", None, None),
+        ("CREATE TABLE a (x BLOB) CHARSET=latin1", None, None),
+        ("CREATE TABLE a (x TEXT) CHARSET=utf8mb4 COLLATE=uca1400_ai_ci", "utf8mb4", "uca1400_ai_ci"),
+    ],
+)
+def test_charsets(statement: str, charset: str | None, collation: str | None) -> None:
+    found = table(statement).columns[0]
+    assert (found.charset, found.collation) == (charset, collation)
+
+
+def test_the_charset_of_the_database_is_the_tables_default() -> None:
+    found = define(
+        "CREATE DATABASE t CHARACTER SET greek",
+        "CREATE TABLE a (x TEXT)",
+        "ALTER DATABASE COLLATE hebrew_bin",
+        "CREATE TABLE b (x TEXT)",
+    )
+    charsets = [one.columns[0].charset for one in found]
+    assert charsets == ["greek", "hebrew"]
+
+
+def test_quotes_follow_the_sql_mode() -> None:
+    statement = """CREATE TABLE a ("x ""y" INT, z CHAR(9) DEFAULT 'a\\', w INT)"""
+    assert names(define(statement, sql_mode=0x100004)) == 'x "y z w'
+    assert names(define("""CREATE TABLE a (x CHAR(9) DEFAULT "a\\", y INT", z INT)""")) == "x z"
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        (["CREATE TABLE b (x INT)", "CREATE TABLE a LIKE b"], "x"),
+        (["CREATE TABLE b (x INT)", "CREATE TABLE a (LIKE t.b)"], "x"),
+        (["CREATE TABLE a (x INT)", "CREATE TABLE a LIKE unknown"], None),
+        (["CREATE TABLE a (x INT)", "CREATE TABLE IF NOT EXISTS a (y INT)"], "x"),
+        (["CREATE TABLE a (x INT)", "CREATE TEMPORARY TABLE a (y INT)"], "x"),
+        (["CREATE TABLE a (x INT)", "DROP TABLE IF EXISTS `b`,`a` /* generated by server */"], None),
+        (["CREATE TABLE a (x INT)", "DROP TABLE a", "CREATE TABLE a (y INT)"], "y"),
+        (["CREATE TABLE a (x INT)", "DROP TEMPORARY TABLE a"], "x"),
+        (["CREATE TABLE a (x INT)", "DROP /*!40005 TEMPORARY */ TABLE IF EXISTS a"], "x"),
+        (["CREATE TABLE a (x INT)", "DROP DATABASE t"], None),
+        (["CREATE TABLE a (x INT)", "CREATE DATABASE IF NOT EXISTS t"], "x"),
+        (["CREATE TABLE a (x INT)", "CREATE OR REPLACE DATABASE t"], None),
+        (["CREATE TABLE a (x INT)", "TRUNCATE TABLE a", "CREATE VIEW v AS SELECT * FROM a"], "x"),
+        (["CREATE TABLE b (x INT)", "RENAME TABLE b TO a"], "x"),
+        (["CREATE TABLE a (x INT)", "RENAME TABLE a TO b"], None),
+        (["CREATE TABLE a (x INT)", "RENAME TABLE unknown TO a"], None),
+        (["CREATE TABLE a (x INT)", "CREATE TABLE b (y INT)", "RENAME TABLE a TO c, b TO a, c TO b"], "y"),
+        (["CREATE TABLE s.b (x INT)", "RENAME TABLE s.b WAIT 5 TO t.a"], "x"),
+        (["CREATE TABLE s.a (x INT)", "RENAME DATABASE s TO t"], "x"),
+    ],
+)
+def test_tables_come_and_go(statements: list[str], expected: str | None) -> None:
+    assert names(define(*statements)) == expected
+
+
+def test_temporary_tables_hide_others_in_their_own_session_only() -> None:
+    found = define("CREATE TABLE a (x INT)")
+    found.observe("t", "CREATE TEMPORARY TABLE a (y INT)", Session(thread_id=7))
+    found.observe("t", "ALTER TABLE a ADD z INT", Session(thread_id=7))
+    assert names(found) == "x"
+    found.observe("t", "DROP TABLE a", Session(thread_id=7))
+    found.observe("t", "ALTER TABLE a ADD z INT", Session(thread_id=7))
+    assert names(found) == "x z"
+
+
+def test_if_not_exists_that_changed_nothing_tells_nothing() -> None:
+    found = Definitions()
+    found.observe("t", "CREATE TABLE IF NOT EXISTS a (x INT)", Session(has_changed=False))
+    assert names(found) is None
+
+
+@pytest.mark.parametrize(
+    ("select", "expected"),
+    [
+        ("SELECT * FROM b", "x y"),
+        ("AS (SELECT b.* FROM b)", "x y"),
+        ("IGNORE SELECT y AS k, x, 1 + 1 AS `two` FROM b LEFT JOIN c ON true", "k x two"),
+        ("(k INT PRIMARY KEY, x BIGINT) SELECT x, y FROM b", "k x y"),
+        ("ENGINE=InnoDB SELECT q.x FROM b AS q UNION SELECT 1", "x"),
+        ("SELECT 1 + 1", None),
+        ("SELECT * FROM unknown", None),
+        ("SELECT * FROM b JOIN c", None),
+        ("SELECT count(*) FROM b", None),
+    ],
+)
+def test_create_from_a_query(select: str, expected: str | None) -> None:
+    assert names(define("CREATE TABLE b (x INT, y INT)", f"CREATE TABLE a {select}")) == expected
+
+
+def test_what_is_not_understood_is_not_known() -> None:
+    for statement in (
+        "ALTER TABLE a FROBNICATE x",
+        "ALTER TABLE a ADD COLUMN y 'text'",
+        "ALTER TABLE a ADD (y",
+    ):
+        found = define("CREATE TABLE a (x INT)", "CREATE TABLE b (x INT)", statement)
+        assert names(found) is None, statement
+        assert names(found, "b") == "x"
+        assert any("a" in note for note in found.notes)
+        found.observe("t", "CREATE TABLE a (z INT)")
+        assert names(found) == "z"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["BEGIN", "INSERT INTO a VALUES (1)", "CREATE USER u", "DROP VIEW a", "ALTER USER u", "COMMIT"],
+)
+def test_other_statements_change_nothing(statement: str) -> None:
+    found = define("CREATE TABLE a (x INT)")
+    assert not found.observe("t", statement)
+    assert names(found) == "x"
