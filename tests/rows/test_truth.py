@@ -1,0 +1,41 @@
+"""The row changes of a log, made in order, give the tables that the server had in the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import corpus_files
+from tests.rows.truth import OracleTable, Store, differences
+
+#: Cases whose rows do not tell the tables, and why.
+UNTOLD = {
+    "crash": "the server lost in the crash what it had not yet written",
+    "incident": "the log lacks the statements that the incident stands for",
+}
+
+#: Tables of which the same is true.
+UNTOLD_TABLES = {
+    ("system_versions", ("t", "b")): "the log has the history of rows as rows",
+}
+
+CASES = [case for case in corpus_files.cases() if case.tables() and case.folder.name not in UNTOLD]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_row_changes_give_the_servers_tables(case: corpus_files.Case) -> None:
+    oracle = [OracleTable.of(table) for table in case.tables()]
+    told = [table for table in oracle if (case.folder.name, table.name) not in UNTOLD_TABLES]
+    store = Store(oracle).read(case.logs)
+    assert not list(differences(told, store))
+
+
+def test_most_tables_are_told() -> None:
+    told = rows = 0
+    for case in CASES:
+        oracle = [OracleTable.of(table) for table in case.tables()]
+        untold = Store(oracle).read(case.logs).untold
+        kept = [table for table in oracle if table.name not in untold]
+        told += len(kept)
+        rows += sum(len(table.rows) for table in kept)
+    assert told > 300
+    assert rows > 1500

@@ -1,0 +1,248 @@
+"""Tables made from the row changes of a log, to hold against what the server says is in them."""
+
+from __future__ import annotations
+
+import copy
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import binlog_kaitai as bk
+from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.rows import Change, Row, has_rows, rows_of
+from binlog_kaitai.schema import Column, Schema, is_mariadb
+from binlog_kaitai.values import text_form
+
+_MEMBER = re.compile(r"'((?:[^']|'')*)'")
+_DIGITS = re.compile(r"(?:float|double)\(\d+,(\d+)\)")
+_WIDTH = re.compile(r"int\((\d+)\).*zerofill")
+_DDL = re.compile(
+    r"\s*(?:/\*.*?\*/\s*)*(DROP|TRUNCATE|ALTER|RENAME|CREATE\s+OR\s+REPLACE)\s+(?:TEMPORARY\s+)?(?:TABLE\s+)?"
+    r"(?:IF\s+EXISTS\s+)?(.*)", re.I | re.S,
+)  # fmt: skip
+_WRITES = re.compile(r"\s*(?:SET STATEMENT .* FOR )?(?:INSERT|REPLACE|UPDATE|DELETE|LOAD)\b", re.I)
+_XA = re.compile(r"\s*XA\s+(START|END|COMMIT|ROLLBACK)\s+X'(\w*)',X'(\w*)',(\d+)", re.I)
+_SAVEPOINT = re.compile(r"\s*(SAVEPOINT|ROLLBACK\s+(?:WORK\s+)?TO(?:\s+SAVEPOINT)?)\s+(.*)", re.I | re.S)
+
+#: What a table of the oracle is known by.
+TableName = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class OracleColumn:
+    """A column as the server describes it, in the form of a definition."""
+
+    name: str
+    type_name: str
+    charset: str | None
+    is_unsigned: bool | None
+    members: tuple[str, ...] | None
+    is_hexed: bool
+    is_primary_key: bool | None = None
+    is_visible: bool | None = None
+
+
+@dataclass(frozen=True)
+class OracleTable:
+    """A table of the oracle: its columns, and its rows as texts."""
+
+    name: TableName
+    columns: tuple[OracleColumn, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> OracleTable:
+        columns = tuple(map(_oracle_column, found["columns"]))
+        rows = (row.values() if isinstance(row, dict) else row for row in found["rows"])
+        texts = tuple(tuple(map(_oracle_text, row, columns)) for row in rows)
+        return cls((found["db"], found["table"]), columns, texts)
+
+
+def _oracle_text(value: Any, column: OracleColumn) -> str | None:
+    if isinstance(value, dict):
+        value = value["hex"]
+        if column.type_name.startswith("bit"):
+            return str(int(value, 16))
+        return "0x" + value.lower()
+    if value is None or not column.is_hexed:
+        return value
+    return str(int(value, 16)) if column.type_name.startswith("bit") else "0x" + value.lower()
+
+
+def _oracle_column(found: dict[str, Any]) -> OracleColumn:
+    kind = re.sub(r"\s*/\*.*?\*/", "", found["type"])
+    is_choice = kind.startswith(("enum(", "set("))
+    members = tuple(one.replace("''", "'") for one in _MEMBER.findall(kind)) if is_choice else None
+    is_bytes = kind.split("(")[0] in (
+        "binary",
+        "varbinary",
+        "blob",
+        "tinyblob",
+        "mediumblob",
+        "longblob",
+        "vector",
+    )
+    charset = found["charset"] or ("binary" if is_bytes or is_choice else None)
+    return OracleColumn(found["name"], kind, charset, "unsigned" in kind, members, bool(found.get("hexed")))
+
+
+class Store:
+    """Tables as the row changes leave them.
+
+    Attributes
+    ----------
+    untold : dict
+        Tables that rows alone do not tell the contents of, and why.
+    """
+
+    def __init__(self, oracle: Iterable[OracleTable]) -> None:
+        self.oracle = {table.name: table for table in oracle}
+        self.tables: dict[TableName, list[dict[str, str | None]]] = {}
+        self.untold: dict[TableName, str] = {}
+        self._prepared: dict[str, list[tuple[Schema, Row]]] = {}
+        self._current: str | None = None
+        self._savepoints: dict[str, dict[TableName, list[dict[str, str | None]]]] = {}
+
+    def read(self, paths: Iterable[Path]) -> Store:
+        for path in paths:
+            with bk.open(path) as log:
+                for event in log:
+                    self._take(event)
+        return self
+
+    def _take(self, event: Any) -> None:
+        if has_rows(event):
+            schema = self._schema(event)
+            for row in rows_of(event, schema):
+                if self._current is None:
+                    self._apply(schema, row)
+                else:
+                    self._prepared[self._current].append((schema, row))
+        elif event.type in ("QUERY_EVENT", "QUERY_COMPRESSED_EVENT", "EXECUTE_LOAD_QUERY_EVENT"):
+            self._statement(event.body.schema_name, event.body.query_text or "")
+        elif event.type == "GTID_EVENT" and event.body.is_prepared_xa:
+            self._start(
+                _xid(event.body.xid.gtrid.hex(), event.body.xid.bqual.hex(), event.body.xid.format_id)
+            )
+        elif event.type == "XA_PREPARE_LOG_EVENT":
+            if event.body.is_one_phase:
+                self._finish(self._current, is_commit=True)
+            self._current = None
+
+    def _schema(self, event: Any) -> Schema:
+        name = (event.table_map.schema_name, event.table_map.table_name)
+        return Schema.of(event.table_map, self.oracle.get(name), is_mariadb=is_mariadb(event.layout))
+
+    def _statement(self, schema: str, text: str) -> None:
+        if found := _XA.match(text):
+            verb, xid = found[1].upper(), _xid(found[2], found[3], found[4])
+            if verb == "START":
+                self._start(xid)
+            elif verb in ("COMMIT", "ROLLBACK"):
+                self._finish(xid, is_commit=verb == "COMMIT")
+        elif found := _SAVEPOINT.match(text):
+            if found[1].upper() == "SAVEPOINT":
+                self._savepoints[found[2]] = copy.deepcopy(self.tables)
+            else:
+                self.tables = copy.deepcopy(self._savepoints[found[2]])
+        elif found := _DDL.match(text):
+            for name in self._names(schema, found[2]):
+                self.tables.pop(name, None)
+                if found[1].upper() in ("ALTER", "RENAME"):
+                    self.untold[name] = text[:60]
+        elif _WRITES.match(text):
+            for name in self._names(schema, text):
+                self.untold.setdefault(name, text[:60])
+
+    def _start(self, xid: str) -> None:
+        self._current = xid
+        self._prepared[xid] = []
+
+    def _finish(self, xid: str | None, *, is_commit: bool) -> None:
+        for schema, row in self._prepared.pop(xid or "", ()):
+            if is_commit:
+                self._apply(schema, row)
+        self._current = None
+
+    def _names(self, schema: str, text: str) -> list[TableName]:
+        words = set(re.findall(r"\w+", text))
+        is_database = re.match(r"DATABASE|SCHEMA", text, re.I)
+        return [
+            name for name in {*self.oracle, *self.tables}
+            if name[1] in words and (name[0] == schema or name[0] in words) or is_database and name[0] in words
+        ]  # fmt: skip
+
+    def _apply(self, schema: Schema, row: Row) -> None:
+        name = (schema.schema_name, schema.table_name)
+        if name in self.untold:
+            return
+        rows = self.tables.setdefault(name, [])
+        columns = {column.name: column for column in schema.columns}
+        before = _image(row.before, columns)
+        after = _image(row.after, columns)
+        if row.change is Change.INSERT:
+            rows.append(after)
+            return
+        found = next(
+            (one for one in rows if all(one.get(key) == value for key, value in before.items())), None
+        )
+        if found is None:
+            raise AssertionError(f"{schema.full_name} has no row {before}")
+        if row.change is Change.DELETE:
+            rows.remove(found)
+            return
+        for name, diff in row.diffs.items():
+            document = diff.apply(found[name] or "")
+            if name in after and after[name] != document:
+                raise AssertionError("a change of a document gives another one here")
+            after[name] = document
+        found.update(after)
+
+
+def _xid(gtrid: str, bqual: str, format_id: object) -> str:
+    return f"{gtrid.lower()},{bqual.lower()},{format_id}"
+
+
+def _image(image: dict[str, Any] | None, columns: dict[str, Column]) -> dict[str, str | None]:
+    return {name: server_text(value, columns[name]) for name, value in (image or {}).items()}
+
+
+def server_text(value: Any, column: Column) -> str | None:
+    """A value as the text protocol has it; byte strings and BIT as hexadecimal."""
+    kind = column.type_name or ""
+    if value is None:
+        return None
+    if column.charset == "binary" and column.members and isinstance(value, str):
+        return "0x" + value.encode().hex()
+    if column.type == ColumnType.vector:
+        return "0x" + struct.pack(f"<{len(value)}f", *value).hex()
+    if (found := _DIGITS.match(kind)) and isinstance(value, float):
+        return f"{value:.{found[1]}f}"
+    if found := _WIDTH.search(kind):
+        return f"{value:0{found[1]}}"
+    return text_form(value, column)
+
+
+def differences(oracle: Iterable[OracleTable], store: Store) -> Iterator[str]:
+    """Where the tables of a store are not those of the server."""
+    for table in oracle:
+        if table.name in store.untold:
+            continue
+        mine = [
+            tuple(row.get(column.name) for column in table.columns)
+            for row in store.tables.get(table.name, [])
+        ]
+        theirs = list(table.rows)
+        for row in list(mine):
+            if row in theirs:
+                theirs.remove(row)
+                mine.remove(row)
+        for left, right in zip(sorted(mine, key=repr), sorted(theirs, key=repr), strict=False):
+            for column, a, b in zip(table.columns, left, right, strict=True):
+                if a != b:
+                    yield f"{'.'.join(table.name)}.{column.name} {column.type_name[:30]}: {a!r:.90} is {b!r:.90}"
+        if len(mine) != len(theirs):
+            yield f"{'.'.join(table.name)}: {len(mine)} and {len(theirs)} odd rows"
