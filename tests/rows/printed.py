@@ -17,7 +17,10 @@ from binlog_kaitai.values.temporal import date_text
 
 _HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`$")
 _CELL = re.compile(r"###   @(\d+)=(.*?)(?: /\* (\S.*) meta=(\d+) nullable=\d is_null=\d \*/)?$", re.S)
-_BYTE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.))", re.S)
+_BYTE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|([\\'bnrt0]))")
+_LETTERS = {b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0"}
+
+_COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
 
 
 class Printed(NamedTuple):
@@ -74,8 +77,6 @@ def images_of(row: Row) -> list[dict[int, Any]]:
 
 def agrees(printed: str, column: Column, value: Any) -> bool:
     """Whether a value is what the text says."""
-    if printed.startswith(("JSON_", "@")):
-        return True  # a call that stands for the change of a document
     if printed == "NULL" or value is None:
         return printed == "NULL" and value is None
     if column.type == ColumnType.double:
@@ -116,7 +117,14 @@ def _bits(column: Column, value: Any) -> int:
     return int(value)
 
 
+def is_change(printed: str) -> bool:
+    """Whether the text stands for the change of a document."""
+    return printed.startswith(("JSON_", "@"))
+
+
 def _agrees_text(printed: bytes, column: Column, value: Any) -> bool:
+    if column.type in _COMPRESSED:
+        return True  # shown as it is stored
     if isinstance(value, bytes):
         # The log, and so the text, has BINARY without the zero bytes at its end.
         if column.type == ColumnType.string:
@@ -136,4 +144,10 @@ def _with_colons(value: Any) -> str:
 
 def _unquote(printed: str) -> bytes:
     data = printed[1:-1].encode("utf-8", "surrogateescape")
-    return _BYTE.sub(lambda found: bytes.fromhex(found[1].decode()) if found[1] else found[2], data)
+    return _BYTE.sub(_byte, data)
+
+
+def _byte(found: re.Match[bytes]) -> bytes:
+    if found[1]:
+        return bytes.fromhex(found[1].decode())
+    return _LETTERS.get(found[2], found[2])

@@ -9,7 +9,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.rows import Change, Row, rows_of
 from tests import corpus_files
-from tests.rows.printed import agrees, images_of, read_printed, unprinted_tables
+from tests.rows.printed import agrees, images_of, is_change, read_printed, unprinted_tables
 
 _VERBS = {Change.INSERT: "INSERT", Change.UPDATE: "UPDATE", Change.DELETE: "DELETE"}
 
@@ -34,6 +34,9 @@ def test_values_are_as_the_client_prints_them(case: corpus_files.Case) -> None:
         assert (theirs.verb, theirs.table) == (_VERBS[row.change], row.schema.full_name)
         for cells, image in zip(theirs.images, images_of(row), strict=True):
             for number, text in cells.items():
+                if is_change(text):
+                    assert row.diffs
+                    continue
                 column, value = image[number]
                 assert agrees(text, column, value), (row.schema.full_name, column.name, text, value)
 

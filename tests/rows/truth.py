@@ -169,11 +169,10 @@ class Store:
 
     def _names(self, schema: str, text: str) -> list[TableName]:
         words = set(re.findall(r"\w+", text))
-        is_database = re.match(r"DATABASE|SCHEMA", text, re.I)
-        return [
-            name for name in {*self.oracle, *self.tables}
-            if name[1] in words and (name[0] == schema or name[0] in words) or is_database and name[0] in words
-        ]  # fmt: skip
+        known = {*self.oracle, *self.tables}
+        if re.match(r"DATABASE|SCHEMA", text, re.I):
+            return [name for name in known if name[0] in words]
+        return [name for name in known if name[1] in words and (name[0] == schema or name[0] in words)]
 
     def _apply(self, schema: Schema, row: Row) -> None:
         name = (schema.schema_name, schema.table_name)
@@ -243,6 +242,6 @@ def differences(oracle: Iterable[OracleTable], store: Store) -> Iterator[str]:
         for left, right in zip(sorted(mine, key=repr), sorted(theirs, key=repr), strict=False):
             for column, a, b in zip(table.columns, left, right, strict=True):
                 if a != b:
-                    yield f"{'.'.join(table.name)}.{column.name} {column.type_name[:30]}: {a!r:.90} is {b!r:.90}"
+                    yield f"{'.'.join(table.name)}.{column.name} {column.type_name}: {a!r:.90} is {b!r:.90}"
         if len(mine) != len(theirs):
             yield f"{'.'.join(table.name)}: {len(mine)} and {len(theirs)} odd rows"
