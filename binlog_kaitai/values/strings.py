@@ -68,16 +68,14 @@ def _special(column: Column) -> Callable[[bytes], str | bytes] | None:
 
 
 def _uuid(data: bytes) -> str | bytes:
-    """MariaDB's UUID: in parts from the last to the first, so that those of version 1 sort by time.
-
-    Where the version is 6 or more, or the variant is another, the parts stand in order (since 10.11.5;
-    sql/../plugin/type_uuid/sql_type_uuid.h).
+    """MariaDB's UUID. Tables have most in parts from the last to the first, so that they sort by time; such
+    a value shows where its version and variant are (plugin/type_uuid/sql_type_uuid.h, `rec_need_swap`).
     """
     if len(data) != 16:
         return data
-    if data[6] > 0x5F and data[8] & 0x80:
-        return str(uuid.UUID(bytes=data))
-    return str(uuid.UUID(bytes=data[12:16] + data[10:12] + data[8:10] + data[6:8] + data[:6]))
+    if data[6] & 0x80 and 0 < data[8] < 0x80:
+        data = data[12:16] + data[10:12] + data[8:10] + data[6:8] + data[:6]
+    return str(uuid.UUID(bytes=data))
 
 
 def _inet4(data: bytes) -> str | bytes:

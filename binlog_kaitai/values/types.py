@@ -141,6 +141,10 @@ def _plain_text(value: Any, _: Column) -> str:
     return str(value)
 
 
+def _vector_text(value: list[float], _: Column) -> str:
+    return f"[{','.join(f'{one:.5e}' for one in value)}]"
+
+
 def _decimal_arrow(column: Column) -> str:
     precision = column.precision or 1
     return f"decimal{128 if precision <= _DECIMAL_128 else 256}({precision}, {column.scale or 0})"
@@ -253,6 +257,6 @@ TYPES: dict[ColumnType | int, ColumnKind] = {
         lambda cell, _: bytes(cell._raw_content), _always("binary"), _plain_text, "text"
     ),
     ColumnType.vector: ColumnKind(
-        lambda cell, _: list(cell.content.elements), _always("list<float>"), _plain_text, "list"
+        lambda cell, _: list(cell.content.elements), _always("list<float>"), _vector_text, "list"
     ),
 }

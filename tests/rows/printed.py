@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from binlog_kaitai.charsets import decode
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.rows import Change, Row
 from binlog_kaitai.schema import Column
@@ -17,7 +18,8 @@ from binlog_kaitai.values.temporal import date_text
 
 _HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`$")
 _CELL = re.compile(r"###   @(\d+)=(.*?)(?: /\* (\S.*) meta=(\d+) nullable=\d is_null=\d \*/)?$", re.S)
-_BYTE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|([\\'bnrt0]))")
+_NUMBER = re.compile(rb"\\x([0-9a-fA-F]{2})()")
+_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|([\\'bnrt0]))")
 _LETTERS = {b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0"}
 
 _COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
@@ -83,8 +85,11 @@ def agrees(printed: str, column: Column, value: Any) -> bool:
         return float(printed) == value
     if column.type == ColumnType.float:
         return f"{float(printed):.6g}" == f"{value:.6g}"
+    if column.type == ColumnType.vector:
+        return printed == text_form(value, column)
     if printed.startswith("'"):
-        return _agrees_text(_unquote(printed), column, value)
+        # MariaDB's client escapes bytes as numbers and leaves backslashes as they are.
+        return any(_agrees_text(_unquote(printed, escape), column, value) for escape in (_ESCAPE, _NUMBER))
     if printed.startswith("b'"):
         bits = int(printed[2:-1] or "0", 2)
         if column.type == ColumnType.set:  # its bytes stand as they are stored
@@ -134,7 +139,7 @@ def _agrees_text(printed: bytes, column: Column, value: Any) -> bool:
         return printed.decode() in (text_form(value, column), _with_colons(value))
     if isinstance(value, JsonText):
         return printed.decode() in (value, json.loads(value))
-    return True
+    return decode(printed, column.charset) == value
 
 
 def _with_colons(value: Any) -> str:
@@ -142,9 +147,9 @@ def _with_colons(value: Any) -> str:
     return text.replace("-", ":")
 
 
-def _unquote(printed: str) -> bytes:
+def _unquote(printed: str, escape: re.Pattern[bytes]) -> bytes:
     data = printed[1:-1].encode("utf-8", "surrogateescape")
-    return _BYTE.sub(_byte, data)
+    return escape.sub(_byte, data)
 
 
 def _byte(found: re.Match[bytes]) -> bytes:
