@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import io
 import struct
-import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -22,18 +20,21 @@ from binlog_grammar.effective_type import EffectiveType
 from binlog_grammar.event_body import EventBody
 from binlog_grammar.event_header import EventHeader
 from binlog_grammar.format_description_event import FormatDescriptionEvent
+from binlog_grammar.image_columns import ImageColumns
 from binlog_grammar.json_binary import JsonBinary
 from binlog_grammar.json_diff import JsonDiff
 from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout
 from binlog_grammar.log_start import LogStart
+from binlog_grammar.row_image import RowImage
 from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent
 from binlog_grammar.table_map_metadata import TableMapMetadata
 from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent
-from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
+from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
 
 from binlog_kaitai.errors import GrammarError, NotABinlogError
+from binlog_kaitai.walk import children, find_leftover, inflated_size, reason_of, unfinished_field
 
 __all__ = [
     "BODIES",
@@ -43,6 +44,7 @@ __all__ = [
     "UNKNOWN_BODY",
     "BinlogEvent",
     "ColumnType",
+    "CompressedData",
     "EventBody",
     "EventHeader",
     "EventType",
@@ -61,6 +63,8 @@ __all__ = [
     "header_offset",
     "header_struct",
     "meanings",
+    "parse_cell",
+    "parse_compressed",
     "parse_event",
     "read_header",
     "trace_event",
@@ -76,8 +80,6 @@ CHECKSUM_SIZE = 4
 
 #: More than a table id takes; the grammar reads what it needs.
 _TABLE_ID_ROOM = 16
-#: How much is unpacked at a time, in bytes.
-_STEP = 1 << 20
 _ROWS_PREFIXES = ("pre_ga_", "write_", "update_", "delete_", "partial_update_")
 
 
@@ -243,7 +245,7 @@ def parse_event(
     parameters = layout.parameters(type_code, table_map)
     try:
         event = BinlogEvent(*parameters, KaitaiStream(io.BytesIO(raw)))
-        leftover = _find_leftover(event, "")
+        leftover = find_leftover(event)
         _check_compressed(event.body.content)
     except GrammarError:
         raise
@@ -253,6 +255,46 @@ def parse_event(
         path, count = leftover
         raise GrammarError(f"{count} bytes are left over", field=path)
     return event
+
+
+def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
+    """The grammar's object of one value, not NULL, of a row image.
+
+    Parameters
+    ----------
+    index
+        Number of the column in the table map, from 0.
+    data
+        The bytes of the value, with the length in front of it where it has one.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    count = table_map.number_of_columns.value
+    bitmap = bytearray((count + 7) // 8)
+    bitmap[index // 8] |= 1 << index % 8
+    try:
+        columns = ImageColumns(count, KaitaiStream(io.BytesIO(bytes(bitmap))))
+        # A byte of null bits stands before the image's one value.
+        return RowImage(table_map, columns, False, KaitaiStream(io.BytesIO(b"\0" + data))).cells[index].value
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
+
+
+def parse_compressed(data: bytes) -> CompressedData:
+    """The grammar's object of the compressed part of a MariaDB event, nothing of it unpacked.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    try:
+        return CompressedData(KaitaiStream(io.BytesIO(data)))
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
 
 
 #: Types whose events hold row images, and so refer to a table map.
@@ -271,17 +313,6 @@ def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:
         return None
 
 
-def _find_leftover(node: KaitaiStruct, path: str) -> tuple[str, int] | None:
-    """Path and number of the bytes of a sized substream, or of the event, that no field has read."""
-    stream = node._io
-    if (node._parent is None or stream is not node._parent._io) and not stream.is_eof():
-        return path or "event", stream.size() - stream.pos()
-    for name, child in children(node):
-        if found := _find_leftover(child, f"{path}.{name}" if path else name):
-            return found
-    return None
-
-
 def _check_compressed(content: KaitaiStruct) -> None:
     """Unpack MariaDB's compressed data once, keeping nothing.
 
@@ -289,33 +320,10 @@ def _check_compressed(content: KaitaiStruct) -> None:
     """
     for name, child in children(content):
         if isinstance(child, CompressedData):
-            size = _inflated_size(child.deflated.data, child.uncompressed_length)
+            size = inflated_size(child.deflated.data, child.uncompressed_length)
             if size != child.uncompressed_length:
                 reason = f"unpacks to {size} bytes, not to the declared {child.uncompressed_length}"
                 raise GrammarError(reason, field=f"body.content.{name}")
-
-
-def _inflated_size(deflated: bytes, limit: int) -> int:
-    """Length of the unpacked bytes; of more than `limit`, some number above it."""
-    stream, size = zlib.decompressobj(), 0
-    while size <= limit and not stream.eof and (part := stream.decompress(deflated, _STEP)):
-        size += len(part)
-        deflated = stream.unconsumed_tail
-    return size
-
-
-def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
-    """The parsed substructures of a generated object, with their field names."""
-    for name, value in vars(node).items():
-        if name.startswith("_"):
-            continue
-        if isinstance(value, KaitaiStruct):
-            if value._parent is node:  # a parameter refers to another event's object
-                yield name, value
-        elif isinstance(value, list) and value and isinstance(value[0], KaitaiStruct):
-            for index, item in enumerate(value):
-                if item._parent is node:
-                    yield f"{name}[{index}]", item
 
 
 def trace_event(
@@ -344,35 +352,11 @@ def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None
     try:
         event._read()
     except Exception as error:  # as in parse_event
-        return event, GrammarError(_reason(error), field=_unfinished_field(event))
+        return event, GrammarError(reason_of(error), field=unfinished_field(event))
     return event, None
 
 
 def _describe(error: Exception, raw: bytes, parameters: Parameters) -> GrammarError:
     # Errors of the runtime do not say which field they happened in; the traced classes do.
     _, traced = _trace(raw, parameters)
-    return traced or GrammarError(_reason(error))
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, EOFError):
-        return f"ends too early: {error}"
-    if isinstance(error, ValidationFailedError):
-        return f"impossible value: {error}"
-    if isinstance(error, KaitaiStructError):
-        return str(error)
-    return f"cannot be read ({type(error).__name__}: {error})"
-
-
-def _unfinished_field(node: Any) -> str:
-    """Path of the field that reading had begun and not ended."""
-    for name, where in reversed(node._debug.items()):
-        if "start" in where and "end" not in where:
-            value = getattr(node, name, None)
-            path = name
-            if "arr" in where:
-                path = f"{name}[{max(len(where['arr']) - 1, 0)}]"
-                value = value[-1] if value else None
-            inner = _unfinished_field(value) if hasattr(value, "_debug") else ""
-            return f"{path}.{inner}" if inner else path
-    return ""
+    return traced or GrammarError(reason_of(error))

@@ -1,0 +1,74 @@
+"""Walks over objects of generated classes, whatever the class: what was not read, what was being read.
+
+Nothing here knows the grammar; `binlog_kaitai.grammar` says what is walked.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from kaitaistruct import KaitaiStruct, KaitaiStructError, ValidationFailedError
+
+#: How much is unpacked at a time, in bytes.
+_STEP = 1 << 20
+
+
+def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
+    """The parsed substructures of a generated object, with their field names."""
+    for name, value in vars(node).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(value, KaitaiStruct):
+            if value._parent is node:  # a parameter refers to another event's object
+                yield name, value
+        elif isinstance(value, list) and value and isinstance(value[0], KaitaiStruct):
+            for index, item in enumerate(value):
+                if item._parent is node:
+                    yield f"{name}[{index}]", item
+
+
+def find_leftover(node: KaitaiStruct, path: str = "") -> tuple[str, int] | None:
+    """Path and number of the bytes of a sized substream, or of the event, that no field has read."""
+    stream = node._io
+    if (node._parent is None or stream is not node._parent._io) and not stream.is_eof():
+        return path or "event", stream.size() - stream.pos()
+    for name, child in children(node):
+        if found := find_leftover(child, f"{path}.{name}" if path else name):
+            return found
+    return None
+
+
+def reason_of(error: Exception) -> str:
+    """What is wrong with the bytes, out of any exception of generated code."""
+    if isinstance(error, EOFError):
+        return f"ends too early: {error}"
+    if isinstance(error, ValidationFailedError):
+        return f"impossible value: {error}"
+    if isinstance(error, KaitaiStructError):
+        return str(error)
+    return f"cannot be read ({type(error).__name__}: {error})"
+
+
+def unfinished_field(node: Any) -> str:
+    """Path of the field that reading a traced object had begun and not ended."""
+    for name, where in reversed(node._debug.items()):
+        if "start" in where and "end" not in where:
+            value = getattr(node, name, None)
+            path = name
+            if "arr" in where:
+                path = f"{name}[{max(len(where['arr']) - 1, 0)}]"
+                value = value[-1] if value else None
+            inner = unfinished_field(value) if hasattr(value, "_debug") else ""
+            return f"{path}.{inner}" if inner else path
+    return ""
+
+
+def inflated_size(deflated: bytes, limit: int) -> int:
+    """Length of the unpacked bytes; of more than `limit`, some number above it."""
+    stream, size = zlib.decompressobj(), 0
+    while size <= limit and not stream.eof and (part := stream.decompress(deflated, _STEP)):
+        size += len(part)
+        deflated = stream.unconsumed_tail
+    return size
