@@ -38,5 +38,5 @@ def command(sources: tuple[str, ...], output: str) -> None:
         for line in lines:
             click.echo(line)
     if damage_count:
-        click.echo(f"binlog-kaitai: {damage_count} damages", err=True)
+        click.echo(f"binlog-kaitai: damaged in {damage_count} places", err=True)
         sys.exit(1)

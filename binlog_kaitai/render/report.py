@@ -42,12 +42,13 @@ def report_object(report: Report) -> dict[str, Any]:
 
 def report_lines(report: Report) -> Iterator[str]:
     """The report on one log for people."""
-    state = "ok" if not report.damage_count else f"DAMAGED, {report.damage_count} places"
+    state = f"DAMAGED, {_count(report.damage_count, 'place')}" if report.damage_count else "ok"
     yield f"{report.file}: {state}"
     inner = f" and {report.inner_events:,} in compressed transactions" if report.inner_events else ""
-    yield f"  {report.size:,} bytes, {report.events:,} events{inner}, {report.transactions:,} transactions"
-    counts = (f"{count:,} {name}" for name, count in report.checksums.items() if count)
-    yield f"  checksums: {', '.join(counts) or 'none'}"
+    counts = _count(report.events, "event") + inner, _count(report.transactions, "transaction")
+    yield f"  {_count(report.size, 'byte')}, {', '.join(counts)}"
+    checksums = (f"{count:,} {name}" for name, count in report.checksums.items() if count)
+    yield f"  checksums: {', '.join(checksums) or 'none'}"
     if report.end is not None:
         behind = f", {report.end.bytes_behind:,} bytes behind it" if report.end.bytes_behind else ""
         yield f"  end: {_ENDS[report.end.kind]}, at position {report.end.position}{behind}"
@@ -62,6 +63,10 @@ def report_lines(report: Report) -> Iterator[str]:
         yield f"  damage: {_damage_text(error)}"
     if report.damage_count > len(report.damages):
         yield f"  and {report.damage_count - len(report.damages):,} damages more"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + "s" * (number != 1)
 
 
 def _set_text(gtids: GtidSet | None) -> str | None:
