@@ -66,7 +66,7 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + "s" * (number != 1)
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _set_text(gtids: GtidSet | None) -> str | None:
