@@ -67,6 +67,7 @@ __all__ = [
     "parse_compressed",
     "parse_event",
     "read_header",
+    "set_old_fractions",
     "trace_event",
 ]
 
@@ -281,6 +282,16 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
         return RowImage(table_map, columns, False, KaitaiStream(io.BytesIO(b"\0" + data))).cells[index].value
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
+
+
+def set_old_fractions(table_map: TableMapEvent, digits: dict[int, int]) -> None:
+    """Tell a table map the digits of fractions in MariaDB's old formats, by place of the column.
+
+    The log does not have them; they must be known before rows of the table are read.
+    """
+    for column in table_map.columns or ():
+        # Where the grammar's runtime keeps a value that was asked for: see `table_map_event.ksy`.
+        vars(column)["_m_old_fractional_digits"] = digits.get(column.index, 0)
 
 
 def parse_compressed(data: bytes) -> CompressedData:

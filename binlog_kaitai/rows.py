@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.grammar import ROWS_TYPES, TableMapEvent, trace_event
+from binlog_kaitai.grammar import ROWS_TYPES, TableMapEvent, set_old_fractions, trace_event
 from binlog_kaitai.reader import Event
 from binlog_kaitai.schema import Column, Schema, is_mariadb
 from binlog_kaitai.values import JsonDiff, JsonText, Value, json_form, value_of
@@ -164,6 +164,8 @@ def _change(body: Any) -> Change:
 
 def _images(event: Event, schema: Schema) -> list[Any]:
     """The grammar's objects of all rows."""
+    if event.table_map is not None:
+        set_old_fractions(event.table_map, schema.old_fractions)
     try:
         images = getattr(event.body, "rows", None)
     except BinlogError:

@@ -6,6 +6,7 @@ are ``c1``, ``c2`` …; what the log says always goes before what a definition s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -20,6 +21,11 @@ _T = TypeVar("_T")
 
 #: Their `pack_length` is that of the value itself.
 _FLOATS = frozenset((ColumnType.float, ColumnType.double))
+
+#: Of these MariaDB's old formats have fractions, too, which only a definition tells.
+_OLD_TIMES = frozenset((ColumnType.time, ColumnType.datetime, ColumnType.timestamp))
+_DIGITS = re.compile(r"\((\d)\)")
+_MOST_DIGITS = 6
 
 
 class ColumnDefinition(Protocol):
@@ -142,6 +148,12 @@ class Schema:
         """``schema.table``."""
         return f"{self.schema_name}.{self.table_name}"
 
+    @property
+    def old_fractions(self) -> dict[int, int]:
+        """Digits of the fractions that the log does not tell, by place of the column."""
+        columns = (column for column in self.columns if column.type in _OLD_TIMES)
+        return {column.index: column.fractional_digits for column in columns if column.fractional_digits}
+
     @classmethod
     def of(
         cls,
@@ -212,7 +224,7 @@ def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: Name
         max_length=metadata.max_length if metadata else None,
         precision=metadata.precision if metadata else None,
         scale=metadata.scale if metadata else None,
-        fractional_digits=(metadata.fractional_digits or 0) if metadata else 0,
+        fractional_digits=_fractional_digits(found, known),
         bits=metadata.bytes * 8 + metadata.bits if metadata and metadata.is_bit else None,
         element_type=metadata.element_type if metadata else None,
         is_unsigned=_first(found.is_unsigned, known.is_unsigned if known else None),
@@ -226,6 +238,12 @@ def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: Name
         vector_dimensions=found.vector_dimensions,
         type_name=known.type_name if known else None,
     )
+
+
+def _fractional_digits(found: ColumnFacts, known: ColumnDefinition | None) -> int:
+    if found.type in _OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
+        return min(int(digits[1]), _MOST_DIGITS)
+    return (found.metadata.fractional_digits or 0) if found.metadata else 0
 
 
 def _first(told: _T | None, defined: _T | None) -> _T | None:

@@ -6,17 +6,31 @@ A date that no calendar has (0000-00-00, 2020-00-00, 2020-02-31) stays text, as 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from binlog_kaitai.errors import GrammarError
 
 _DIGITS = 6
+#: 838:59:59.999999, in microseconds.
+_LONGEST_TIME = ((838 * 60 + 59) * 60 + 59) * 10**6 + 999_999
 
 
 class ZeroDate(str):
     """A date or time as MySQL prints it that Python's types cannot hold."""
 
     __slots__ = ()
+
+
+class Moment(NamedTuple):
+    """The parts of a date and time, as the grammar's objects have them."""
+
+    year: int
+    month: int
+    day: int
+    hour: int
+    minute: int
+    second: int
+    microsecond: int = 0
 
 
 def date_of(cell: Any) -> date | ZeroDate:
@@ -28,29 +42,76 @@ def date_of(cell: Any) -> date | ZeroDate:
 
 
 def datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
-    """A DATETIME of any format, without zone."""
-    microsecond = getattr(cell, "microsecond", 0)
-    parts = (cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second)
-    _check_fraction(microsecond)
-    try:
-        return datetime(*parts, microsecond)
-    except ValueError:
-        text = "{:04}-{:02}-{:02} {:02}:{:02}:{:02}".format(*parts)
-        return ZeroDate(text + fraction_text(microsecond, digits))
+    """A DATETIME of the format since 5.6.4, without zone."""
+    return _datetime(
+        Moment(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second, cell.microsecond), digits
+    )
+
+
+def old_datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
+    """A DATETIME of the format before 5.6.4, or of MariaDB's with a fraction."""
+    if cell.packed is None:
+        return _datetime(Moment(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second), digits)
+    number, microsecond = _split(int.from_bytes(cell.packed, "big"), digits)
+    number, second = divmod(number, 60)
+    number, minute = divmod(number, 60)
+    number, hour = divmod(number, 24)
+    number, day = divmod(number, 32)
+    year, month = divmod(number, 13)
+    return _datetime(Moment(year, month, day, hour, minute, second, microsecond), digits)
 
 
 def timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
-    """A TIMESTAMP of any format, in UTC; 0 is the zero date."""
-    microsecond = getattr(cell, "microsecond", 0)
-    _check_fraction(microsecond)
-    if cell.seconds == 0:
-        return ZeroDate("0000-00-00 00:00:00" + fraction_text(0, digits))
-    return datetime.fromtimestamp(cell.seconds, UTC).replace(microsecond=microsecond)
+    """A TIMESTAMP of the format since 5.6.4, in UTC; 0 is the zero date."""
+    return _timestamp(cell.seconds, cell.microsecond, digits)
+
+
+def old_timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
+    """A TIMESTAMP of the format before 5.6.4, or of MariaDB's with a fraction."""
+    fraction = int.from_bytes(cell.packed_fraction or b"", "big")
+    return _timestamp(cell.seconds, fraction * 10 ** (_DIGITS - digits) if fraction else 0, digits)
 
 
 def time_of(cell: Any) -> timedelta:
-    """A TIME of any format."""
-    microsecond = getattr(cell, "microsecond", 0)
+    """A TIME of the format since 5.6.4."""
+    return _time(cell, cell.microsecond)
+
+
+def old_time_of(cell: Any, digits: int = 0) -> timedelta:
+    """A TIME of the format before 5.6.4, or of MariaDB's with a fraction."""
+    if cell.packed is None:
+        return _time(cell, 0)
+    unit = 10 ** (_DIGITS - digits)
+    zero = _LONGEST_TIME // unit + 1
+    length = timedelta(microseconds=(int.from_bytes(cell.packed, "big") - zero) * unit)
+    if abs(length) > timedelta(microseconds=_LONGEST_TIME):
+        raise GrammarError(f"no time: {length}")
+    return length
+
+
+def _split(number: int, digits: int) -> tuple[int, int]:
+    """Whole units and microseconds of a number in units of its last digit."""
+    whole, fraction = divmod(number, 10**digits)
+    return whole, fraction * 10 ** (_DIGITS - digits)
+
+
+def _datetime(parts: Moment, digits: int) -> datetime | ZeroDate:
+    _check_fraction(parts.microsecond)
+    try:
+        return datetime(*parts)
+    except ValueError:
+        text = "{:04}-{:02}-{:02} {:02}:{:02}:{:02}".format(*parts)
+        return ZeroDate(text + fraction_text(parts.microsecond, digits))
+
+
+def _timestamp(seconds: int, microsecond: int, digits: int) -> datetime | ZeroDate:
+    _check_fraction(microsecond)
+    if seconds == 0:
+        return ZeroDate("0000-00-00 00:00:00" + fraction_text(microsecond, digits))
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=microsecond)
+
+
+def _time(cell: Any, microsecond: int) -> timedelta:
     _check_fraction(microsecond)
     if cell.minute > 59 or cell.second > 59:
         raise GrammarError(f"no time: {cell.hour}:{cell.minute}:{cell.second}")

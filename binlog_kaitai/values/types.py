@@ -6,7 +6,7 @@ How a value lies in a row image is the grammar's (`row_image.ksy`); a row here s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from math import isfinite
@@ -202,6 +202,13 @@ _TIME = ColumnKind(
     lambda value, column: temporal.time_text(value, column.fractional_digits),
     "text",
 )
+_OLD_DATETIME = replace(
+    _DATETIME, decode=lambda cell, column: temporal.old_datetime_of(cell, column.fractional_digits)
+)
+_OLD_TIMESTAMP = replace(
+    _TIMESTAMP, decode=lambda cell, column: temporal.old_timestamp_of(cell, column.fractional_digits)
+)
+_OLD_TIME = replace(_TIME, decode=lambda cell, column: temporal.old_time_of(cell, column.fractional_digits))
 _JSON = ColumnKind(lambda cell, _: json_of(cell), _always("string"), _plain_text, "document")
 
 #: What values of each column type are; types that are in no row image are left out.
@@ -235,11 +242,11 @@ TYPES: dict[ColumnType | int, ColumnKind] = {
     ColumnType.null: ColumnKind(_nothing, _always("null"), _plain_text, "text"),
     ColumnType.date: _DATE,
     ColumnType.newdate: _DATE,
-    ColumnType.time: _TIME,
+    ColumnType.time: _OLD_TIME,
     ColumnType.time2: _TIME,
-    ColumnType.datetime: _DATETIME,
+    ColumnType.datetime: _OLD_DATETIME,
     ColumnType.datetime2: _DATETIME,
-    ColumnType.timestamp: _TIMESTAMP,
+    ColumnType.timestamp: _OLD_TIMESTAMP,
     ColumnType.timestamp2: _TIMESTAMP,
     ColumnType.string: _STRING,
     ColumnType.varchar: _STRING,

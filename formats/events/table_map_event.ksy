@@ -178,6 +178,12 @@ types:
       real_type:
         value: metadata.real_type
         doc: The type; of what the table map calls `string`, the real one.
+      old_fractional_digits:
+        value: 0
+        doc: |
+          Number of digits of the fraction of a TIME, DATETIME or TIMESTAMP in MariaDB's old format. The
+          log does not tell it, so that this is 0; a reader that knows the table's definition puts the
+          number here before it reads rows.
       is_nullable:
         value: ((_parent.null_bits[index / 8] >> (index % 8)) & 1) == 1
       is_numeric:

@@ -75,9 +75,9 @@ types:
             'column_types::column_type::year': temporal_values::year
             'column_types::column_type::date': temporal_values::date
             'column_types::column_type::newdate': temporal_values::date
-            'column_types::column_type::time': temporal_values::time
-            'column_types::column_type::datetime': temporal_values::datetime
-            'column_types::column_type::timestamp': temporal_values::timestamp
+            'column_types::column_type::time': temporal_values::time(column.old_fractional_digits)
+            'column_types::column_type::datetime': temporal_values::datetime(column.old_fractional_digits)
+            'column_types::column_type::timestamp': temporal_values::timestamp(column.old_fractional_digits)
             'column_types::column_type::time2': temporal_values::time2(column.metadata.fractional_digits)
             'column_types::column_type::datetime2': temporal_values::datetime2(column.metadata.fractional_digits)
             'column_types::column_type::timestamp2': temporal_values::timestamp2(column.metadata.fractional_digits)

@@ -11,7 +11,7 @@ doc: |
   The older types have no fraction in MySQL. MariaDB had one (5.3 to 10.1.1, later with
   `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
   not tell them apart, so rows of such tables cannot be read by it.
-doc-ref: sql-common/my_time.cc, my_datetime_packed_from_binary
+doc-ref: sql-common/my_time.cc, my_datetime_packed_from_binary; sql/field.cc (MariaDB), Field_time_hires
 types:
   year:
     -webide-representation: '{value:dec}'
@@ -36,49 +36,99 @@ types:
         doc: 0 to 9999.
   time:
     -webide-representation: '{number:dec}'
-    doc: TIME as before 5.6.4.
+    doc: TIME as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off.
+    params:
+      - id: fractional_digits
+        type: u1
+        doc: Number of digits of the fraction, 0 to 6; above 0 in MariaDB only.
     seq:
       - id: number
         type: b24le
+        if: fractional_digits == 0
         doc: The decimal digits HHHMMSS, in two's complement where negative.
+      - id: packed
+        size: 'fractional_digits < 3 ? 4 : fractional_digits < 6 ? 5 : 6'
+        if: fractional_digits > 0
+        doc: |
+          A big-endian number: the time in units of its last digit, plus 1 and the longest time
+          838:59:59.999999 in that unit.
     instances:
       is_negative:
         value: number >= 0x800000
+        if: fractional_digits == 0
       magnitude:
         value: 'is_negative ? 0x1000000 - number : number'
+        if: fractional_digits == 0
         doc: The digits without the sign.
       hour:
         value: magnitude / 10000
+        if: fractional_digits == 0
       minute:
         value: magnitude / 100 % 100
+        if: fractional_digits == 0
       second:
         value: magnitude % 100
+        if: fractional_digits == 0
   datetime:
     -webide-representation: '{number:dec}'
-    doc: DATETIME as before 5.6.4.
+    doc: DATETIME as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off.
+    params:
+      - id: fractional_digits
+        type: u1
+        doc: Number of digits of the fraction, 0 to 6; above 0 in MariaDB only.
     seq:
       - id: number
         type: u8
+        if: fractional_digits == 0
         doc: The decimal digits YYYYMMDDhhmmss.
+      - id: packed
+        size: 'fractional_digits < 3 ? 6 : fractional_digits < 6 ? 7 : 8'
+        if: fractional_digits > 0
+        doc: |
+          A big-endian number in units of the last digit: the year times 13 plus the month, that times
+          32 plus the day, and from there hours, minutes and seconds as they are.
     instances:
       year:
         value: '(number / 10000000000).as<u4>'
+        if: fractional_digits == 0
       month:
         value: '(number / 100000000 % 100).as<u4>'
+        if: fractional_digits == 0
       day:
         value: '(number / 1000000 % 100).as<u4>'
+        if: fractional_digits == 0
       hour:
         value: '(number / 10000 % 100).as<u4>'
+        if: fractional_digits == 0
       minute:
         value: '(number / 100 % 100).as<u4>'
+        if: fractional_digits == 0
       second:
         value: '(number % 100).as<u4>'
+        if: fractional_digits == 0
   timestamp:
     -webide-representation: '{seconds:dec}'
-    doc: TIMESTAMP as before 5.6.4.
+    doc: TIMESTAMP as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off.
+    params:
+      - id: fractional_digits
+        type: u1
+        doc: Number of digits of the fraction, 0 to 6; above 0 in MariaDB only.
     seq:
-      - id: seconds
+      - id: seconds_le
         type: u4
+        if: fractional_digits == 0
+        doc: The seconds, without a fraction behind them.
+      - id: seconds_be
+        type: u4be
+        if: fractional_digits > 0
+        doc: The seconds in front of a fraction.
+      - id: packed_fraction
+        size: (fractional_digits + 1) / 2
+        if: fractional_digits > 0
+        doc: A big-endian number, the fraction in units of its last digit.
+    instances:
+      seconds:
+        value: 'fractional_digits == 0 ? seconds_le : seconds_be'
         doc: Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date.
   time2:
     -webide-representation: '{hour:dec}:{minute:dec}:{second:dec}'

@@ -92,7 +92,7 @@ class RowImage(KaitaiStruct):
                     self.value = temporal_values.TemporalValues.Date(self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.datetime:
                     pass
-                    self.value = temporal_values.TemporalValues.Datetime(self._io)
+                    self.value = temporal_values.TemporalValues.Datetime(self.column.old_fractional_digits, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.datetime2:
                     pass
                     self.value = temporal_values.TemporalValues.Datetime2(self.column.metadata.fractional_digits, self._io)
@@ -143,13 +143,13 @@ class RowImage(KaitaiStruct):
                     self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.time:
                     pass
-                    self.value = temporal_values.TemporalValues.Time(self._io)
+                    self.value = temporal_values.TemporalValues.Time(self.column.old_fractional_digits, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.time2:
                     pass
                     self.value = temporal_values.TemporalValues.Time2(self.column.metadata.fractional_digits, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.timestamp:
                     pass
-                    self.value = temporal_values.TemporalValues.Timestamp(self._io)
+                    self.value = temporal_values.TemporalValues.Timestamp(self.column.old_fractional_digits, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.timestamp2:
                     pass
                     self.value = temporal_values.TemporalValues.Timestamp2(self.column.metadata.fractional_digits, self._io)

@@ -154,6 +154,12 @@ class TableMapEvent(KaitaiStruct):
         def real_type(self) -> _column_types.ColumnTypes.ColumnType | int:
             """The type; of what the table map calls `string`, the real one."""
         @property
+        def old_fractional_digits(self) -> int:
+            """Number of digits of the fraction of a TIME, DATETIME or TIMESTAMP in MariaDB's old format. The
+            log does not tell it, so that this is 0; a reader that knows the table's definition puts the
+            number here before it reads rows.
+            """
+        @property
         def is_nullable(self) -> bool: ...
         @property
         def is_numeric(self) -> bool:

@@ -12,7 +12,7 @@ class TemporalValues(KaitaiStruct):
     `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
     not tell them apart, so rows of such tables cannot be read by it.
 
-    See sql-common/my_time.cc, my_datetime_packed_from_binary
+    See sql-common/my_time.cc, my_datetime_packed_from_binary; sql/field.cc (MariaDB), Field_time_hires
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -33,45 +33,66 @@ class TemporalValues(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Time(KaitaiStruct):
-        """TIME as before 5.6.4."""
-        number: int
+        """TIME as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        fractional_digits: int
+        """Number of digits of the fraction, 0 to 6; above 0 in MariaDB only."""
+        number: int | None
         """The decimal digits HHHMMSS, in two's complement where negative."""
-        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        packed: bytes | None
+        """A big-endian number: the time in units of its last digit, plus 1 and the longest time
+        838:59:59.999999 in that unit.
+        """
+        def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
-        def is_negative(self) -> bool: ...
+        def is_negative(self) -> bool | None: ...
         @property
-        def magnitude(self) -> int:
+        def magnitude(self) -> int | None:
             """The digits without the sign."""
         @property
-        def hour(self) -> int: ...
+        def hour(self) -> int | None: ...
         @property
-        def minute(self) -> int: ...
+        def minute(self) -> int | None: ...
         @property
-        def second(self) -> int: ...
+        def second(self) -> int | None: ...
 
     class Datetime(KaitaiStruct):
-        """DATETIME as before 5.6.4."""
-        number: int
+        """DATETIME as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        fractional_digits: int
+        """Number of digits of the fraction, 0 to 6; above 0 in MariaDB only."""
+        number: int | None
         """The decimal digits YYYYMMDDhhmmss."""
-        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        packed: bytes | None
+        """A big-endian number in units of the last digit: the year times 13 plus the month, that times
+        32 plus the day, and from there hours, minutes and seconds as they are.
+        """
+        def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
-        def year(self) -> int: ...
+        def year(self) -> int | None: ...
         @property
-        def month(self) -> int: ...
+        def month(self) -> int | None: ...
         @property
-        def day(self) -> int: ...
+        def day(self) -> int | None: ...
         @property
-        def hour(self) -> int: ...
+        def hour(self) -> int | None: ...
         @property
-        def minute(self) -> int: ...
+        def minute(self) -> int | None: ...
         @property
-        def second(self) -> int: ...
+        def second(self) -> int | None: ...
 
     class Timestamp(KaitaiStruct):
-        """TIMESTAMP as before 5.6.4."""
-        seconds: int
-        """Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date."""
-        def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        """TIMESTAMP as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        fractional_digits: int
+        """Number of digits of the fraction, 0 to 6; above 0 in MariaDB only."""
+        seconds_le: int | None
+        """The seconds, without a fraction behind them."""
+        seconds_be: int | None
+        """The seconds in front of a fraction."""
+        packed_fraction: bytes | None
+        """A big-endian number, the fraction in units of its last digit."""
+        def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def seconds(self) -> int:
+            """Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date."""
 
     class Time2(KaitaiStruct):
         """TIME. The bytes with the fraction are one number, to which half its range is added to make it

@@ -631,6 +631,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'TableMapEvent.Column': {
         'real_type': 'The type; of what the table map calls `string`, the real one.',
+        'old_fractional_digits': "Number of digits of the fraction of a TIME, DATETIME or TIMESTAMP in MariaDB's old format. The log does not tell it, so that this is 0; a reader that knows the table's definition puts the number here before it reads rows.",
         'is_numeric': 'Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though mysqlbinlog and mariadb-binlog, as they print columns, do not count it.',
         'has_signedness': 'Whether the log says if the number is signed.',
         'is_unsigned': 'The column is declared UNSIGNED; false where the log does not say.',
@@ -1163,12 +1164,17 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'TemporalValues.Time': {
         'number': "The decimal digits HHHMMSS, in two's complement where negative.",
+        'packed': 'A big-endian number: the time in units of its last digit, plus 1 and the longest time 838:59:59.999999 in that unit.',
         'magnitude': 'The digits without the sign.',
     },
     'TemporalValues.Datetime': {
         'number': 'The decimal digits YYYYMMDDhhmmss.',
+        'packed': 'A big-endian number in units of the last digit: the year times 13 plus the month, that times 32 plus the day, and from there hours, minutes and seconds as they are.',
     },
     'TemporalValues.Timestamp': {
+        'seconds_le': 'The seconds, without a fraction behind them.',
+        'seconds_be': 'The seconds in front of a fraction.',
+        'packed_fraction': 'A big-endian number, the fraction in units of its last digit.',
         'seconds': 'Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date.',
     },
     'TemporalValues.Time2': {

@@ -116,7 +116,7 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.datetime:
                     pass
-                    self.value = temporal_values.TemporalValues.Datetime(self._io)
+                    self.value = temporal_values.TemporalValues.Datetime(self.column.old_fractional_digits, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.datetime2:
                     pass
@@ -184,7 +184,7 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.time:
                     pass
-                    self.value = temporal_values.TemporalValues.Time(self._io)
+                    self.value = temporal_values.TemporalValues.Time(self.column.old_fractional_digits, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.time2:
                     pass
@@ -192,7 +192,7 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.timestamp:
                     pass
-                    self.value = temporal_values.TemporalValues.Timestamp(self._io)
+                    self.value = temporal_values.TemporalValues.Timestamp(self.column.old_fractional_digits, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.timestamp2:
                     pass

@@ -274,6 +274,18 @@ class TableMapEvent(KaitaiStruct):
             return getattr(self, '_m_next_numeric_ordinal', None)
 
         @property
+        def old_fractional_digits(self):
+            """Number of digits of the fraction of a TIME, DATETIME or TIMESTAMP in MariaDB's old format. The
+            log does not tell it, so that this is 0; a reader that knows the table's definition puts the
+            number here before it reads rows.
+            """
+            if hasattr(self, '_m_old_fractional_digits'):
+                return self._m_old_fractional_digits
+
+            self._m_old_fractional_digits = 0
+            return getattr(self, '_m_old_fractional_digits', None)
+
+        @property
         def real_type(self):
             """The type; of what the table map calls `string`, the real one."""
             if hasattr(self, '_m_real_type'):

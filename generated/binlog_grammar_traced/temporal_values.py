@@ -18,7 +18,7 @@ class TemporalValues(KaitaiStruct):
     not tell them apart, so rows of such tables cannot be read by it.
 
     .. seealso::
-       sql-common/my_time.cc, my_datetime_packed_from_binary
+       sql-common/my_time.cc, my_datetime_packed_from_binary; sql/field.cc (MariaDB), Field_time_hires
     """
     SEQ_FIELDS = []
     def __init__(self, _io, _parent=None, _root=None):
@@ -59,29 +59,51 @@ class TemporalValues(KaitaiStruct):
 
 
     class Datetime(KaitaiStruct):
-        """DATETIME as before 5.6.4."""
-        SEQ_FIELDS = ["number"]
-        def __init__(self, _io, _parent=None, _root=None):
+        """DATETIME as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        SEQ_FIELDS = ["number", "packed"]
+        number = None
+        packed = None
+
+        def __init__(self, fractional_digits, _io, _parent=None, _root=None):
             super(TemporalValues.Datetime, self).__init__(_io)
             self._parent = _parent
             self._root = _root
+            self.fractional_digits = fractional_digits
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number']['start'] = self._io.pos()
-            self.number = self._io.read_u8le()
-            self._debug['number']['end'] = self._io.pos()
+            if self.fractional_digits == 0:
+                pass
+                self._debug['number']['start'] = self._io.pos()
+                self.number = self._io.read_u8le()
+                self._debug['number']['end'] = self._io.pos()
+
+            if self.fractional_digits > 0:
+                pass
+                self._debug['packed']['start'] = self._io.pos()
+                self.packed = self._io.read_bytes((6 if self.fractional_digits < 3 else (7 if self.fractional_digits < 6 else 8)))
+                self._debug['packed']['end'] = self._io.pos()
+
 
 
         def _fetch_instances(self):
             pass
+            if self.fractional_digits == 0:
+                pass
+
+            if self.fractional_digits > 0:
+                pass
+
 
         @property
         def day(self):
             if hasattr(self, '_m_day'):
                 return self._m_day
 
-            self._m_day = ((self.number // 1000000) % 100)
+            if self.fractional_digits == 0:
+                pass
+                self._m_day = ((self.number // 1000000) % 100)
+
             return getattr(self, '_m_day', None)
 
         @property
@@ -89,7 +111,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_hour'):
                 return self._m_hour
 
-            self._m_hour = ((self.number // 10000) % 100)
+            if self.fractional_digits == 0:
+                pass
+                self._m_hour = ((self.number // 10000) % 100)
+
             return getattr(self, '_m_hour', None)
 
         @property
@@ -97,7 +122,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_minute'):
                 return self._m_minute
 
-            self._m_minute = ((self.number // 100) % 100)
+            if self.fractional_digits == 0:
+                pass
+                self._m_minute = ((self.number // 100) % 100)
+
             return getattr(self, '_m_minute', None)
 
         @property
@@ -105,7 +133,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_month'):
                 return self._m_month
 
-            self._m_month = ((self.number // 100000000) % 100)
+            if self.fractional_digits == 0:
+                pass
+                self._m_month = ((self.number // 100000000) % 100)
+
             return getattr(self, '_m_month', None)
 
         @property
@@ -113,7 +144,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_second'):
                 return self._m_second
 
-            self._m_second = (self.number % 100)
+            if self.fractional_digits == 0:
+                pass
+                self._m_second = (self.number % 100)
+
             return getattr(self, '_m_second', None)
 
         @property
@@ -121,7 +155,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_year'):
                 return self._m_year
 
-            self._m_year = (self.number // 10000000000)
+            if self.fractional_digits == 0:
+                pass
+                self._m_year = (self.number // 10000000000)
+
             return getattr(self, '_m_year', None)
 
 
@@ -275,29 +312,51 @@ class TemporalValues(KaitaiStruct):
 
 
     class Time(KaitaiStruct):
-        """TIME as before 5.6.4."""
-        SEQ_FIELDS = ["number"]
-        def __init__(self, _io, _parent=None, _root=None):
+        """TIME as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        SEQ_FIELDS = ["number", "packed"]
+        number = None
+        packed = None
+
+        def __init__(self, fractional_digits, _io, _parent=None, _root=None):
             super(TemporalValues.Time, self).__init__(_io)
             self._parent = _parent
             self._root = _root
+            self.fractional_digits = fractional_digits
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number']['start'] = self._io.pos()
-            self.number = self._io.read_bits_int_le(24)
-            self._debug['number']['end'] = self._io.pos()
+            if self.fractional_digits == 0:
+                pass
+                self._debug['number']['start'] = self._io.pos()
+                self.number = self._io.read_bits_int_le(24)
+                self._debug['number']['end'] = self._io.pos()
+
+            if self.fractional_digits > 0:
+                pass
+                self._debug['packed']['start'] = self._io.pos()
+                self.packed = self._io.read_bytes((4 if self.fractional_digits < 3 else (5 if self.fractional_digits < 6 else 6)))
+                self._debug['packed']['end'] = self._io.pos()
+
 
 
         def _fetch_instances(self):
             pass
+            if self.fractional_digits == 0:
+                pass
+
+            if self.fractional_digits > 0:
+                pass
+
 
         @property
         def hour(self):
             if hasattr(self, '_m_hour'):
                 return self._m_hour
 
-            self._m_hour = self.magnitude // 10000
+            if self.fractional_digits == 0:
+                pass
+                self._m_hour = self.magnitude // 10000
+
             return getattr(self, '_m_hour', None)
 
         @property
@@ -305,7 +364,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_is_negative'):
                 return self._m_is_negative
 
-            self._m_is_negative = self.number >= 8388608
+            if self.fractional_digits == 0:
+                pass
+                self._m_is_negative = self.number >= 8388608
+
             return getattr(self, '_m_is_negative', None)
 
         @property
@@ -314,7 +376,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_magnitude'):
                 return self._m_magnitude
 
-            self._m_magnitude = (16777216 - self.number if self.is_negative else self.number)
+            if self.fractional_digits == 0:
+                pass
+                self._m_magnitude = (16777216 - self.number if self.is_negative else self.number)
+
             return getattr(self, '_m_magnitude', None)
 
         @property
@@ -322,7 +387,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_minute'):
                 return self._m_minute
 
-            self._m_minute = (self.magnitude // 100) % 100
+            if self.fractional_digits == 0:
+                pass
+                self._m_minute = (self.magnitude // 100) % 100
+
             return getattr(self, '_m_minute', None)
 
         @property
@@ -330,7 +398,10 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_second'):
                 return self._m_second
 
-            self._m_second = self.magnitude % 100
+            if self.fractional_digits == 0:
+                pass
+                self._m_second = self.magnitude % 100
+
             return getattr(self, '_m_second', None)
 
 
@@ -412,22 +483,60 @@ class TemporalValues(KaitaiStruct):
 
 
     class Timestamp(KaitaiStruct):
-        """TIMESTAMP as before 5.6.4."""
-        SEQ_FIELDS = ["seconds"]
-        def __init__(self, _io, _parent=None, _root=None):
+        """TIMESTAMP as before 5.6.4, in MariaDB also since then with `mysql56_temporal_format` off."""
+        SEQ_FIELDS = ["seconds_le", "seconds_be", "packed_fraction"]
+        seconds_le = None
+        seconds_be = None
+        packed_fraction = None
+
+        def __init__(self, fractional_digits, _io, _parent=None, _root=None):
             super(TemporalValues.Timestamp, self).__init__(_io)
             self._parent = _parent
             self._root = _root
+            self.fractional_digits = fractional_digits
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['seconds']['start'] = self._io.pos()
-            self.seconds = self._io.read_u4le()
-            self._debug['seconds']['end'] = self._io.pos()
+            if self.fractional_digits == 0:
+                pass
+                self._debug['seconds_le']['start'] = self._io.pos()
+                self.seconds_le = self._io.read_u4le()
+                self._debug['seconds_le']['end'] = self._io.pos()
+
+            if self.fractional_digits > 0:
+                pass
+                self._debug['seconds_be']['start'] = self._io.pos()
+                self.seconds_be = self._io.read_u4be()
+                self._debug['seconds_be']['end'] = self._io.pos()
+
+            if self.fractional_digits > 0:
+                pass
+                self._debug['packed_fraction']['start'] = self._io.pos()
+                self.packed_fraction = self._io.read_bytes((self.fractional_digits + 1) // 2)
+                self._debug['packed_fraction']['end'] = self._io.pos()
+
 
 
         def _fetch_instances(self):
             pass
+            if self.fractional_digits == 0:
+                pass
+
+            if self.fractional_digits > 0:
+                pass
+
+            if self.fractional_digits > 0:
+                pass
+
+
+        @property
+        def seconds(self):
+            """Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date."""
+            if hasattr(self, '_m_seconds'):
+                return self._m_seconds
+
+            self._m_seconds = (self.seconds_le if self.fractional_digits == 0 else self.seconds_be)
+            return getattr(self, '_m_seconds', None)
 
 
     class Timestamp2(KaitaiStruct):
