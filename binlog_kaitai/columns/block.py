@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,19 +131,15 @@ class Block:
 
     def _gather(self, kind: int, rows: Any) -> Gathered:
         code = int(self.codes[rows[0]]) if len(rows) else kind
-        parameters = {
-            "type_code": kind,
-            "binlog_version": self.layout.binlog_version,
-            "post_header_length": self.layout.post_header_length_of(code),
-        }
         sizes = self.sizes[rows] - self.header_length - CHECKSUM_SIZE * (self.checksums[rows] != NONE)
         starts = self.starts[rows] + self.header_length
+        parameters = _parameters(self.layout, kind, code)
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
 
     def offset(self, kind: int, path: str) -> int | None:
         """Where in every event of a type a field of the body begins; None where that is not one place."""
-        first = np.array([np.argmax(self.types == kind)])
-        place = self._gather(kind, first).place(path)
+        code = int(self.codes[np.argmax(self.types == kind)])
+        place = _place(self.layout, kind, code, path)
         return None if place is None else self.header_length + place
 
     def part(self, begin: int, end: int) -> Block:
@@ -179,3 +175,20 @@ class Block:
             self.layout if self.checksums[row] != NONE or self.is_special else self.layout.without_checksums()
         )
         return Event(self.file, frame, layout, table_map, checksum)
+
+
+def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
+    return {
+        "type_code": kind,
+        "binlog_version": layout.binlog_version,
+        "post_header_length": layout.post_header_length_of(code),
+    }
+
+
+@lru_cache
+def _place(layout: Format, kind: int, code: int, path: str) -> int | None:
+    """Where in a body a field begins, if that is the same whatever the body holds."""
+    nothing = np.zeros(1, dtype=np.int64)
+    parameters = _parameters(layout, kind, code)
+    body = Gathered(BODIES.get(kind, UNKNOWN_BODY), nothing.view(np.uint8), nothing, nothing, parameters)
+    return body.place(path)

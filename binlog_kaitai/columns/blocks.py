@@ -4,7 +4,7 @@ Rules
 -----
 1. All events of a block share one format. An event that changes it (a format description, the start of
    encryption) is a block of its own, read by the grammar.
-2. The array of a block is used again for the next one; keep nothing that points into it.
+2. The array of a block is used again; keep nothing that points into it beyond the next one.
 3. The array grows only when it is full of bytes that were really there.
 4. How a file ends, and a header that cannot be right, are told by the reader's own `Framer`.
 """
@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from binlog_kaitai.columns import checksums
+from binlog_kaitai.columns.ahead import ahead, is_regular_file
 from binlog_kaitai.columns.block import Block, Frames
 from binlog_kaitai.columns.kernels import IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.context import Context
@@ -37,8 +38,11 @@ from binlog_kaitai.sources import MAGIC
 
 BLOCK_SIZE = 4 << 20
 
+#: Shorter files are read without a thread.
+_READ_AHEAD_FROM = 16 << 20
+
 #: As much is read and framed at once, in bytes.
-_STEP = 512 << 10
+_STEP = 1 << 20
 
 #: More events than this are divided into several blocks, so that their columns stay small.
 _MAX_EVENTS = 1 << 17
@@ -47,7 +51,27 @@ _SPECIAL = (EventType.format_description_event, EventType.start_encryption_event
 
 
 class BlockReader:
-    """The blocks of one stream, in order. Afterwards `tail` tells what is left behind the last whole event.
+    """The blocks of one stream, in order.
+
+    Parameters
+    ----------
+    stream
+        A binary stream at an event; see :meth:`of_file` for one at a file's magic.
+    context
+        What is known before the event.
+    position
+        Offset of the event in the file.
+    ahead
+        Bytes already taken from the stream.
+    shares_checks
+        Leave half of the checksums to the consumer (`checksums.check`), where both work at the same time.
+
+    Attributes
+    ----------
+    position : int
+        Offset of the next event; of a later one, where blocks are read ahead.
+    tail : Tail or None
+        Afterwards: what is left behind the last whole event.
 
     Raises
     ------
@@ -65,8 +89,12 @@ class BlockReader:
         ahead: bytes = b"",
         block_size: int = BLOCK_SIZE,
         max_event_size: int = 1 << 32,
+        shares_checks: bool = False,
     ) -> None:
         self.name = name
+        self._shares_checks = shares_checks
+        self._is_ahead = False
+        self._steps = 0
         self.context = context
         self.position = position  # offset in the file of the next event
         self.tail: Tail | None = None
@@ -75,21 +103,38 @@ class BlockReader:
         self._max_event_size = max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
-        self._at, self._scanned, self._end = (
-            0,
-            0,
-            len(ahead),
-        )  # of the next block, what is framed, what is read
+        self._spare: Any = None
+        # Places in the buffer: of the next block, of what is not yet framed, of what is not yet read.
+        self._at, self._scanned, self._end = 0, 0, len(ahead)
 
     @classmethod
-    def of_file(cls, stream: BinaryIO, name: str, *, block_size: int = BLOCK_SIZE) -> BlockReader:
+    def of_file(
+        cls, stream: BinaryIO, name: str, *, block_size: int = BLOCK_SIZE, shares_checks: bool = False
+    ) -> BlockReader:
         """The blocks of a whole file, from its magic on."""
         check_magic(read_up_to(stream, len(MAGIC)))
         ahead = read_up_to(stream, header_length(1))
         version = detect_version(ahead) if len(ahead) == header_length(1) else 4
-        return cls(stream, Context(version), len(MAGIC), name=name, ahead=ahead, block_size=block_size)
+        return cls(
+            stream,
+            Context(version),
+            len(MAGIC),
+            name=name,
+            ahead=ahead,
+            block_size=block_size,
+            shares_checks=shares_checks,
+        )
 
     def __iter__(self) -> Iterator[Block]:
+        blocks = self._blocks()
+        for block in blocks:
+            yield block
+            if self.position >= _READ_AHEAD_FROM and is_regular_file(self._stream):
+                self._is_ahead = True
+                break
+        yield from ahead(blocks)
+
+    def _blocks(self) -> Iterator[Block]:
         found: list[Frames] = []
         while True:
             frames, why = self._find(_MAX_EVENTS - sum(len(part.starts) for part in found))
@@ -107,9 +152,19 @@ class BlockReader:
                 return
 
     def _find(self, room: int) -> tuple[Frames, int]:
-        layout, limit = self.context.layout, self._max_event_size
+        self._steps += 1
+        is_shared = self._is_ahead and self._shares_checks
         frames, self._scanned, why = find_events(
-            self._buffer, self._scanned, self._end, layout, self._special, room=room, max_event_size=limit
+            self._buffer,
+            self._scanned,
+            self._end,
+            self.context.layout,
+            self._special,
+            room=room,
+            max_event_size=self._max_event_size,
+            # zlib takes and gives back the interpreter's lock for each event: that is for one side alone.
+            check_small=not is_shared or self._steps % 2 == 0,
+            check_large=not is_shared,
         )
         return frames, why
 
@@ -150,12 +205,16 @@ class BlockReader:
         return count > 0
 
     def _make_room(self) -> bool:
-        """Move what is not yet whole to the front, and read on; False at the stream's end."""
+        """Read on behind what is not yet whole, in another buffer; False at the stream's end."""
         have = self._end - self._at
         if have == self._buffer.size:
             self._buffer = np.concatenate((self._buffer, np.empty_like(self._buffer)))
         elif self._at:
-            self._buffer[:have] = self._buffer[self._at : self._end].copy()
+            # The block before may still be in use while this one is filled: two buffers take turns.
+            if self._spare is None or self._spare.size != self._buffer.size:
+                self._spare = np.empty_like(self._buffer)
+            self._spare[:have] = self._buffer[self._at : self._end]
+            self._buffer, self._spare = self._spare, self._buffer
             self._at, self._scanned, self._end = 0, 0, have
         return self._read_on()
 
@@ -179,6 +238,8 @@ def find_events(
     *,
     room: int,
     max_event_size: int = 1 << 32,
+    check_small: bool = True,
+    check_large: bool = True,
 ) -> tuple[Frames, int, int]:
     """The events in `data[at:end]`, the place behind them, and why there are no more: see `kernels`."""
     length = header_length(layout.binlog_version)
@@ -186,14 +247,20 @@ def find_events(
     frames = Frames(*(np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.uint8)))
     find = frame.for_work(end - at)
     # As plain Python the kernel is slower at checksums than zlib on any event.
-    check_below = 0 if find is frame.plain else checksums.LARGE
+    check_below = checksums.LARGE if check_small and find is not frame.plain else 0
     checksum_size = CHECKSUM_SIZE if layout.is_checksummed else 0
-    places = header_offset("event_size"), header_offset("type_code")
+    places = _header_places()
     limits = checksums.table(), checksum_size, check_below
     count, end, why = find(data, at, end, length, *places, special, max_event_size, *limits, *frames)
     found = frames.part(0, count)
-    checksums.check_large(data, found)
-    return found, end, why
+    if check_large:
+        checksums.settle(data, found)
+    return found, int(end), why
+
+
+@cache
+def _header_places() -> tuple[int, int]:
+    return header_offset("event_size"), header_offset("type_code")
 
 
 def frame_all(name: str, data: bytes, layout: Format) -> Block | None:

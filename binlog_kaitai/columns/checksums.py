@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block, Frames
-from binlog_kaitai.columns.kernels import BAD, OK, PENDING, crc_table, read_numbers
+from binlog_kaitai.columns.kernels import BAD, OK, PENDING, check_pending, crc_table, read_numbers
 from binlog_kaitai.grammar import CHECKSUM_SIZE
 from binlog_kaitai.reader import checksum_status
 
@@ -25,11 +25,17 @@ def check(block: Block) -> Any:
     if block.is_special:
         status = checksum_status(block.raw(0), block.fixed_header(0), block.layout)
         return np.array([STATUSES.index(status)], dtype=np.uint8)
+    settle(block.data, block.frames)
     return block.checksums
 
 
-def check_large(data: Any, frames: Frames) -> None:
-    """Check what the kernel has left PENDING."""
+def settle(data: Any, frames: Frames) -> None:
+    """Check what the framing has left PENDING."""
+    if PENDING not in frames.checksums:
+        return
+    check_small = check_pending.for_work(0)
+    if check_small is not check_pending.plain:
+        check_small(data, frames.starts, frames.sizes, table(), CHECKSUM_SIZE, LARGE, frames.checksums)
     rows = np.flatnonzero(frames.checksums == PENDING)
     if not len(rows):
         return

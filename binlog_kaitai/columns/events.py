@@ -90,7 +90,7 @@ class EventPages:
         gtids, tables = GtidColumns(), TableMaps()
         try:
             for block in reader:
-                for part in expand(block, reader.context):
+                for part in expand(block):
                     yield from self._page(part, gtids, tables, selection)
                     if selection.is_over:
                         return

@@ -142,7 +142,7 @@ class Gathered:
     def _read_number(self, places: Any, dtype: str) -> Any:
         width, kind = int(dtype[-1]), dtype[-2]
         raw = np.empty(len(places), dtype=np.uint64)
-        read_numbers.for_work(len(self._data))(self._data, places, width, dtype[0] == ">", raw)
+        read_numbers.for_work(len(places) * width)(self._data, places, width, dtype[0] == ">", raw)
         if kind == "f":
             return raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
         values = raw.view(np.int64)
@@ -176,7 +176,7 @@ class Gathered:
         lengths = np.where(present, np.broadcast_to(self.length(path), count), 0)
         if field.ends_at_zero:
             cut = np.empty(count, dtype=np.int64)
-            lengths_to_zero.for_work(len(self._data))(self._data, starts, lengths, cut)
+            lengths_to_zero.for_work(int(lengths.sum()))(self._data, starts, lengths, cut)
             lengths = cut
         return starts, lengths
 

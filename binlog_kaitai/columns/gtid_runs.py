@@ -48,7 +48,7 @@ def _add_runs(
 ) -> None:
     runs = np.empty((block.counts[kind], 4), dtype=np.uint64)
     code = int(block.codes[np.argmax(block.types == kind)])
-    follow = follow_numbers.for_work(len(block.data))
+    follow = follow_numbers.for_work(8 * len(block))
     count = follow(
         block.data, block.starts, block.sizes, block.codes, code, np.array(places), np.array(widths), runs
     )

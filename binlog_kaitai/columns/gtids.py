@@ -91,7 +91,7 @@ def uuids_of(block: Block, body: Any) -> tuple[list[bytes], Any]:
     """The distinct UUIDs of GTID events, and for each event the number of its own among them."""
     starts, _ = body.ranges("uuid")
     halves = np.empty((2, len(starts)), dtype=np.uint64)
-    read = read_numbers.for_work(len(block.data))
+    read = read_numbers.for_work(16 * len(starts))
     read(block.data, starts, 8, True, halves[0])
     read(block.data, starts + 8, 8, True, halves[1])
     if (halves == halves[:, :1]).all():

@@ -165,6 +165,20 @@ def frame(
 
 
 @kernel
+def check_pending(
+    data: Any, starts: Any, sizes: Any, table: Any, checksum_size: int, check_below: int, checksums: Any
+) -> None:
+    """Check the checksums that `frame` has left PENDING, of events of less than `check_below` bytes."""
+    for event in range(starts.shape[0]):
+        if checksums[event] == PENDING and sizes[event] < check_below:
+            start = starts[event]
+            behind = start + sizes[event] - checksum_size
+            if 0 <= start < behind and behind + checksum_size <= data.shape[0]:
+                fits = crc32(data, start, behind, table) == read_u4(data, np.uint64(behind))
+                checksums[event] = OK if fits else BAD
+
+
+@kernel
 def find_drifts(
     data: Any, starts: Any, sizes: Any, stated_at: int, position: int, drift: int, out: Any
 ) -> Any:

@@ -116,7 +116,7 @@ class Pool:
         """A column of strings in the block; what is not plain ASCII goes through `convert`."""
         first, second = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
         clean = np.empty(len(first), dtype=np.bool_)
-        find_clean.for_work(len(data))(data, first, second, _CLEAN, clean)
+        find_clean.for_work(int(second.sum()))(data, first, second, _CLEAN, clean)
         if mask is not None:
             clean |= ~mask
         view = memoryview(data)

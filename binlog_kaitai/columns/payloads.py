@@ -24,7 +24,7 @@ _SMALL = 4 << 20
 _ROOM = 16 << 20
 
 
-def expand(block: Block, context: Context) -> Iterator[Block]:
+def expand(block: Block) -> Iterator[Block]:
     """The block with the events inside its payloads.
 
     Raises
@@ -41,7 +41,7 @@ def expand(block: Block, context: Context) -> Iterator[Block]:
     for row in rows.tolist():
         try:
             body: Any = block.event(row).body
-            small = _small_payload(block, body, context) if declared_size(body) <= _SMALL else None
+            small = _small_payload(block, body) if declared_size(body) <= _SMALL else None
         except BinlogError as error:
             yield _merge(block, begin, row + 1, inner)
             raise error from error.__cause__
@@ -52,26 +52,27 @@ def expand(block: Block, context: Context) -> Iterator[Block]:
                 continue
         yield _merge(block, begin, row + 1, inner)
         if small is None:
-            yield from _large_payload(block, row, body, context)
+            yield from _large_payload(block, row, body)
         begin, room, inner = row + 1, _ROOM, []
     if begin < len(block):
         yield _merge(block, begin, len(block), inner)
 
 
-def _small_payload(block: Block, body: Any, context: Context) -> Block | None:
+def _small_payload(block: Block, body: Any) -> Block | None:
     """The events of a payload as one block; None where they are not just that."""
     size = declared_size(body)
     try:
         data = read_up_to(open_payload(body), size + 1)
     except Exception:
         return None  # it is read again, and what is wrong is told, by `_large_payload`
-    return frame_all(block.file, data, context.for_payload().layout) if len(data) == size else None
+    return frame_all(block.file, data, block.layout.without_checksums()) if len(data) == size else None
 
 
-def _large_payload(block: Block, row: int, body: Any, context: Context) -> Iterator[Block]:
+def _large_payload(block: Block, row: int, body: Any) -> Iterator[Block]:
     caught: Exception | None = None
     try:
-        inner_context = context.for_payload()
+        inner_context = Context(block.layout.binlog_version)
+        inner_context.layout = block.layout.without_checksums()
         reader = BlockReader(
             open_payload(body), inner_context, name=block.file, max_event_size=MAX_EVENT_SIZE
         )
@@ -84,7 +85,7 @@ def _large_payload(block: Block, row: int, body: Any, context: Context) -> Itera
         caught = error
     try:
         # What is wrong is told by the reader, in its own words.
-        for _ in read_payload(body, context.layout.binlog_version):
+        for _ in read_payload(body, block.layout.binlog_version):
             pass
     except BinlogError as error:
         raise block.event(row).locate(error) from error.__cause__

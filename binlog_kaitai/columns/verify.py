@@ -69,7 +69,7 @@ class _Scan:
     def run(self, stream: Any) -> None:
         report = self._report
         try:
-            reader: BlockReader | None = BlockReader.of_file(stream, report.file)
+            reader: BlockReader | None = BlockReader.of_file(stream, report.file, shares_checks=True)
         except BinlogError as error:
             report.add(error.at(file=report.file, position=0))
             return
@@ -83,7 +83,7 @@ class _Scan:
         found: BinlogError | None = None
         try:
             for block in reader:
-                self._take(block, reader)
+                self._take(block)
                 self._progress(reader.position)
         except BinlogError as error:
             found = error.at(file=report.file, position=reader.position)
@@ -121,7 +121,7 @@ class _Scan:
             self._report.add(error)
             self._report.end = End(self._report.file, EndKind.TRUNCATED, tail.position, tail.size)
 
-    def _take(self, block: Block, reader: BlockReader) -> None:
+    def _take(self, block: Block) -> None:
         report = self._report
         report.events += len(block)
         damages: list[BinlogError] = []
@@ -136,7 +136,7 @@ class _Scan:
         if block.is_special and block.positions[0] == len(b"\xfebin"):
             self._is_relay_log = bool(np.asarray(block.header["is_relay_log"]).any())
         damages += self._check_positions(block)
-        for part in self._expanded(block, reader, damages):
+        for part in self._expanded(block, damages):
             if part is not block:
                 report.inner_events += int((part.end_positions != part.positions + part.sizes).sum())
             if part is not block or not is_whole:
@@ -145,10 +145,10 @@ class _Scan:
         for error in sorted(damages, key=lambda error: error.position or 0):
             report.add(error)
 
-    def _expanded(self, block: Block, reader: BlockReader, damages: list[BinlogError]) -> Iterator[Block]:
+    def _expanded(self, block: Block, damages: list[BinlogError]) -> Iterator[Block]:
         while True:
             try:
-                yield from expand(block, reader.context)
+                yield from expand(block)
                 return
             except BinlogError as error:
                 damages.append(error.at(file=block.file, position=int(block.positions[0])))
@@ -164,7 +164,7 @@ class _Scan:
             return
         off = np.empty(min(len(block), MAX_DAMAGES), dtype=np.int64)
         position = int(block.positions[0] - block.starts[0])
-        find = find_drifts.for_work(len(block.data))
+        find = find_drifts.for_work(8 * len(block))
         places = block.data, block.starts, block.sizes, header_offset("next_position")
         count, self._drift = find(*places, position, self._drift, off)
         for row in off[:count].tolist():

@@ -1,0 +1,93 @@
+"""Hostile bytes: the columns give what the reader gives, or fail where and as it fails."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from binlog_kaitai.columns.ahead import ahead
+from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.sources import Source
+from tests.columns.support import by_columns, by_reader
+from tests.corpus_files import LogFile, logs
+
+SMALL = [log for log in logs() if log.path.stat().st_size < 6_000]
+SOME = random.Random(11).sample(SMALL, 25)
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    """The same log with some bytes of some events changed, or cut."""
+    result = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 5])):
+        place = rng.randrange(4, len(result))
+        result[place] = rng.choice([0, 1, 0x7F, 0x80, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF, rng.randrange(256)])
+    return bytes(result[: rng.choice([len(result)] * 4 + [rng.randrange(len(result))])])
+
+
+@pytest.mark.parametrize("log", SOME, ids=lambda log: log.id)
+def test_damaged_logs_read_as_by_the_reader(log: LogFile) -> None:
+    path = log.path
+    rng = random.Random(str(path.name) + path.parent.name)
+    for _ in range(6):
+        data = damaged(path.read_bytes(), rng)
+        wanted = by_reader(data, verify_checksums=False)
+        found = by_columns(data, verify_checksums=False)
+        # Of types whose layout ends early the columns do not look at what lies behind.
+        assert found[0][: len(wanted[0])] == wanted[0]
+        if found[1] != wanted[1]:
+            assert wanted[1] is not None
+            assert len(found[0]) > len(wanted[0])
+
+
+@pytest.mark.parametrize("log", SOME, ids=lambda log: log.id)
+def test_verify_gives_a_report_whatever_the_bytes(log: LogFile) -> None:
+    path = log.path
+    rng = random.Random(path.parent.name)
+    for _ in range(10):
+        data = damaged(path.read_bytes(), rng)
+        report = scan(Source.of_bytes(data))
+        assert report.size <= len(data)
+
+
+def test_random_bytes_behind_the_magic() -> None:
+    rng = random.Random(5)
+    for size in (0, 1, 12, 13, 19, 100, 3000):
+        data = b"\xfebin" + rng.randbytes(size)
+        assert by_columns(data) == by_reader(data)
+
+
+def test_items_are_made_one_ahead_and_no_more() -> None:
+    made: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(5):
+            made.append(number)
+            yield number
+
+    for number in ahead(items()):
+        assert max(made) <= number + 1
+    assert made == list(range(5))
+
+
+def test_an_error_ahead_comes_in_its_place() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        yield 2
+        raise ValueError("three")
+
+    found = ahead(items())
+    assert [next(found), next(found)] == [1, 2]
+    with pytest.raises(ValueError, match="three"):
+        next(found)
+
+
+def test_a_consumer_may_leave_early() -> None:
+    before = threading.active_count()
+    items = ahead(iter(range(1000)))
+    assert next(items) == 0
+    assert isinstance(items, Generator)
+    items.close()
+    assert threading.active_count() == before

@@ -1,0 +1,134 @@
+"""`verify`: undamaged logs are fine, damage is found and named, what is there is counted."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns import blocks
+from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.errors import ChecksumError, FramingError, GrammarError
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.reader import EndKind
+from binlog_kaitai.sources import Source
+from tests.columns.support import by_reader
+from tests.corpus_files import LogFile, case, logs
+from tools.bench.make_log import shape_of, write
+
+LOG = case("mysql-9.7", "types_full").logs[0]
+PLAIN = case("mysql-9.7", "no_checksum").logs
+
+
+def positions(data: bytes) -> list[int]:
+    return [event.position for event in bk.open(data) if event.payload_index is None]
+
+
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
+def test_undamaged_logs_are_fine(log: LogFile) -> None:
+    report = scan(Source.of_path(str(log.path)))
+    assert report.damages == []
+    assert report.end is not None
+    assert report.size == log.path.stat().st_size
+    lines, error = by_reader(log.path)
+    assert error is None
+    assert report.events + report.inner_events == len(lines)
+    assert report.checksums["bad"] == 0
+    assert sum(report.checksums.values()) == report.events
+
+
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
+def test_gtids_are_those_of_the_transactions(log: LogFile) -> None:
+    wanted = GtidSet()
+    with bk.open(log.path) as reader:
+        for event in reader:
+            if event.gtid is not None:
+                wanted.add(event.gtid)
+    assert scan(Source.of_path(str(log.path))).gtids == wanted
+
+
+def test_each_flipped_bit_is_found() -> None:
+    data = LOG.read_bytes()
+    starts = positions(data)
+    rng = random.Random(3)
+    for _ in range(40):
+        place = rng.randrange(starts[2], len(data))
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << rng.randrange(8)
+        report = scan(Source.of_bytes(bytes(damaged)))
+        event = max(start for start in starts if start <= place)
+        assert report.damage_count
+        assert report.damages[0].position == event
+
+
+def test_a_pass_goes_on_behind_a_bad_checksum() -> None:
+    data = bytearray(LOG.read_bytes())
+    starts = positions(bytes(data))
+    for index in (4, 9):
+        data[starts[index] + 25] ^= 0x10
+    report = scan(Source.of_bytes(bytes(data)))
+    assert [type(error) for error in report.damages] == [ChecksumError, ChecksumError]
+    assert [error.position for error in report.damages] == [starts[4], starts[9]]
+    assert report.checksums["bad"] == 2
+    assert report.events == len(starts)
+
+
+def test_a_lost_event_is_told_once() -> None:
+    data = LOG.read_bytes()
+    starts = positions(data)
+    report = scan(Source.of_bytes(data[: starts[7]] + data[starts[8] :]))
+    assert [type(error) for error in report.damages] == [FramingError]
+    assert report.damages[0].position == starts[7]
+    assert report.damages[0].field == "header.next_position"
+
+
+def test_bodies_without_checksum_are_checked_against_the_grammar() -> None:
+    events = [event for log in PLAIN for event in bk.open(log) if event.checksum_status == "none"]
+    query = next(event for event in events if event.type == "QUERY_EVENT")
+    data = bytearray(Path(query.file).read_bytes())
+    data[query.position + 19 + 8] = 0xFF  # the length of the schema's name
+    report = scan(Source.of_bytes(bytes(data)))
+    assert [type(error) for error in report.damages] == [GrammarError]
+    assert report.damages[0].position == query.position
+
+
+def test_ends() -> None:
+    assert scan(Source.of_path(str(LOG))).end.kind is EndKind.CLEAN  # type: ignore[union-attr]
+    in_use = case("damaged", "mysql-9.7-in_use_cut_in_body").logs[0]
+    report = scan(Source.of_path(str(in_use)))
+    assert report.end is not None
+    assert report.end.kind is EndKind.IN_USE
+    assert not report.damage_count
+
+
+def test_gaps_between_gtids() -> None:
+    gtids = case("mysql-9.7", "gtid_tags").logs[0]
+    report = scan(Source.of_path(str(gtids)))
+    assert all(first <= last for gaps in report.gaps().values() for first, last in gaps)
+    report.gtids.add_range("0-1", 1, 4)
+    report.gtids.add_range("0-2", 4, 6)
+    report.gtids.add_range("0-1", 8, 9)
+    assert report.gaps()["0"] == [(6, 7)]
+
+
+@pytest.mark.parametrize("read_ahead_from", [0, 1 << 40])
+def test_large_logs_with_and_without_a_thread(
+    read_ahead_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "_READ_AHEAD_FROM", read_ahead_from)
+    path = tmp_path / "binlog.000001"
+    mixed = case("mysql-9.7", "mixed").logs[0]
+    written = write(shape_of("bulk", mixed, rows_size=8192, repeat=40), path, 12_000_000)
+    report = scan(Source.of_path(str(path)))
+    assert report.damages == []
+    assert report.events >= written
+    assert report.transactions == len(report.gtids)
+    with path.open("r+b") as file:
+        for place in (1_000_000, 5_000_000, 11_000_000):
+            file.seek(place)
+            byte = file.read(1)
+            file.seek(place)
+            file.write(bytes([byte[0] ^ 1]))
+    assert [type(error) for error in scan(Source.of_path(str(path))).damages] == [ChecksumError] * 3
