@@ -1,0 +1,270 @@
+"""The changes view as Arrow record batches: of one table with typed columns, or of all tables as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from binlog_kaitai.columns.rows.arrow_types import arrow_type
+from binlog_kaitai.columns.rows.builders import build, plain_value
+from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
+from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
+from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
+from binlog_kaitai.options import Filters
+from binlog_kaitai.rows import Row, rows_of
+from binlog_kaitai.schema import Column
+from binlog_kaitai.sources import SourceLike
+
+#: Words of Delta's change feed, in the order of the numbers in `walk`.
+CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete")
+
+_TIME = pa.timestamp("us", tz="UTC")
+_NAME = pa.dictionary(pa.int32(), pa.string())
+
+#: What comes before the table's own columns. `_row` is the row's number in its event, from 0; both images of
+#: an update have the same.
+META_FIELDS = (
+    pa.field("_change_type", _NAME, nullable=False),
+    pa.field("_commit_timestamp", _TIME, nullable=False),
+    pa.field("_file", _NAME, nullable=False),
+    pa.field("_position", pa.int64(), nullable=False),
+    pa.field("_row", pa.int64(), nullable=False),
+    pa.field("_gtid", _NAME),
+    pa.field("_server_id", pa.int64(), nullable=False),
+    pa.field("_timestamp", _TIME, nullable=False),
+)
+
+#: What an image before or after is: by itself, and in an update.
+_BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
+
+_SECOND = 1_000_000
+_ZERO_DATES = ("null", "error", "text")
+
+
+def table_batches(
+    page: RowsPage, table: Table, events: Any, zero_dates: str, schema: Any
+) -> Iterator[pa.RecordBatch]:
+    """The rows of some events about one table as batches of a schema, fitted by name."""
+    for found in walk(page.images, events, len(table.schema.columns)):
+        columns = meta_columns(page, found)
+        own = {column.name: column for column in table.schema.columns}
+        for field in list(schema)[len(META_FIELDS) :]:
+            column = own.get(field.name)
+            if column is None:
+                columns.append(pa.nulls(len(found.events), field.type))
+                continue
+            array = column_array(page, found, table, column, zero_dates)
+            columns.append(array if array.type == field.type else array.cast(field.type))
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def column_array(page: RowsPage, found: Found, table: Table, column: Column, zero_dates: str) -> Any:
+    """The values of one column; null where the image does not have it."""
+    starts = found.starts[column.index]
+    rows = _changed_in_parts(found, table, column)
+    if len(rows):
+        starts = starts.copy()
+        starts[rows] = ABSENT
+    try:
+        array = build(Cells(table, column, found.data, starts), zero_dates)
+    except CellError as error:
+        raise _located(page, found, table, column.name, error) from error
+    if len(rows):
+        values = array.to_pylist()
+        for row, value in zip(rows.tolist(), _by_reader(page, found, table, column, rows), strict=True):
+            values[row] = value
+        array = pa.array(values, array.type)
+    return array
+
+
+def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
+    """The rows in which a JSON column is given as what changed in it."""
+    if column.index not in table.json_columns:
+        return np.zeros(0, dtype=np.int64)
+    byte, bit = divmod(table.json_columns.index(column.index), 8)
+    rows = np.flatnonzero((found.options >= 0) & (found.starts[column.index] >= 0))
+    return rows[found.data[found.options[rows] + byte] >> bit & 1 == 1]
+
+
+def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows: Any) -> Iterator[Any]:
+    """Values of the images after, by the reader; None where the change cannot be applied."""
+    event, images = -1, list[Row]()
+    for row in rows.tolist():
+        if found.events[row] != event:
+            event = int(found.events[row])
+            images = list(rows_of(page.event(event), table.schema))
+        after = images[int(found.numbers[row])].after or {}
+        yield after.get(column.name)
+
+
+def reader_batches(
+    page: RowsPage, table: Table, index: int, zero_dates: str, schema: Any
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one event that kernels cannot walk, by the reader; raises what is wrong with it."""
+    event = page.event(index)
+    changes, numbers, images = [], [], []
+    for row in rows_of(event, table.schema):
+        for change, image in ((_BEFORE_OF, row.before), (_AFTER_OF, row.after)):
+            if image is not None:
+                changes.append(change[row.before is not None and row.after is not None])
+                numbers.append(row.index)
+                images.append(image)
+    count = len(images)
+    if not count:
+        return
+    nothing = np.zeros(0)
+    events = np.full(count, index, dtype=np.int64)
+    found = Found(nothing, nothing, events, np.array(numbers), np.array(changes), nothing)
+    columns = meta_columns(page, found)
+    own = {column.name: column for column in table.schema.columns}
+    for field in list(schema)[len(META_FIELDS) :]:
+        column = own.get(field.name)
+        if column is None:
+            columns.append(pa.nulls(count, field.type))
+            continue
+        try:
+            values = [plain_value(image.get(column.name), column, field.type, zero_dates) for image in images]
+        except GrammarError as error:
+            raise event.locate(_placed(error, table, column.name)) from error
+        columns.append(pa.array(values, field.type))
+    yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
+    return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
+
+
+def _located(page: RowsPage, found: Found, table: Table, name: str, error: CellError) -> BinlogError:
+    return page.event(int(found.events[error.row])).locate(_placed(error.error, table, name))
+
+
+def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
+    """The columns of the view for one definition of a table."""
+    own = [pa.field(column.name, arrow_type(column, zero_dates)) for column in table.schema.columns]
+    return pa.schema([*META_FIELDS, *own])
+
+
+def meta_columns(page: RowsPage, found: Found) -> list[Any]:
+    """The columns of :data:`META_FIELDS`."""
+    block = page.block
+    rows = page.images.rows[found.events]
+    header = block.header
+    return [
+        _choice(found.changes, list(CHANGE_TYPES)),
+        _times(page.commit_times[rows]),
+        _choice(np.zeros(len(rows), dtype=np.int32), [_plain(block.file)]),
+        pa.array(block.positions[rows]),
+        pa.array(found.numbers),
+        _gtids(page, rows),
+        pa.array(header.numbers("server_id")[rows]),
+        _times(header["timestamp"][rows] * _SECOND),
+    ]
+
+
+def _plain(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def _times(values: Any) -> Any:
+    return pa.array(values).view(_TIME)
+
+
+def _choice(codes: Any, texts: list[str], valid: Any = None) -> Any:
+    indices = pa.array(codes.astype(np.int32), mask=None if valid is None else ~valid)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()))
+
+
+def _gtids(page: RowsPage, rows: Any) -> Any:
+    begins = np.flatnonzero(np.diff(rows, prepend=-1))  # rows of an event stand together
+    firsts, lengths = page.gtids.first[rows[begins]], page.gtids.second[rows[begins]]
+    places, first, which = np.unique(firsts, return_index=True, return_inverse=True)
+    texts, is_gtid = [], []
+    for place, length in zip(places.tolist(), lengths[first].tolist(), strict=True):
+        text = page.pool.read(-place - 1, length).decode()
+        is_gtid.append(text != "null")
+        texts.append(text[1:-1] if is_gtid[-1] else "")
+    codes = np.repeat(which.reshape(-1), np.diff(begins, append=len(rows)))
+    return _choice(codes, texts, np.array(is_gtid, dtype=np.bool_)[codes] if not all(is_gtid) else None)
+
+
+def read_changes(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    table: str | None = None,
+    ddl: str | None = None,
+    zero_dates: str = "null",
+    verify_checksums: bool = True,
+    **filters: Any,
+) -> pa.RecordBatchReader:
+    """Read row changes as record batches.
+
+    Parameters
+    ----------
+    source
+        What :func:`binlog_kaitai.open` takes.
+    table
+        ``schema.table``: only its changes, with its columns.
+    ddl
+        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+    zero_dates
+        What becomes of dates that no calendar has (0000-00-00, 2020-02-31): ``"null"``, ``"error"``, or
+        ``"text"``, which makes all columns with dates text as MySQL prints it.
+    verify_checksums
+        Raise on an event whose CRC32 does not fit.
+    filters
+        As :meth:`Filters.of` takes them.
+
+    Raises
+    ------
+    SourceError, UsageError
+        At once: nothing is there to read, or an argument makes no sense.
+    BinlogError
+        While reading, after the batches of all events before the damage.
+    """
+    if zero_dates not in _ZERO_DATES:
+        raise UsageError(f"zero_dates is {' or '.join(_ZERO_DATES)}, not {zero_dates!r}")
+    chosen = Filters.of(table=table, **filters)
+    pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums)
+    schema, batches = _typed(iter(pages), zero_dates)
+    return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _typed(pages: Iterator[RowsPage], zero_dates: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    first = next(pages, None)
+    schema = pa.schema(META_FIELDS)
+    if first is not None:
+        for found, _ in first.runs():
+            if isinstance(found, Table):
+                schema = table_schema(found, zero_dates)
+                break
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        page = first
+        while page is not None:
+            yield from page_batches(page, lambda table: schema, zero_dates)
+            page = next(pages, None)
+
+    return schema, batches()
+
+
+def page_batches(
+    page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str
+) -> Iterator[pa.RecordBatch]:
+    """The batches of a page."""
+    for table, events in page.runs():
+        if not isinstance(table, Table):
+            raise page.refuse(int(events[0]))
+        schema = schema_of(table)
+        while len(events):
+            try:
+                yield from table_batches(page, table, events, zero_dates, schema)
+                break
+            except MisfitError as misfit:
+                yield from reader_batches(page, table, misfit.index, zero_dates, schema)
+                events = events[events > misfit.index]

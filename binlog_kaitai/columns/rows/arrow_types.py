@@ -1,0 +1,39 @@
+"""Arrow types from the names that the table of column types has for them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+
+from binlog_kaitai.schema import Column
+from binlog_kaitai.values import kind_of
+
+_DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
+
+
+def arrow_type(column: Column, zero_dates: str = "null") -> Any:
+    """The Arrow type of a column.
+
+    Parameters
+    ----------
+    zero_dates
+        With ``"text"`` dates and times with a date are text.
+    """
+    found = _type(kind_of(column).arrow(column))
+    is_date = pa.types.is_date(found) or pa.types.is_timestamp(found)
+    return pa.string() if is_date and zero_dates == "text" else found
+
+
+@cache
+def _type(name: str) -> Any:
+    if decimal := _DECIMAL.fullmatch(name):
+        bits, precision, scale = map(int, decimal.groups())
+        return (pa.decimal128 if bits == 128 else pa.decimal256)(precision, scale)
+    if name.startswith("timestamp"):
+        return pa.timestamp("us", tz="UTC" if "UTC" in name else None)
+    if name == "list<float>":
+        return pa.list_(pa.field("item", pa.float32()))
+    return pa.type_for_alias(name)

@@ -1,0 +1,117 @@
+"""The values of one column, as places in an array; and how the reader makes what no kernel does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.rows.string_kernels import copy_values, measure
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.rows.widths import Width
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.grammar import parse_cell
+from binlog_kaitai.schema import Column
+from binlog_kaitai.values import Value, value_of
+
+
+class CellError(Exception):
+    """A value is none: number of its row, and why."""
+
+    def __init__(self, row: int, error: GrammarError) -> None:
+        super().__init__(str(error))
+        self.row = row
+        self.error = error
+
+
+class Cells:
+    """The values of one column in many rows.
+
+    Attributes
+    ----------
+    data : uint8 array
+        What the values lie in.
+    starts : int64 array
+        Where each begins, with the length in front of it; negative where there is none.
+    """
+
+    def __init__(self, table: Table, column: Column, data: Any, starts: Any) -> None:
+        widths = table.widths
+        assert widths is not None
+        self.table = table
+        self.column = column
+        self.width: Width = widths[column.index]
+        self.data = data
+        self.starts = starts
+        self._valid: Any = None
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def valid(self) -> Any:
+        """Which values are there, as a bool array."""
+        if self._valid is None:
+            self._valid = self.starts >= 0
+        return self._valid
+
+    def run(self, kernel: Any, *arguments: Any) -> Any:
+        """Call a kernel with `data`, `starts` and the arguments."""
+        return kernel.for_work(self.width.fixed * len(self) + len(self))(self.data, self.starts, *arguments)
+
+    def sizes(self, rows: Any) -> Any:
+        """Length of the values of some rows, with the length in front; 0 where there is none."""
+        starts = self.starts[rows]
+        if not self.width.prefix:
+            return np.where(starts >= 0, self.width.fixed, 0)
+        offsets = np.empty(len(starts) + 1, dtype=np.int64)
+        measure.for_work(len(starts))(self.data, starts, self.width.prefix, 0, offsets)
+        return np.where(starts >= 0, np.diff(offsets) + self.width.prefix, 0)
+
+    def raw(self, rows: Any) -> list[bytes | None]:
+        """The bytes of the values of some rows, with the length in front; None where there is none."""
+        sizes, starts = self.sizes(rows).tolist(), self.starts[rows].tolist()
+        view = memoryview(self.data)
+        return [
+            bytes(view[start : start + size]) if start >= 0 else None
+            for start, size in zip(starts, sizes, strict=True)
+        ]
+
+    def by_reader(self, rows: Any, convert: Callable[[Value], Any] = lambda value: value) -> list[Any]:
+        """The values of some rows as the reader has them, each distinct one made once; None for no value.
+
+        Raises
+        ------
+        CellError
+            A value is none.
+        """
+        made: dict[bytes | None, Any] = {None: None}
+        found = []
+        for row, raw in zip(rows.tolist(), self.raw(rows), strict=True):
+            if raw not in made:
+                try:
+                    made[raw] = convert(self._value(raw))
+                except GrammarError as error:
+                    raise CellError(row, error) from error
+            found.append(made[raw])
+        return found
+
+    def _value(self, raw: bytes | None) -> Value:
+        assert raw is not None
+        cell = parse_cell(self.table.table_map, self.column.index, raw)
+        try:
+            return value_of(cell, self.column)
+        except GrammarError:
+            raise
+        except Exception as error:  # generated code on hostile bytes: lazy parts of a value
+            raise GrammarError(f"cannot be read: {error}") from error
+
+
+def contents(cells: Cells) -> tuple[Any, Any]:
+    """The bytes of all values without their lengths, one behind the other, and their offsets."""
+    offsets = np.empty(len(cells) + 1, dtype=np.int64)
+    cells.run(measure, cells.width.prefix, 0, offsets)
+    out = np.empty(int(offsets[-1]) + 16, dtype=np.uint8)
+    copy_values.for_work(len(out))(cells.data, cells.starts, cells.width.prefix, offsets, out)
+    return out[: int(offsets[-1])], offsets

@@ -1,0 +1,311 @@
+"""The rows events of a block: where their images lie, which columns they have, and the walk over them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.rows.tables import Table, Tables, group_ranges
+from binlog_kaitai.columns.rows.walk import FULL, MISFIT, STATE_SIZE, locate
+from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.grammar import ROWS_TYPES, parse_compressed
+
+_ID = "table_id.value"
+_COMPRESSED = "compressed_images"
+
+#: As much of compressed events is unpacked at a time, in bytes; one event may be larger.
+_ROOM = 16 << 20
+
+#: Deflate makes nothing smaller than a thousandth of what it was.
+_MOST_RATIO = 1032
+
+#: Rows that are made into one batch, and values.
+_MAX_ROWS, _MAX_VALUES = 1 << 16, 1 << 20
+
+
+class Program(NamedTuple):
+    """How the images of some events are laid out; see `walk.locate`."""
+
+    which: int
+    partial: int
+    counts: tuple[int, int]  # of the steps of either image
+    steps: Any  # int64 array of shape (n, 3): column, length, size of a length
+
+
+class Images:
+    """The rows events of a block, in its order.
+
+    Attributes
+    ----------
+    rows : int64 array
+        Their numbers in the block.
+    tables : list of Table or BinlogError
+        The tables that they are about, or why that is not known.
+    table_of : int64 array
+        The number of each event's table in `tables`; -1 where no table map is there.
+    """
+
+    def __init__(self, block: Block, tables: Tables) -> None:
+        self.block = block
+        kinds = [kind for kind in block.kinds if kind in ROWS_TYPES]
+        parts = [_Part.of(block, kind) for kind in kinds]
+        joined = _Part(*(np.concatenate(values) for values in zip(*parts, strict=True))) if parts else _NONE
+        order = np.argsort(joined.rows, kind="stable")
+        part = _Part(*(values[order] for values in joined))
+        self.rows = part.rows
+        self.tables, self.table_of = tables.take(block, part.rows, part.ids)
+        self._part = part
+        self._programs: list[Program | None] | None = None
+        self._program_of: Any = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def table(self, index: int) -> Table | BinlogError | None:
+        """The table of one event."""
+        number = int(self.table_of[index])
+        return None if number < 0 else self.tables[number]
+
+    def programs(self) -> tuple[list[Program | None], Any]:
+        """The distinct programs, None for events that fit none, and the number of each event's."""
+        if self._programs is None:
+            self._programs, self._program_of = self._find_programs()
+        return self._programs, self._program_of
+
+    def _find_programs(self) -> tuple[list[Program | None], Any]:
+        part, data, count = self._part, self.block.data, len(self.rows)
+        before = group_ranges(data, part.before, part.before + part.before_size)
+        after = group_ranges(data, part.after, part.after + part.after_size)
+        keys = (
+            (((self.table_of + 1) * count + before) * count + after) * 4 + part.which
+        ) * 2 + part.is_partial
+        keys = np.where(part.fits, keys, -1)
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        return [self._program(index) for index in first.tolist()], which.reshape(-1)
+
+    def _program(self, index: int) -> Program | None:
+        part, table = self._part, self.table(index)
+        if not isinstance(table, Table) or table.widths is None or not part.fits[index]:
+            return None
+        if int(part.columns[index]) != len(table.widths):
+            return None
+        which, is_partial = int(part.which[index]), bool(part.is_partial[index])
+        before = self._columns(table, part.before[index], part.before_size[index]) if which & 1 else []
+        after = before
+        if which == 3:
+            after = self._columns(table, part.after[index], part.after_size[index])
+        elif which == 2:
+            after = self._columns(table, part.before[index], part.before_size[index])
+        else:
+            after = []
+        steps = [(column, *table.widths[column]) for column in before + after]
+        return Program(
+            which,
+            (len(table.json_columns) + 7) // 8 if is_partial else -1,
+            (len(before), len(after)),
+            np.array(steps, dtype=np.int64).reshape(-1, 3),
+        )
+
+    def _columns(self, table: Table, start: int, size: int) -> list[int]:
+        bitmap = self.block.data[int(start) : int(start) + int(size)]
+        present = np.unpackbits(bitmap, bitorder="little")[: len(table.schema.columns)]
+        columns: list[int] = np.flatnonzero(present).tolist()
+        return columns
+
+    def portions(self, chosen: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
+        """Some of the events with their images unpacked: events, data, where images begin and end.
+
+        Parameters
+        ----------
+        chosen : int64 array
+            Numbers of events in this object.
+        """
+        part = self._part
+        packed = part.is_packed[chosen]
+        if not packed.any():
+            yield chosen, self.block.data, part.images[chosen], (part.images + part.images_size)[chosen]
+            return
+        at = 0
+        while at < len(chosen):
+            begin, room, pieces, limits = at, _ROOM, list[Any](), [0]
+            while at < len(chosen) and (room > 0 or at == begin):
+                pieces.append(self._unpacked(int(chosen[at])))
+                limits.append(limits[-1] + len(pieces[-1]))
+                room -= len(pieces[-1])
+                at += 1
+            places = np.array(limits, dtype=np.int64)
+            yield chosen[begin:at], np.concatenate(pieces), places[:-1], places[1:]
+
+    def _unpacked(self, index: int) -> Any:
+        part = self._part
+        start = int(part.images[index])
+        data = bytes(self.block.data[start : start + int(part.images_size[index])])
+        if part.is_packed[index]:
+            data = _unpack(data)
+        return np.frombuffer(data, dtype=np.uint8)
+
+
+def _unpack(data: bytes) -> bytes:
+    """What compressed images unpack to; nothing where they are damaged, which the reader tells."""
+    try:
+        packed = parse_compressed(data)
+        size = packed.uncompressed_length
+        if size > len(data) * _MOST_RATIO:
+            return b""
+        stream = zlib.decompressobj()
+        found = stream.decompress(packed.deflated.data, size + 1)
+    except (GrammarError, zlib.error):
+        return b""
+    return found if len(found) == size and size else b""
+
+
+class _Part(NamedTuple):
+    """Columns of rows events, a row for each."""
+
+    rows: Any
+    ids: Any
+    fits: Any
+    which: Any
+    is_partial: Any
+    is_packed: Any
+    columns: Any
+    before: Any
+    before_size: Any
+    after: Any
+    after_size: Any
+    images: Any
+    images_size: Any
+
+    @classmethod
+    def of(cls, block: Block, kind: int) -> _Part:
+        rows, body = block.rows_of(kind), block.body(kind)
+        count = len(rows)
+
+        def flag(path: str) -> Any:
+            return body.numbers(path).astype(np.int64) if path in body else np.zeros(count, dtype=np.int64)
+
+        nothing = np.zeros(count, dtype=np.int64)
+        before, before_size = body.ranges("columns.bitmap")
+        after, after_size = (
+            body.ranges("columns_after.bitmap") if "columns_after.bitmap" in body else (nothing, nothing)
+        )
+        name = _COMPRESSED if _COMPRESSED in body else "images"
+        images, images_size = body.ranges(name)
+        is_write, is_update = flag("is_write"), flag("is_update")
+        which = np.where(is_update != 0, 3, np.where(is_write != 0, 2, 1))
+        # Rows from before 5.1.16 have a record of the server's own, which has no extra data.
+        fits = body.fits & ("extra_data_length" in body)
+        return cls(
+            rows,
+            body.numbers(_ID).astype(np.int64),
+            fits,
+            which,
+            flag("is_partial_update"),
+            np.full(count, name == _COMPRESSED),
+            body.numbers("number_of_columns.value").astype(np.int64),
+            before,
+            before_size,
+            after,
+            after_size,
+            images,
+            images_size,
+        )
+
+
+_NONE = _Part(*(np.zeros(0, dtype=np.int64) for _ in _Part._fields))
+
+
+class Found(NamedTuple):
+    """Rows that the walk has found; see `walk.locate` for the arrays."""
+
+    data: Any
+    starts: Any
+    events: Any  # numbers of the events in `Images`
+    numbers: Any
+    changes: Any
+    options: Any
+
+
+class MisfitError(Exception):
+    """An event (its number in `Images`) does not follow its table map; all rows before it are found."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        self.index = index
+
+
+def walk(images: Images, chosen: Any, width: int) -> Iterator[Found]:
+    """The rows of some events that are about the same table, in order.
+
+    Parameters
+    ----------
+    chosen : int64 array
+        Numbers of the events in `images`.
+    width
+        Number of the table's columns.
+
+    Raises
+    ------
+    MisfitError
+    """
+    programs, program_of = images.programs()
+    wrong = np.flatnonzero([programs[number] is None for number in program_of[chosen].tolist()])
+    good = chosen[: wrong[0]] if len(wrong) else chosen
+    for events, data, begins, ends in images.portions(good):
+        yield from _walk(data, begins, ends, events, _Joined.of(programs, program_of[events]), width)
+    if len(wrong):
+        raise MisfitError(int(chosen[wrong[0]]))
+
+
+class _Joined(NamedTuple):
+    """Several programs in one set of arrays."""
+
+    numbers: Any
+    which: Any
+    partials: Any
+    limits: Any
+    steps: Any
+
+    @classmethod
+    def of(cls, programs: list[Program | None], program_of: Any) -> _Joined:
+        used, numbers = np.unique(program_of, return_inverse=True)
+        chosen = [program for number in used.tolist() if (program := programs[number]) is not None]
+        counts = [count for program in chosen for count in program.counts]
+        return cls(
+            numbers.reshape(-1),
+            np.array([program.which for program in chosen], dtype=np.int64),
+            np.array([program.partial for program in chosen], dtype=np.int64),
+            np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64),
+            np.concatenate([program.steps for program in chosen] or [np.zeros((0, 3), dtype=np.int64)]),
+        )
+
+
+def _walk(data: Any, begins: Any, ends: Any, events: Any, joined: _Joined, width: int) -> Iterator[Found]:
+    state = np.zeros(STATE_SIZE, dtype=np.int64)
+    work = int((ends - begins).sum())
+    find = locate.for_work(work)
+    columns, sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in range(3))
+    # A value of a byte in a row is as small as rows come.
+    room = max(min(_MAX_ROWS, _MAX_VALUES // max(width, 1), work + len(events)), 2)
+    while True:
+        starts = np.empty((width, room), dtype=np.int64)
+        found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
+        programs = joined.numbers, joined.which, joined.partials, joined.limits, columns, sizes, prefixes
+        count = find(data, begins, ends, *programs, state, starts, *found)
+        numbers, in_event, changes, options = (values[:count] for values in found)
+        reason = int(state[3])
+        if reason == MISFIT:
+            # Rows of the event that does not fit are not told.
+            count = int(np.searchsorted(numbers, state[0]))
+            numbers, in_event, changes, options = (values[:count] for values in found)
+        if count:
+            yield Found(data, starts[:, :count], events[numbers], in_event, changes, options)
+        if reason == MISFIT:
+            raise MisfitError(int(events[int(state[0])]))
+        if reason != FULL:
+            return
+        state[3] = 1

@@ -1,0 +1,191 @@
+"""The rows events of logs, block by block: chosen by the filters, with their tables and what is true of all
+rows of an event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns import checksums
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.kernels import BAD
+from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.rows.commits import CommitTimes
+from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.tables import Table, Tables
+from binlog_kaitai.columns.selection import Selection
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, SourceError
+from binlog_kaitai.options import Filters
+from binlog_kaitai.reader import End, Event, judge_end
+from binlog_kaitai.rows import rows_of
+from binlog_kaitai.sources import Source, SourceLike, resolve
+
+
+class RowsPage:
+    """The wanted rows events of one block.
+
+    Attributes
+    ----------
+    chosen : int64 array
+        Numbers of the events in `images`, in the order of the log.
+    gtids : Column
+        GTID of each event of the block, as JSON text in `pool`.
+    commit_times : int64 array
+        Of each event of the block.
+    """
+
+    def __init__(
+        self, block: Block, images: Images, chosen: Any, pool: Pool, gtids: Column, commit_times: Any
+    ) -> None:
+        self.block = block
+        self.images = images
+        self.chosen = chosen
+        self.pool = pool
+        self.gtids = gtids
+        self.commit_times = commit_times
+
+    def event(self, index: int) -> Event:
+        """One of the events of `images` as the reader gives it."""
+        table = self.images.table(index)
+        row = int(self.images.rows[index])
+        status = checksums.STATUSES[int(self.block.checksums[row])]
+        event = self.block.event(row, table.table_map if isinstance(table, Table) else None, status)
+        place, length = -int(self.gtids.first[row]) - 1, int(self.gtids.second[row])
+        text = self.pool.read(place, length).decode()
+        event.gtid = None if text == "null" else text[1:-1]
+        return event
+
+    def refuse(self, index: int) -> BinlogError:
+        """What the reader says of an event that the walk found wrong."""
+        table = self.images.table(index)
+        if isinstance(table, BinlogError):
+            return table
+        event = self.event(index)
+        try:
+            for _ in rows_of(event, table.schema if table else None):
+                pass
+        except BinlogError as error:
+            return error
+        return event.locate(GrammarError("the rows cannot be told apart"))
+
+    def runs(self) -> Iterator[tuple[Table | BinlogError | None, Any]]:
+        """Events that follow each other and are about the same table."""
+        numbers = self.images.table_of[self.chosen]
+        limits = np.flatnonzero(np.diff(numbers, prepend=-2, append=-2)).tolist()
+        for begin, end in pairwise(limits):
+            yield self.images.table(int(self.chosen[begin])), self.chosen[begin:end]
+
+
+class RowsPages:
+    """Pages of one or many logs, in order.
+
+    Parameters
+    ----------
+    source
+        What `binlog_kaitai.open` takes.
+    ddl
+        Definitions of tables, as mysqldump writes them.
+    verify_checksums
+        Raise on an event whose CRC32 does not fit, after everything before it.
+    progress
+        Gets the source, and the offset in it that has been reached, now and then.
+
+    Attributes
+    ----------
+    ends : list of End
+        How each file that has been read ended.
+    """
+
+    def __init__(
+        self,
+        source: SourceLike | Iterable[SourceLike],
+        filters: Filters,
+        *,
+        ddl: str | None = None,
+        verify_checksums: bool = True,
+        block_size: int = BLOCK_SIZE,
+        progress: Callable[[Source, int], object] = lambda source, position: None,
+    ) -> None:
+        self.sources = resolve(source)
+        self.ends: list[End] = []
+        self._filters = filters
+        self._ddl = ddl
+        self._verify_checksums = verify_checksums
+        self._block_size = block_size
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[RowsPage]:
+        definitions = new_definitions(self._ddl)
+        for number, source in enumerate(self.sources):
+            is_last = number == len(self.sources) - 1
+            selection = Selection(self._filters, is_first=number == 0, is_last=is_last)
+            try:
+                with source.open() as stream:
+                    yield from self._read(source, stream, selection, definitions)
+            except OSError as error:
+                raise SourceError(error.strerror or str(error), file=source.name) from error
+            except BinlogError as error:
+                raise error.at(file=source.name, position=0) from error.__cause__
+
+    def _read(
+        self, source: Source, stream: Any, selection: Selection, definitions: Definitions
+    ) -> Iterator[RowsPage]:
+        reader = BlockReader.of_file(stream, source.name, block_size=self._block_size)
+        gtids, commits, tables = GtidColumns(), CommitTimes(), Tables(definitions)
+        try:
+            for block in reader:
+                for part in expand(block):
+                    yield from self._page(part, gtids, commits, tables, selection)
+                    if selection.is_over:
+                        return
+                self._progress(source, reader.position)
+        except BinlogError as error:
+            raise error.at(file=source.name, position=reader.position) from error.__cause__
+        if reader.tail is not None:
+            self.ends.append(judge_end(source.name, reader.tail, reader.context))
+
+    def _page(
+        self, block: Block, gtids: GtidColumns, commits: CommitTimes, tables: Tables, selection: Selection
+    ) -> Iterator[RowsPage]:
+        failures: dict[int, BinlogError] = {}
+        pool = Pool()
+        if self._verify_checksums:
+            for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
+                reason = "the checksum does not fit the bytes"
+                failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
+        column = gtids.column(block, pool, failures.setdefault)
+        times = commits.column(block)
+        images = Images(block, tables)
+        wanted = selection.of(block, column, pool)
+        if failures:
+            wanted[min(failures) :] = False
+        chosen = np.flatnonzero(wanted[images.rows])
+        if selection.has_names:
+            chosen = self._by_name(images, chosen)
+        if len(chosen):
+            yield RowsPage(block, images, chosen, pool, column, times)
+        if failures:
+            raise failures[min(failures)]
+
+    def _by_name(self, images: Images, chosen: Any) -> Any:
+        takes = [
+            not isinstance(table, Table) or self._filters.takes_names(*table.key) for table in images.tables
+        ]
+        # The last one stands for events without a table map.
+        return chosen[np.array([*takes, True], dtype=np.bool_)[images.table_of[chosen]]]
+
+
+def new_definitions(ddl: str | None) -> Definitions:
+    """Definitions that begin with those of a file."""
+    definitions = Definitions()
+    if ddl is not None:
+        definitions.load(ddl)
+    return definitions

@@ -1,0 +1,107 @@
+"""Strings out of row images. All functions are kernels, see `compile`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+
+
+@kernel
+def length_at(data: Any, start: int, prefix: int) -> Any:
+    """The length of `prefix` bytes, 1 to 4, at `start`; -1 where the value or its length are not inside."""
+    if start < 0 or start + prefix > data.shape[0]:
+        return -1
+    at = np.uint64(start)
+    length = np.int64(data[at])
+    if prefix > 1:
+        length |= np.int64(data[at + np.uint64(1)]) << 8
+    if prefix > 2:
+        length |= np.int64(data[at + np.uint64(2)]) << 16
+    if prefix > 3:
+        length |= np.int64(data[at + np.uint64(3)]) << 24
+    return length if start + prefix + length <= data.shape[0] else -1
+
+
+@kernel
+def measure(data: Any, starts: Any, prefix: int, least: int, offsets: Any) -> None:
+    """Where each value begins when all stand one behind the other; `offsets` has one more than `starts`.
+
+    Values shorter than `least` count as that long.
+    """
+    total = 0
+    offsets[0] = 0
+    for index in range(starts.shape[0]):
+        length = length_at(data, starts[index], prefix)
+        if length >= 0:
+            total += max(length, least)
+        offsets[index + 1] = total
+
+
+@kernel
+def copy_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> None:
+    """Copy the values to their offsets; `out` must be 16 bytes longer than they are."""
+    for index in range(starts.shape[0]):
+        length = length_at(data, starts[index], prefix)
+        place = offsets[index]
+        if length <= 0 or place < 0 or place + length + 16 > out.shape[0]:
+            continue
+        start = starts[index] + prefix
+        done = 0
+        while done < length:
+            if start + done + 16 <= data.shape[0]:
+                # Sixteen at once, also past the end: what follows is written later.
+                a = data[start + done : start + done + 16]
+                b = out[place + done : place + done + 16]
+                a0, a1, a2, a3, a4, a5, a6, a7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
+                a8, a9, a10, a11, a12, a13, a14, a15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
+                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = a0, a1, a2, a3, a4, a5, a6, a7
+                b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = a8, a9, a10, a11, a12, a13, a14, a15
+                done += 16
+            else:
+                out[place + done] = data[start + done]
+                done += 1
+
+
+@kernel
+def pad_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> None:
+    """Copy the values to their offsets, with zero bytes up to the next."""
+    for index in range(starts.shape[0]):
+        length = length_at(data, starts[index], prefix)
+        place = offsets[index]
+        stop = offsets[index + 1]
+        if place < 0 or stop > out.shape[0]:
+            continue
+        start = starts[index] + prefix
+        for step in range(stop - place):
+            out[place + step] = data[start + step] if step < length else 0
+
+
+@kernel
+def measure_recoded(data: Any, offsets: Any, sizes: Any, out: Any) -> None:
+    """New offsets of strings whose bytes become `sizes[byte]` bytes each."""
+    total = 0
+    out[0] = 0
+    for index in range(offsets.shape[0] - 1):
+        start = offsets[index]
+        stop = offsets[index + 1]
+        if start >= 0 and stop <= data.shape[0]:
+            for at in range(start, stop):
+                total += sizes[data[at]]
+        out[index + 1] = total
+
+
+@kernel
+def recode(data: Any, sizes: Any, texts: Any, out: Any) -> None:
+    """Each byte as the first `sizes[byte]` bytes of `texts[byte]`."""
+    place = 0
+    for at in range(data.shape[0]):
+        byte = data[at]
+        size = sizes[byte]
+        if place + size > out.shape[0]:
+            return
+        for step in range(size):
+            out[place + step] = texts[byte, step]
+        place += size

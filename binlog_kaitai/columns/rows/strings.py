@@ -1,0 +1,163 @@
+"""Arrow arrays of strings, byte strings and what is stored like them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from binlog_kaitai.charsets import BINARY, decode, decoder_of
+from binlog_kaitai.columns.rows.cells import Cells, contents
+from binlog_kaitai.columns.rows.string_kernels import measure, measure_recoded, pad_values, recode
+from binlog_kaitai.grammar import ColumnType
+
+#: Character sets whose text is UTF-8 already; None is one that is not told.
+_UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
+
+#: The most bytes of UTF-8 that a byte of a character set of single bytes becomes.
+_LONGEST = 4
+
+#: Types of MariaDB that are stored as BINARY and shown as text.
+_TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
+
+
+def escaped(value: bytes) -> str:
+    """Bytes that are no text of their column's character set, as text."""
+    return value.decode("utf-8", "backslashreplace")
+
+
+def texts(cells: Cells, kind: Any) -> Any:
+    """CHAR, VARCHAR, TEXT and their binary twins."""
+    column = cells.column
+    is_textual = column.type == ColumnType.string and (column.type_name or "").lower() in _TEXTUAL
+    if is_textual:
+        return _by_reader(cells, kind)
+    if pa.types.is_binary(kind):
+        is_padded = column.type == ColumnType.string and column.length > 0
+        return _padded(cells, kind) if is_padded else _array(cells, kind, *contents(cells))
+    data, offsets = contents(cells)
+    if column.charset in _UTF8:
+        found = _array(cells, kind, data, offsets)
+        return found if _is_text(found, data) else _mended(cells, kind, data, offsets)
+    if column.charset == BINARY:
+        return _mended(cells, kind, data, offsets)
+    is_ascii = not len(data) or int(data.max()) < 0x80
+    if is_ascii and _extends_ascii(column.charset):
+        return _array(cells, kind, data, offsets)
+    if (table := _single_bytes(column.charset)) is not None:
+        sizes, characters = table
+        if sizes[data].all() if len(data) else True:
+            return _recoded(cells, kind, data, offsets, sizes, characters)
+    return _mended(cells, kind, data, offsets)
+
+
+def _is_text(found: Any, data: Any) -> bool:
+    try:
+        found.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _array(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+    valid = cells.valid
+    nulls = len(valid) - int(np.count_nonzero(valid))
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(kind, len(cells), buffers, nulls)
+
+
+def _mended(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+    """By Python's codecs, each distinct value once."""
+    as_bytes = _array(cells, pa.binary(), data, offsets).dictionary_encode()
+    charset = cells.column.charset
+    made = []
+    for raw in as_bytes.dictionary.to_pylist():
+        text = decode(raw, charset)
+        made.append(text if isinstance(text, str) else escaped(text))
+    return pa.array(made, kind).take(as_bytes.indices)
+
+
+def _padded(cells: Cells, kind: Any) -> Any:
+    offsets = np.empty(len(cells) + 1, dtype=np.int64)
+    cells.run(measure, cells.width.prefix, cells.column.length, offsets)
+    out = np.empty(int(offsets[-1]), dtype=np.uint8)
+    pad_values.for_work(len(out))(cells.data, cells.starts, cells.width.prefix, offsets, out)
+    return _array(cells, kind, out, offsets)
+
+
+def _recoded(cells: Cells, kind: Any, data: Any, offsets: Any, sizes: Any, characters: Any) -> Any:
+    places = np.empty(len(offsets), dtype=np.int64)
+    measure_recoded.for_work(len(data))(data, offsets, sizes, places)
+    out = np.empty(int(places[-1]), dtype=np.uint8)
+    recode.for_work(len(data))(data, sizes, characters, out)
+    return _array(cells, kind, out, places)
+
+
+@cache
+def _extends_ascii(charset: str | None) -> bool:
+    """Whether bytes below 128 are ASCII, each by itself."""
+    every = bytes(range(128))
+    return decode(every, charset) == every.decode("ascii")
+
+
+@cache
+def _single_bytes(charset: str | None) -> Any:
+    """Of a character set of single bytes: length and bytes of each byte's UTF-8; 0 for no character."""
+    decoder = decoder_of(charset)
+    if decoder is None:
+        return None
+    sizes = np.zeros(256, dtype=np.int64)
+    characters = np.zeros((256, _LONGEST), dtype=np.uint8)
+    for number in range(256):
+        text = decode(bytes([number]), charset)
+        if isinstance(text, str) and len(text) == 1:
+            encoded = text.encode()
+            sizes[number] = len(encoded)
+            characters[number, : len(encoded)] = list(encoded)
+        elif any(isinstance(decode(bytes([number, other]), charset), str) for other in range(256)):
+            return None
+    return sizes, characters
+
+
+def geometries(cells: Cells, kind: Any) -> Any:
+    """SRID and WKB, as they are stored."""
+    return _array(cells, kind, *contents(cells))
+
+
+def vectors(cells: Cells, kind: Any) -> Any:
+    """VECTOR: the floats lie in the log as Arrow has them."""
+    data, offsets = contents(cells)
+    if (offsets & 3).any():
+        return _by_reader(cells, kind)
+    valid = cells.valid
+    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    values = pa.array(data.view(np.float32))
+    buffers = [bits, pa.py_buffer((offsets >> 2).astype(np.int32))]
+    return pa.Array.from_buffers(kind, len(cells), buffers, children=[values])
+
+
+def _by_reader(cells: Cells, kind: Any) -> Any:
+    def convert(value: Any) -> Any:
+        return escaped(value) if isinstance(value, bytes) and pa.types.is_string(kind) else value
+
+    return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
+
+
+BUILDERS: dict[ColumnType | int, Any] = {
+    **dict.fromkeys(
+        (
+            ColumnType.varchar,
+            ColumnType.string,
+            ColumnType.tiny_blob,
+            ColumnType.medium_blob,
+            ColumnType.long_blob,
+            ColumnType.blob,
+        ),
+        texts,
+    ),
+    ColumnType.geometry: geometries,
+    ColumnType.vector: vectors,
+}

@@ -1,0 +1,199 @@
+"""The walk over row images, and the comparison of byte ranges. All functions are kernels, see `compile`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+
+#: Why `locate` stopped: all events are done, there is no more room, an event does not fit its table map.
+DONE, FULL, MISFIT = 0, 1, 2
+
+#: In place of where a value begins: it is NULL, or not in the image.
+NULL, ABSENT = -1, -2
+
+#: What a row is.
+INSERT, BEFORE, AFTER, DELETE = 0, 1, 2, 3
+
+#: Numbers in the state of `locate`.
+STATE_SIZE = 4
+
+
+@kernel
+def locate(
+    data: Any,
+    begins: Any,
+    ends: Any,
+    programs: Any,
+    images: Any,
+    partials: Any,
+    limits: Any,
+    columns: Any,
+    sizes: Any,
+    prefixes: Any,
+    state: Any,
+    starts: Any,
+    events: Any,
+    numbers: Any,
+    changes: Any,
+    options: Any,
+) -> int:
+    """Find where each value of each row begins.
+
+    Parameters
+    ----------
+    begins, ends, programs
+        For each event the range of its images, and the number of the program that describes them.
+    images, partials
+        For each program which images a row has, 1 before and 2 after, added; and the length of the bits for
+        JSON columns that may stand in the image after, or -1 where it has no options.
+    limits, columns, sizes, prefixes
+        Program `p` has in its image before the steps `limits[2p]` to `limits[2p + 1]`, in the one after
+        from there to `limits[2p + 2]`. A step is the column's number, the length of its value, and the size
+        of a length in front of it, of which one is 0.
+    state : int64 array
+        Number of the event, place, number of the row in it, and 1 if the event has been begun; all 0 at
+        first. The next call goes on there.
+    starts : int64 array, columns by rows
+        Gets the place of each value, with the length in front of it, or NULL or ABSENT.
+    events, numbers, changes, options
+        Get for each row the number of its event, its number in the event, what it is, and the place of the
+        bits for JSON columns or -1. An update gives two rows.
+
+    Returns
+    -------
+    Number of rows found. `state[3]` is then 0 (all done), 1 (no more room) or 2 (the event that
+    `state[0]` says does not fit).
+    """
+    rows = 0
+    room = events.shape[0]
+    width = starts.shape[0]
+    event = state[0]
+    at = state[1]
+    number = state[2]
+    is_begun = state[3] != 0
+    while event < begins.shape[0]:
+        program = programs[event]
+        which = images[program]
+        end = ends[event]
+        first = limits[2 * program]
+        middle = limits[2 * program + 1]
+        last = limits[2 * program + 2]
+        if not is_begun:
+            is_begun = True
+            at = begins[event]
+            number = 0
+            has_bytes = (middle - first if which & 1 else 0) + (last - middle if which & 2 else 0) > 0
+            has_bytes = has_bytes or partials[program] >= 0
+            if at < 0 or at > end or end > data.shape[0] or (at < end) != has_bytes:
+                state[0] = event
+                state[3] = MISFIT
+                return rows
+        while at < end or (number == 0 and begins[event] == end):
+            if rows + 2 > room:
+                state[0] = event
+                state[1] = at
+                state[2] = number
+                state[3] = FULL
+                return rows
+            row = rows
+            for side in range(2):
+                if not (which >> side) & 1:
+                    continue
+                step = middle if side else first
+                stop = last if side else middle
+                events[row] = event
+                numbers[row] = number
+                changes[row] = (INSERT if side else DELETE) if which != 3 else (AFTER if side else BEFORE)
+                options[row] = -1
+                is_wrong = False
+                if side and partials[program] >= 0:
+                    if at >= end or data[at] == 251 or data[at] == 255:
+                        is_wrong = True
+                    else:
+                        size = data[at]
+                        size = 2 if size == 252 else 3 if size == 253 else 8 if size == 254 else 0
+                        if at + 1 + size > end:
+                            is_wrong = True
+                        else:
+                            is_set = data[at + (1 if size else 0)] & 1
+                            at += 1 + size
+                            if is_set:
+                                options[row] = at
+                                at += partials[program]
+                null_at = at
+                at += (stop - step + 7) >> 3
+                if at > end:
+                    is_wrong = True
+                if stop - step < width:
+                    for column in range(width):
+                        starts[column, row] = ABSENT
+                begin = step
+                while step < stop and not is_wrong:
+                    bit = step - begin
+                    if (data[np.uint64(null_at + (bit >> 3))] >> (bit & 7)) & 1:
+                        starts[columns[step], row] = NULL
+                    else:
+                        starts[columns[step], row] = at
+                        prefix = prefixes[step]
+                        if prefix == 0:
+                            at += sizes[step]
+                        elif at + prefix > end:
+                            at = end + 1
+                        else:
+                            place = np.uint64(at)
+                            length = np.int64(data[place])
+                            if prefix > 1:
+                                length |= np.int64(data[place + np.uint64(1)]) << 8
+                            if prefix > 2:
+                                length |= np.int64(data[place + np.uint64(2)]) << 16
+                            if prefix > 3:
+                                length |= np.int64(data[place + np.uint64(3)]) << 24
+                            at += prefix + length
+                        is_wrong = at > end
+                    step += 1
+                if is_wrong:
+                    state[0] = event
+                    state[3] = MISFIT
+                    return rows
+                row += 1
+            rows = row
+            number += 1
+        event += 1
+        is_begun = False
+    state[0] = event
+    state[3] = DONE
+    return rows
+
+
+@kernel
+def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
+    """A number (uint64) for the bytes of each range, the same for the same bytes; 0 for those outside."""
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        end = ends[index]
+        value = np.uint64(0)
+        if 0 <= start <= end <= data.shape[0]:
+            value = np.uint64(end - start) ^ np.uint64(0xCBF29CE484222325)
+            for at in range(start, end):
+                # Of 40 bits, so that plain Python multiplies without overflow.
+                value = (value ^ np.uint64(data[at])) & np.uint64(0xFFFFFFFFFF)
+                value = value * np.uint64(0x9E3B5) ^ (value >> np.uint64(17))
+        out[index] = value
+
+
+@kernel
+def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> None:
+    """Whether the bytes at each start are the same as those at the other."""
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        other = others[index]
+        length = lengths[index]
+        is_same = min(start, other, length) >= 0 and max(start, other) + length <= data.shape[0]
+        step = 0
+        while is_same and step < length:
+            is_same = data[start + step] == data[other + step]
+            step += 1
+        out[index] = is_same

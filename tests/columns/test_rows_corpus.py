@@ -1,0 +1,119 @@
+"""The columns and the reader give the same rows, on every log of the corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks import BLOCK_SIZE
+from binlog_kaitai.columns.changes import page_batches, table_schema
+from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.options import Filters
+from binlog_kaitai.rows import rows_of
+from binlog_kaitai.schema import Schema, is_mariadb
+from binlog_kaitai.values import ZeroDate
+from tests.columns.support import all_files, use_plain_kernels
+
+FILES = all_files()
+_QUERIES = (EventType.query_event, EventType.query_compressed_event)
+
+
+def by_columns(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[tuple[Any, ...]]:
+    """Every row image as (position, row, change, gtid, values by name), then the error, if any."""
+    pages = RowsPages(path, Filters(), block_size=block_size)
+    try:
+        for page in pages:
+            for batch in page_batches(page, table_schema, "null"):
+                batch.validate(full=True)
+                for row in batch.to_pylist():
+                    names = "_position", "_row", "_change_type", "_gtid"
+                    yield (
+                        *(row[name] for name in names),
+                        {name: value for name, value in row.items() if not name.startswith("_")},
+                    )
+    except bk.BinlogError as error:
+        yield ("error", str(error))
+
+
+def by_reader(path: Path) -> Iterator[tuple[Any, ...]]:
+    """The same by the reader, a value as Arrow's types have it."""
+    definitions = Definitions()
+    try:
+        for event in bk.open(path):
+            if event.layout.effective_type(event.type_code) in _QUERIES:
+                definitions.observe_query(event.body)
+            schema = None
+            if event.table_map is not None:
+                names = event.table_map.schema_name, event.table_map.table_name
+                definition = definitions.of(*names, event.table_map)
+                schema = Schema.of(event.table_map, definition, is_mariadb=is_mariadb(event.layout))
+            for row in list(rows_of(event, schema)):
+                images = [
+                    ("update_preimage" if row.after is not None else "delete", row.before),
+                    ("update_postimage" if row.before is not None else "insert", row.after),
+                ]
+                for change, image in images:
+                    if image is not None:
+                        yield event.position, row.index, change, event.gtid, _plain(row.schema, image)
+    except bk.BinlogError as error:
+        yield ("error", str(error))
+
+
+def _plain(schema: Schema, image: dict[str, Any]) -> dict[str, Any]:
+    types = {field.name: field.type for field in table_schema_of(schema)}
+    return {
+        column.name: _arrow_value(image.get(column.name), types[column.name]) for column in schema.columns
+    }
+
+
+def table_schema_of(schema: Schema) -> Any:
+    class Table:
+        pass
+
+    table: Any = Table()
+    table.schema = schema
+    return [field for field in table_schema(table) if not field.name.startswith("_")]
+
+
+def _arrow_value(value: Any, kind: Any) -> Any:
+    if isinstance(value, ZeroDate) or value is None:
+        return None
+    if isinstance(value, bytes) and pa.types.is_string(kind):
+        return value.decode("utf-8", "backslashreplace")
+    if pa.types.is_decimal(kind) and isinstance(value, int):
+        return Decimal(value)
+    if pa.types.is_duration(kind) and isinstance(value, timedelta):
+        return value
+    return str(value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
+)
+def test_rows_are_those_of_the_reader(path: Path) -> None:
+    found, expected = list(by_columns(path)), list(by_reader(path))
+    for one, other in zip(found, expected, strict=False):
+        assert one == other
+    assert len(found) == len(expected)
+
+
+@pytest.mark.parametrize("block_size", [300, 5000])
+def test_rows_do_not_depend_on_the_size_of_blocks(block_size: int) -> None:
+    for path in FILES[::7]:
+        assert list(by_columns(path, block_size)) == list(by_columns(path))
+
+
+def test_plain_kernels_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = {path: list(by_columns(path)) for path in FILES[::5]}
+    use_plain_kernels(monkeypatch)
+    for path, rows in compiled.items():
+        assert list(by_columns(path)) == rows
