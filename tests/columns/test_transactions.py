@@ -1,53 +1,155 @@
-"""The GTIDs of the columns follow the rule of `binlog_kaitai.transactions`, whatever the order of events."""
+"""The transactions view: what it says is what the reader and the server say."""
 
 from __future__ import annotations
 
-import json
-import random
+import re
+from pathlib import Path
+from typing import Any
 
-import numpy as np
+import pytest
 
-from binlog_kaitai.columns.blocks import frame_all
-from binlog_kaitai.columns.gtids import GtidColumns
-from binlog_kaitai.columns.lines import Pool
-from binlog_kaitai.grammar import EventType, Format
-from binlog_kaitai.transactions import GtidTracker, mariadb_gtid
-from tests.columns.support import blocks
-from tests.corpus_files import case
+import binlog_kaitai as bk
+from binlog_kaitai.columns import boundaries, payloads
+from binlog_kaitai.columns.boundaries import Outcome, Role
+from binlog_kaitai.columns.transactions import TRANSACTIONS_SCHEMA, read_transactions
+from tests.columns.slow_transactions import transactions
+from tests.columns.support import all_files
+from tests.corpus_files import CORPUS, LogFile, case, logs
 
-TYPES = [
-    EventType.gtid_event,
-    EventType.query_event,
-    EventType.xid_event,
-    EventType.rotate_event,
-    EventType.stop_event,
-    EventType.binlog_checkpoint_event,
-    EventType.table_map_event,
-]
+PAYLOADS = case("mysql-9.7", "payloads").logs[0]
+SHOWN = ("gtid", "anonymous_gtid", "gtid_tagged", "gtid_tagged_log_event")
+_GTID = re.compile(r"GTID_NEXT= '([^']+)'|GTID (\d+-\d+-\d+)")
 
 
-def format_of_mariadb() -> Format:
-    *_, last = blocks(case("mariadb-11.8", "domains").logs[0])
-    return Format(4, 19, False, False, last.layout.post_header_lengths)
+def by_columns(source: Any, **options: Any) -> tuple[list[dict[str, Any]], str | None]:
+    """The rows of the view, and the error that ended it."""
+    rows: list[dict[str, Any]] = []
+    try:
+        for batch in read_transactions(source, **options):
+            rows += batch.to_pylist()
+    except bk.BinlogError as error:
+        return rows, str(error)
+    return rows, None
 
 
-def event(kind: EventType, number: int) -> bytes:
-    """An event of a type; of a GTID event, with a sequence number."""
-    body = number.to_bytes(8, "little") + bytes(11)
-    head = bytes(4) + bytes([kind.value]) + (7).to_bytes(4, "little") + (19 + len(body)).to_bytes(4, "little")
-    return head + bytes(6) + body
+def by_reader(source: Any) -> tuple[list[dict[str, Any]], str | None]:
+    rows: list[dict[str, Any]] = []
+    try:
+        for row in transactions(source):
+            rows.append(row)
+    except bk.BinlogError as error:
+        return rows, str(error)
+    return rows, None
 
 
-def test_columns_follow_the_rule() -> None:
-    rng, layout = random.Random(1), format_of_mariadb()
-    tracker, columns = GtidTracker(), GtidColumns()
-    for _ in range(20):
-        kinds = rng.choices(TYPES, weights=[2, 5, 2, 1, 1, 1, 3], k=rng.randrange(1, 30))
-        block = frame_all("log", b"".join(event(kind, index + 1) for index, kind in enumerate(kinds)), layout)
-        assert block is not None
-        pool = Pool()
-        column = columns.column(block, pool, lambda row, error: None)
-        places = zip((-column.first - 1).tolist(), np.asarray(column.second).tolist(), strict=True)
-        found = [json.loads(pool.read(place, length)) for place, length in places]
-        own = [mariadb_gtid(0, 7, index + 1) for index in range(len(kinds))]
-        assert found == [tracker.step(kind, own[index]) for index, kind in enumerate(kinds)]
+def without_file(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "file"} for row in rows]
+
+
+def read(source: Any, **options: Any) -> list[dict[str, Any]]:
+    rows, error = by_columns(source, **options)
+    assert error is None
+    return rows
+
+
+@pytest.mark.parametrize("path", all_files(), ids=lambda path: str(path.relative_to(CORPUS)))
+def test_transactions_are_those_of_the_reader(path: Path) -> None:
+    rows, error = by_columns(path)
+    wanted, wanted_error = by_reader(path)
+    assert error == wanted_error
+    assert {row["file"] for row in rows} <= {str(path)}
+    assert without_file(rows) == [
+        {name: row[name] for name in TRANSACTIONS_SCHEMA.names[1:]} for row in wanted
+    ]
+
+
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
+def test_transactions_are_those_that_the_server_lists(log: LogFile) -> None:
+    shown = [one for one in log.case.shown(log.path) if one.event_type.lower() in SHOWN]
+    if not shown:
+        pytest.skip("no GTIDs")
+    rows = read(log.path)
+    assert [row["position"] for row in rows] == [one.position for one in shown]
+    for row, one in zip(rows, shown, strict=True):
+        found = _GTID.search(one.info)
+        assert found is not None
+        gtid = found[1] or found[2]
+        assert row["gtid"] == (None if gtid == "ANONYMOUS" else gtid)
+
+
+@pytest.mark.parametrize("block_size", [256, 777, 4096, 70_000])
+@pytest.mark.parametrize(
+    "name", ["mysql-9.7/payloads", "mysql-9.7/xa", "mysql-5.6/mixed", "mariadb-11.8/domains", "mysql-5.6/xa"]
+)
+def test_blocks_of_any_size_give_the_same(name: str, block_size: int) -> None:
+    path = case(*name.split("/")).logs[0]
+    assert read(path, block_size=block_size) == read(path)
+
+
+@pytest.mark.parametrize(("small", "room"), [(0, 0), (1 << 12, 1 << 30)])
+def test_payloads_of_any_size_give_the_same(small: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = read(PAYLOADS)
+    monkeypatch.setattr(payloads, "_SMALL", small)
+    monkeypatch.setattr(payloads, "_ROOM", room)
+    assert read(PAYLOADS, block_size=1000) == wanted
+
+
+def test_files_are_read_in_order_and_lazily() -> None:
+    folder = case("mysql-9.7", "rotate").folder
+    reader = read_transactions(str(folder))
+    assert reader.schema == TRANSACTIONS_SCHEMA
+    files = [row["file"] for row in reader.read_next_batch().to_pylist()]
+    files += [row["file"] for batch in reader for row in batch.to_pylist()]
+    assert list(dict.fromkeys(files)) == [str(path) for path in case("mysql-9.7", "rotate").logs]
+
+
+@pytest.mark.parametrize(
+    ("query", "meaning"),
+    [
+        (b"BEGIN", (Role.BEGIN, Outcome.OPEN)),
+        (b"begin", (Role.BEGIN, Outcome.OPEN)),
+        (b"START TRANSACTION", (Role.BEGIN, Outcome.OPEN)),
+        (b"START SLAVE", (Role.STATEMENT, Outcome.IMPLICIT)),
+        (b"XA START X'31',X'',1", (Role.BEGIN, Outcome.OPEN)),
+        (b"XA END X'31',X'',1", (Role.STATEMENT, Outcome.IMPLICIT)),
+        (b"XA COMMIT X'31',X'',1", (Role.END, Outcome.COMMIT)),
+        (b"XA ROLLBACK X'31',X'',1", (Role.END, Outcome.ROLLBACK)),
+        (b"COMMIT", (Role.END, Outcome.COMMIT)),
+        (b"COMMIT /* implicit, from Xid_log_event */", (Role.END, Outcome.COMMIT)),
+        (b"ROLLBACK", (Role.END, Outcome.ROLLBACK)),
+        (b"ROLLBACK TO `a`", (Role.STATEMENT, Outcome.IMPLICIT)),
+        (b"SAVEPOINT `a`", (Role.STATEMENT, Outcome.IMPLICIT)),
+        (b"TRUNCATE TABLE t", (Role.STATEMENT, Outcome.DDL)),
+        (b"UNINSTALL PLUGIN p", (Role.STATEMENT, Outcome.DDL)),
+        (b"/* app */ drop table t", (Role.STATEMENT, Outcome.DDL)),
+        (b"/*!40000 ALTER TABLE t ENABLE KEYS */", (Role.STATEMENT, Outcome.DDL)),
+        (b"INSERT INTO t VALUES ('COMMIT')", (Role.STATEMENT, Outcome.IMPLICIT)),
+        (b"DO 1", (Role.STATEMENT, Outcome.IMPLICIT)),
+        (b"", (Role.STATEMENT, Outcome.IMPLICIT)),
+    ],
+)
+def test_what_statements_mean(query: bytes, meaning: tuple[Role, Outcome]) -> None:
+    assert boundaries.meaning_of(query) == meaning
+    by_prefix = boundaries._meaning_of_prefix(query[:8], len(query) <= 8)
+    assert by_prefix in (None, meaning)
+
+
+def positions(**filters: Any) -> list[int]:
+    return [row["position"] for row in read(PAYLOADS, **filters)]
+
+
+def test_filters_take_whole_transactions() -> None:
+    rows = read(PAYLOADS)
+    every = [row["position"] for row in rows]
+    assert positions(start_position=every[2]) == every[2:]
+    assert positions(stop_position=every[2]) == every[:2]
+    assert positions(start_position=every[1] + 1, stop_position=every[3] + 1) == every[2:4]
+    assert positions(include_gtids=rows[1]["gtid"]) == every[1:2]
+    assert positions(exclude_gtids=rows[1]["gtid"]) == every[:1] + every[2:]
+    assert positions(table="t.a") == [row["position"] for row in rows if "t.a" in row["tables"]]
+    assert positions(database="nothing") == []
+    assert set(positions(database="t")) > set(positions(table="t.a"))
+    assert positions(server_id=1) == []
+    assert positions(event_type="XID") == [row["position"] for row in rows if row["xid"] is not None]
+    assert positions(start_datetime="2100-01-01") == []
+    assert positions(stop_datetime="2000-01-01 00:00:00+00:00") == []

@@ -1,0 +1,267 @@
+"""Where transactions begin and end, for a block of events at a time.
+
+The rule
+--------
+1. Where a log has GTID events, each begins a transaction; the next one, or an event of the log itself
+   (`binlog_kaitai.transactions.BETWEEN`), ends it.
+2. Where it has none, BEGIN opens a transaction; an XID_EVENT, COMMIT or ROLLBACK closes it. Outside of these,
+   each statement is a transaction, with the events that lead up to it.
+3. Each file starts with nothing open.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from enum import IntEnum
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.kernels import copy_ranges
+from binlog_kaitai.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
+
+
+class Role(IntEnum):
+    """What an event is to the transactions around it."""
+
+    PART = 0
+    OUTSIDE = 1
+    GTID = 2
+    BEGIN = 3
+    END = 4
+    STATEMENT = 5
+
+
+class Outcome(IntEnum):
+    """How a transaction ended, or what the only statement in it is."""
+
+    OPEN = 0
+    COMMIT = 1
+    ROLLBACK = 2
+    XA_PREPARE = 3
+    DDL = 4
+    IMPLICIT = 5
+
+
+#: A statement's role, and what it makes of its transaction.
+Meaning = tuple[Role, Outcome]
+
+_BEGIN, _COMMIT = (Role.BEGIN, Outcome.OPEN), (Role.END, Outcome.COMMIT)
+_DDL, _OTHER = (Role.STATEMENT, Outcome.DDL), (Role.STATEMENT, Outcome.IMPLICIT)
+_ROLLBACK, _PREPARE = (Role.END, Outcome.ROLLBACK), (Role.END, Outcome.XA_PREPARE)
+
+_COMMENT = rb"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
+_WORDS = re.compile(rb"(?:%s)*([A-Z]+)(?:\s+([A-Z]+))?" % _COMMENT, re.IGNORECASE | re.DOTALL)
+_DDL_WORDS = frozenset(
+    b"CREATE ALTER DROP RENAME TRUNCATE GRANT REVOKE ANALYZE OPTIMIZE REPAIR FLUSH INSTALL UNINSTALL".split()
+)
+_OF_XA = {
+    b"START": _BEGIN,
+    b"BEGIN": _BEGIN,
+    b"PREPARE": _PREPARE,
+    b"COMMIT": _COMMIT,
+    b"ROLLBACK": _ROLLBACK,
+}
+#: First words after which the second one tells; a shorter text needs no look.
+_UNCLEAR = (b"COMMIT", b"ROLLBACK", b"XA", b"START", b"BEGIN")
+_PREFIX = 8
+#: As much of a compressed statement is unpacked as tells its first words.
+_ENOUGH = 256
+
+
+def meaning_of(query: bytes) -> Meaning:
+    """What a statement is to the transactions around it."""
+    found = _WORDS.match(query)
+    if found is None:
+        return _OTHER
+    first, second = found[1].upper(), (found[2] or b"").upper()
+    if first == b"XA":
+        return _OF_XA.get(second, _OTHER)
+    if first == b"BEGIN" or (first, second) == (b"START", b"TRANSACTION"):
+        return _BEGIN
+    if first == b"COMMIT":
+        return _COMMIT
+    if first == b"ROLLBACK":
+        return _OTHER if second == b"TO" else _ROLLBACK
+    return _DDL if first in _DDL_WORDS else _OTHER
+
+
+@lru_cache(1 << 12)
+def _meaning_of_prefix(prefix: bytes, is_all: bool) -> Meaning | None:
+    """The same by a statement's first bytes; None where they do not tell."""
+    found = re.match(rb"([A-Za-z]+)(\s?)", prefix)
+    if found is None or (not is_all and not found[2]):
+        # Long words, too, tell once they are longer than those that matter by their length.
+        return None if is_all or found is None else _of_long_word(prefix)
+    return meaning_of(prefix) if is_all or found[1].upper() not in _UNCLEAR else None
+
+
+def _of_long_word(prefix: bytes) -> Meaning | None:
+    upper = prefix.upper()
+    if upper.startswith(_UNCLEAR) or any(word.startswith(upper) for word in _DDL_WORDS):
+        return _DDL if any(word.startswith(upper) for word in _DDL_WORDS) else None
+    return _OTHER
+
+
+class Roles(NamedTuple):
+    """Role and outcome of each event of a block, int8 arrays."""
+
+    roles: Any
+    outcomes: Any
+
+
+_FIXED: dict[int, Meaning] = {
+    **dict.fromkeys(BETWEEN, (Role.OUTSIDE, Outcome.OPEN)),
+    **dict.fromkeys(GTID_TYPES, (Role.GTID, Outcome.OPEN)),
+    EventType.xid_event: _COMMIT,
+    EventType.xa_prepare_log_event: _PREPARE,
+    EventType.execute_load_query_event: _OTHER,
+    EventType.load_event: _OTHER,
+    EventType.new_load_event: _OTHER,
+    EventType.exec_load_event: _OTHER,
+    EventType.delete_file_event: _OTHER,
+    EventType.incident_event: _OTHER,
+}
+
+
+def roles_of(block: Block) -> Roles:
+    """What each event of a block is to the transactions around it."""
+    roles = np.zeros(len(block), dtype=np.int8)
+    outcomes = np.zeros(len(block), dtype=np.int8)
+    for kind in block.kinds:
+        rows = block.rows_of(kind)
+        if kind in _FIXED:
+            roles[rows], outcomes[rows] = _FIXED[kind]
+        elif kind in ROWS_TYPES:
+            _rows(block, kind, roles, outcomes)
+        elif kind in (EventType.query_event, EventType.query_compressed_event):
+            meanings = np.array(_queries(block, kind), dtype=np.int8).reshape(-1, 2)
+            roles[rows], outcomes[rows] = meanings[:, 0], meanings[:, 1]
+        if kind == EventType.xa_prepare_log_event:
+            one_phase = block.body(kind).numbers("is_one_phase").astype(np.bool_)
+            outcomes[rows[one_phase]] = Outcome.COMMIT
+    return Roles(roles, outcomes)
+
+
+def _rows(block: Block, kind: int, roles: Any, outcomes: Any) -> None:
+    """The last rows event of a statement ends it where there is no BEGIN (5.1)."""
+    body = block.body(kind)
+    if "is_statement_end" in body:
+        last = block.rows_of(kind)[body.numbers("is_statement_end").astype(np.bool_)]
+        roles[last], outcomes[last] = _OTHER
+
+
+def _queries(block: Block, kind: int) -> Any:
+    """The meaning of each statement."""
+    body = block.body(kind)
+    if kind == EventType.query_compressed_event:
+        return [meaning_of(text) for text in _unpacked(block, body)]
+    starts, lengths = body.ranges("query")
+    prefixes = np.zeros(len(starts) * _PREFIX, dtype=np.uint8)
+    places = np.arange(len(starts), dtype=np.int64) * _PREFIX
+    short = np.minimum(lengths, _PREFIX)
+    copy_ranges.for_work(len(prefixes))(block.data, starts, short, places, prefixes)
+    keys = prefixes.view(">u8").astype(np.uint64) + (lengths > _PREFIX)
+    distinct, which = np.unique(keys, return_inverse=True)
+    table = np.full((len(distinct), 2), -1, dtype=np.int8)
+    which = which.reshape(-1)
+    first = np.zeros(len(distinct), dtype=np.int64)
+    first[which] = np.arange(len(starts))
+    for number, index in enumerate(first.tolist()):
+        prefix = prefixes[index * _PREFIX : index * _PREFIX + int(short[index])].tobytes()
+        meaning = _meaning_of_prefix(prefix, bool(lengths[index] <= _PREFIX))
+        if meaning is not None:
+            table[number] = meaning
+    meanings = table[which]
+    meanings[~body.fits] = -1
+    for index in np.flatnonzero(meanings[:, 0] < 0).tolist():
+        start = int(starts[index])
+        text = bytes(block.data[start : start + int(lengths[index])])
+        meanings[index] = meaning_of(text if body.fits[index] else _by_reader(block, kind, index))
+    return meanings
+
+
+def _by_reader(block: Block, kind: int, index: int) -> bytes:
+    query: bytes = block.event(int(block.rows_of(kind)[index])).body.query
+    return query
+
+
+def _unpacked(block: Block, body: Any) -> list[bytes]:
+    """The beginnings of compressed statements; of one that is damaged, what there is."""
+    texts = []
+    for start, length in zip(
+        *(one.tolist() for one in body.ranges("compressed_query.deflated")), strict=True
+    ):
+        try:
+            packed = bytes(block.data[start : start + length])
+            texts.append(zlib.decompressobj().decompress(packed, _ENOUGH))
+        except zlib.error:
+            texts.append(b"")
+    return texts
+
+
+class Segments(NamedTuple):
+    """The transactions of a block.
+
+    Attributes
+    ----------
+    rows : int64 array
+        The events that belong to transactions.
+    starts : int64 array
+        Where in `rows` each transaction begins.
+    continues : bool
+        The first one goes on from the block before.
+    is_open : bool
+        The last one may go on in the next block.
+    """
+
+    rows: Any
+    starts: Any
+    continues: bool
+    is_open: bool
+
+
+class Boundaries:
+    """Divides the blocks of one file into transactions."""
+
+    def __init__(self) -> None:
+        self._has_gtid = False  # the open transaction began with a GTID event
+        self._is_begun = False  # a BEGIN without an end
+        self._is_open = False
+
+    def divide(self, found: Roles) -> Segments:
+        """The transactions of the next block."""
+        roles = found.roles
+        count = len(roles)
+        if not count:
+            return Segments(np.zeros(0, np.int64), np.zeros(0, np.int64), False, self._is_open)
+        number = np.arange(count)
+        is_marker = (roles == Role.GTID) | (roles == Role.OUTSIDE)
+        has_gtid = _latest(roles == Role.GTID, is_marker, self._has_gtid, number)
+        is_turn = is_marker | (roles == Role.BEGIN) | (roles == Role.END)
+        is_begun = _latest(roles == Role.BEGIN, is_turn, self._is_begun, number)
+        was_begun = np.concatenate(([self._is_begun], is_begun[:-1]))
+        closes = (roles == Role.END) | ((roles == Role.STATEMENT) & ~was_begun)
+        closes &= ~has_gtid
+        is_member = roles != Role.OUTSIDE
+        was_open = np.concatenate(([self._is_open], (is_member & ~closes)[:-1]))
+        begins = (roles == Role.GTID) | (is_member & ~was_open)
+        begins |= (roles == Role.BEGIN) & was_begun & ~has_gtid
+        rows = np.flatnonzero(is_member)
+        continues = bool(len(rows)) and rows[0] == 0 and not begins[0]
+        starts = np.flatnonzero(begins[rows])
+        if continues:
+            starts = np.concatenate(([0], starts))
+        self._has_gtid, self._is_begun = bool(has_gtid[-1]), bool(is_begun[-1])
+        self._is_open = bool(is_member[-1] and not closes[-1])
+        return Segments(rows, starts, continues, self._is_open)
+
+
+def _latest(is_yes: Any, is_either: Any, before: bool, number: Any) -> Any:
+    """Whether the newest event of those that tell says yes, up to each event."""
+    last = np.maximum.accumulate(np.where(is_either, number, -1))
+    return np.where(last >= 0, is_yes[last], before)
