@@ -65,6 +65,7 @@ __all__ = [
     "meanings",
     "parse_cell",
     "parse_compressed",
+    "parse_document",
     "parse_event",
     "read_header",
     "set_old_fractions",
@@ -292,6 +293,20 @@ def set_old_fractions(table_map: TableMapEvent, digits: dict[int, int]) -> None:
     for column in table_map.columns or ():
         # Where the grammar's runtime keeps a value that was asked for: see `table_map_event.ksy`.
         vars(column)["_m_old_fractional_digits"] = digits.get(column.index, 0)
+
+
+def parse_document(data: bytes) -> JsonBinary:
+    """The grammar's object of a binary JSON document.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    try:
+        return JsonBinary(KaitaiStream(io.BytesIO(data)))
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
 
 
 def parse_compressed(data: bytes) -> CompressedData:

@@ -68,7 +68,10 @@ def schema_of(event: Event) -> Schema:
         raise event.locate(
             GrammarError("the table map of these rows is missing", field="body.content.table_id")
         )
-    return _schema_of(event.table_map, is_mariadb(event.layout))
+    try:
+        return _schema_of(event.table_map, is_mariadb(event.layout))
+    except BinlogError as error:
+        raise event.locate(error) from error.__cause__
 
 
 @lru_cache(maxsize=256)

@@ -193,11 +193,11 @@ class Store:
         if row.change is Change.DELETE:
             rows.remove(found)
             return
-        for name, diff in row.diffs.items():
-            document = diff.apply(found[name] or "")
-            if name in after and after[name] != document:
+        for column, diff in row.diffs.items():
+            document = diff.apply(found[column] or "")
+            if column in after and after[column] != document:
                 raise AssertionError("a change of a document gives another one here")
-            after[name] = document
+            after[column] = document
         found.update(after)
 
 
