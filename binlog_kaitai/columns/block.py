@@ -126,10 +126,11 @@ class Block:
     def body(self, kind: int) -> Gathered:
         """Columns of the bodies of all events of a type, as far as its record layout goes."""
         if kind not in self._bodies:
-            self._bodies[kind] = self._gather(kind, self.rows_of(kind))
+            self._bodies[kind] = self.gather(kind, self.rows_of(kind))
         return self._bodies[kind]
 
-    def _gather(self, kind: int, rows: Any) -> Gathered:
+    def gather(self, kind: int, rows: Any) -> Gathered:
+        """Columns of the bodies of some events of a type (their numbers)."""
         code = int(self.codes[rows[0]]) if len(rows) else kind
         sizes = self.sizes[rows] - self.header_length - CHECKSUM_SIZE * (self.checksums[rows] != NONE)
         starts = self.starts[rows] + self.header_length

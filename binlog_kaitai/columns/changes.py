@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
+from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, spread
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.options import Filters
 from binlog_kaitai.rows import Row, rows_of
@@ -22,7 +23,7 @@ from binlog_kaitai.schema import Column
 from binlog_kaitai.sources import SourceLike
 
 #: Words of Delta's change feed, in the order of the numbers in `walk`.
-CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete")
+CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"])
 
 _TIME = pa.timestamp("us", tz="UTC")
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -152,18 +153,27 @@ def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
 
 def meta_columns(page: RowsPage, found: Found) -> list[Any]:
     """The columns of :data:`META_FIELDS`."""
-    block = page.block
-    rows = page.images.rows[found.events]
-    header = block.header
+    block, header = page.block, page.block.header
+    # The rows of an event stand together: what is true of an event is spread over its rows.
+    begins = np.flatnonzero(np.diff(found.events, prepend=-1))
+    limits = np.append(begins, len(found.events))
+    events = page.images.rows[found.events[begins]]
+
+    def over_rows(values: Any) -> Any:
+        out = np.empty(len(found.events), dtype=np.int64)
+        spread.for_work(8 * len(out))(np.ascontiguousarray(values, dtype=np.int64), limits, out)
+        return pa.array(out)
+
+    codes, texts = _gtids(page, events)
     return [
-        _choice(found.changes, list(CHANGE_TYPES)),
-        _times(page.commit_times[rows]),
-        _choice(np.zeros(len(rows), dtype=np.int32), [_plain(block.file)]),
-        pa.array(block.positions[rows]),
+        pa.DictionaryArray.from_arrays(pa.array(found.changes.astype(np.int32)), CHANGE_TYPES, safe=False),
+        over_rows(page.commit_times[events]).view(_TIME),
+        _same(_plain(block.file), len(found.events)),
+        over_rows(block.positions[events]),
         pa.array(found.numbers),
-        _gtids(page, rows),
-        pa.array(header.numbers("server_id")[rows]),
-        _times(header["timestamp"][rows] * _SECOND),
+        _named(np.repeat(codes, np.diff(limits)), texts),
+        over_rows(header.numbers("server_id")[events]),
+        over_rows(header["timestamp"][events] * _SECOND).view(_TIME),
     ]
 
 
@@ -171,26 +181,27 @@ def _plain(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
-def _times(values: Any) -> Any:
-    return pa.array(values).view(_TIME)
+def _same(text: str, count: int) -> Any:
+    return _named(np.zeros(count, dtype=np.int32), pa.array([text]))
 
 
-def _choice(codes: Any, texts: list[str], valid: Any = None) -> Any:
-    indices = pa.array(codes.astype(np.int32), mask=None if valid is None else ~valid)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()))
+def _named(codes: Any, texts: Any) -> Any:
+    """Texts by number; null where that is negative."""
+    indices = pa.array(codes, mask=codes < 0 if len(codes) and codes.min() < 0 else None)
+    return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
 
 
-def _gtids(page: RowsPage, rows: Any) -> Any:
-    begins = np.flatnonzero(np.diff(rows, prepend=-1))  # rows of an event stand together
-    firsts, lengths = page.gtids.first[rows[begins]], page.gtids.second[rows[begins]]
-    places, first, which = np.unique(firsts, return_index=True, return_inverse=True)
-    texts, is_gtid = [], []
-    for place, length in zip(places.tolist(), lengths[first].tolist(), strict=True):
-        text = page.pool.read(-place - 1, length).decode()
-        is_gtid.append(text != "null")
-        texts.append(text[1:-1] if is_gtid[-1] else "")
-    codes = np.repeat(which.reshape(-1), np.diff(begins, append=len(rows)))
-    return _choice(codes, texts, np.array(is_gtid, dtype=np.bool_)[codes] if not all(is_gtid) else None)
+def _gtids(page: RowsPage, events: Any) -> tuple[Any, Any]:
+    """The distinct GTIDs of some events in the order of the log, and the number of each one's or -1."""
+    first, second, pool = page.gtids.first[events], page.gtids.second[events], page.pool
+    starts = -first - 1
+    is_gtid = (starts != pool.null[0]) | (second != pool.null[1])
+    is_new = (np.diff(first, prepend=0) != 0) & is_gtid
+    codes = np.where(is_gtid, np.cumsum(is_new) - 1, -1).astype(np.int32)
+    # The pool has them as JSON text, with quotes.
+    data, offsets = take_ranges(pool.array(), starts[is_new] + 1, second[is_new] - 2)
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return codes, pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
 
 
 def read_changes(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.rows.tables import Table, Tables, group_ranges
+from binlog_kaitai.columns.rows.tables import Table, Tables, distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import FULL, MISFIT, STATE_SIZE, locate
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.grammar import ROWS_TYPES, parse_compressed
@@ -24,7 +24,7 @@ _ROOM = 16 << 20
 _MOST_RATIO = 1032
 
 #: Rows that are made into one batch, and values.
-_MAX_ROWS, _MAX_VALUES = 1 << 16, 1 << 20
+_MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
 
 
 class Program(NamedTuple):
@@ -84,8 +84,8 @@ class Images:
             (((self.table_of + 1) * count + before) * count + after) * 4 + part.which
         ) * 2 + part.is_partial
         keys = np.where(part.fits, keys, -1)
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        return [self._program(index) for index in first.tolist()], which.reshape(-1)
+        first, which = distinct(keys)
+        return [self._program(index) for index in first.tolist()], which
 
     def _program(self, index: int) -> Program | None:
         part, table = self._part, self.table(index)
@@ -253,7 +253,8 @@ def walk(images: Images, chosen: Any, width: int) -> Iterator[Found]:
     MisfitError
     """
     programs, program_of = images.programs()
-    wrong = np.flatnonzero([programs[number] is None for number in program_of[chosen].tolist()])
+    is_none = np.array([program is None for program in programs], dtype=np.bool_)
+    wrong = np.flatnonzero(is_none[program_of[chosen]])
     good = chosen[: wrong[0]] if len(wrong) else chosen
     for events, data, begins, ends in images.portions(good):
         yield from _walk(data, begins, ends, events, _Joined.of(programs, program_of[events]), width)
@@ -272,11 +273,12 @@ class _Joined(NamedTuple):
 
     @classmethod
     def of(cls, programs: list[Program | None], program_of: Any) -> _Joined:
-        used, numbers = np.unique(program_of, return_inverse=True)
-        chosen = [program for number in used.tolist() if (program := programs[number]) is not None]
+        first, numbers = distinct(program_of)
+        used = program_of[first].tolist()
+        chosen = [program for number in used if (program := programs[number]) is not None]
         counts = [count for program in chosen for count in program.counts]
         return cls(
-            numbers.reshape(-1),
+            numbers,
             np.array([program.which for program in chosen], dtype=np.int64),
             np.array([program.partial for program in chosen], dtype=np.int64),
             np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64),

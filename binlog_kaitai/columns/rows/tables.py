@@ -12,6 +12,7 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.kernels import NONE
+from binlog_kaitai.columns.rows.number_kernels import read_little
 from binlog_kaitai.columns.rows.walk import hash_ranges, same_ranges
 from binlog_kaitai.columns.rows.widths import Width, width_of
 from binlog_kaitai.context import MAX_TABLE_MAPS
@@ -21,13 +22,13 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import CHECKSUM_SIZE, ColumnType, EventType, TableMapEvent
 from binlog_kaitai.schema import Schema, is_mariadb
 
-_ID = "table_id.value"
-
 #: Distinct tables that are remembered; more are read again.
 _MAX_TABLES = 1 << 12
 
-#: Shorter statements define nothing; and as much of a longer one tells whether it may.
-_SHORTEST = len("COMMIT")
+#: In a table map, the beginning of the table id, and of what follows it.
+_MAP_FIELDS = ("table_id.low", "flags")
+
+#: As much of a statement tells whether it may define something.
 _BEGINNING = 1 << 10
 
 
@@ -119,12 +120,16 @@ class Tables:
                 self._observe(block, row)
             nothing = np.zeros(0, dtype=np.int64)
             return rows, nothing, [], nothing
-        body = block.body(EventType.table_map_event)
-        starts = np.array(body.places("flags"))
+        # The content begins behind the table id.
+        id_at, content_at = (block.offset(EventType.table_map_event, path) or 0 for path in _MAP_FIELDS)
+        starts = block.starts[rows] + content_at
+        ids = np.empty(len(rows), dtype=np.uint64)
+        read_little.for_work(8 * len(rows))(block.data, block.starts[rows] + id_at, content_at - id_at, ids)
         ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
+        ends = np.maximum(ends, starts)  # one that is too short is told by the grammar
         epochs = np.searchsorted(np.array(statements, dtype=np.int64), rows)
         contents = group_ranges(block.data, starts, ends)
-        _, first, which = np.unique(epochs * len(rows) + contents, return_index=True, return_inverse=True)
+        first, which = distinct(epochs * len(rows) + contents)
         made: list[Table | BinlogError] = []
         observed = 0
         for index in first.tolist():
@@ -134,8 +139,7 @@ class Tables:
             made.append(self._table(block, int(rows[index]), bytes(block.data[starts[index] : ends[index]])))
         for row in statements[observed:]:
             self._observe(block, row)
-        ids = body.numbers(_ID).astype(np.int64)
-        return rows, ids, made, which.reshape(-1)
+        return rows, ids.view(np.int64), made, which
 
     def _table(self, block: Block, row: int, content: bytes) -> Table | BinlogError:
         key = content, is_mariadb(block.layout)
@@ -161,9 +165,9 @@ class Tables:
         """The events whose statements may change a definition."""
         found = block.rows_of(EventType.query_compressed_event).tolist()
         rows = block.rows_of(EventType.query_event)
+        rows = rows[~_frames_transaction(block, rows)]
         if len(rows):
-            starts, lengths = block.body(EventType.query_event).ranges("query")
-            rows, starts, lengths = (values[lengths > _SHORTEST] for values in (rows, starts, lengths))
+            starts, lengths = block.gather(EventType.query_event, rows).ranges("query")
             for row, start, length in zip(rows.tolist(), starts.tolist(), lengths.tolist(), strict=True):
                 if may_matter_bytes(bytes(block.data[start : start + min(length, _BEGINNING)])):
                     found.append(row)
@@ -177,8 +181,33 @@ class Tables:
         self._changes += self.definitions.observe_query(body)
 
 
+def _frames_transaction(block: Block, rows: Any) -> Any:
+    """Which of some statements are just BEGIN or COMMIT, of which there are many.
+
+    A statement is the last field of its event, behind the zero byte that ends the name of the schema.
+    """
+    ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
+    found = np.zeros(len(rows), dtype=np.bool_)
+    for words in (b"\0BEGIN", b"\0COMMIT"):
+        same = np.ones(len(rows), dtype=np.bool_)
+        for at, byte in enumerate(words):
+            same &= block.data[np.maximum(ends - len(words) + at, 0)] == byte
+        found |= same
+    return found
+
+
+def distinct(keys: Any) -> tuple[Any, Any]:
+    """Where each distinct number stands first, in the order of the numbers, and for each key which it is."""
+    if len(keys) and (keys == keys[0]).all():
+        return np.zeros(1, dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return first, which.reshape(-1)
+
+
 def _last_of_each(ids: Any) -> Any:
     """Where each distinct value stands last, rising."""
+    if len(ids) and (ids == ids[0]).all():
+        return np.array([len(ids) - 1])
     _, from_end = np.unique(ids[::-1], return_index=True)
     return np.sort(len(ids) - 1 - from_end)
 
@@ -203,14 +232,18 @@ def _newest_before(ids: Any, places: Any, rows: Any, wanted: Any, span: int) -> 
 
 def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
     """For each range the number of the first one with the same bytes."""
-    count = len(starts)
-    hashes = np.empty(count, dtype=np.uint64)
-    hash_ranges.for_work(int((ends - starts).sum()))(data, starts, ends, hashes)
-    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    firsts = first[which.reshape(-1)]
-    lengths = ends - starts
+    count, lengths = len(starts), ends - starts
     is_same = np.empty(count, dtype=np.bool_)
-    same_ranges.for_work(int(lengths.sum()))(data, starts, starts[firsts], lengths, is_same)
+    same = same_ranges.for_work(int(lengths.sum()))
+    if count and (lengths == lengths[0]).all():
+        same(data, starts, np.broadcast_to(starts[:1], count).copy(), lengths, is_same)
+        if is_same.all():
+            return np.zeros(count, dtype=np.int64)
+    hashes = np.empty(count, dtype=np.uint64)
+    hash_ranges.for_work(int(lengths.sum()))(data, starts, ends, hashes)
+    first, which = distinct(hashes)
+    firsts = first[which]
+    same(data, starts, starts[firsts], lengths, is_same)
     is_same &= lengths == lengths[firsts]
     if not is_same.all():
         by_bytes: dict[bytes, int] = {}

@@ -169,6 +169,15 @@ def locate(
 
 
 @kernel
+def spread(values: Any, limits: Any, out: Any) -> None:
+    """Each value at all places from its limit up to the next; there is one limit more than values."""
+    for index in range(values.shape[0]):
+        value = values[index]
+        for at in range(max(limits[index], 0), min(limits[index + 1], out.shape[0])):
+            out[np.uint64(at)] = value
+
+
+@kernel
 def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
     """A number (uint64) for the bytes of each range, the same for the same bytes; 0 for those outside."""
     for index in range(starts.shape[0]):
