@@ -126,10 +126,11 @@ class _Scan:
         report.events += len(block)
         damages: list[BinlogError] = []
         statuses = checksums.check(block)
-        for status, count in enumerate(np.bincount(statuses, minlength=len(checksums.STATUSES)).tolist()):
-            report.checksums[checksums.STATUSES[status]] += count
         whole = statuses == OK
         is_whole = bool(whole.all())
+        counts = [0, len(block), 0] if is_whole else np.bincount(statuses, minlength=3).tolist()
+        for name, count in zip(checksums.STATUSES, counts, strict=True):
+            report.checksums[name] += count
         for row in [] if is_whole else np.flatnonzero(statuses == BAD).tolist():
             reason = "the checksum does not fit the bytes"
             damages.append(block.event(row).locate(ChecksumError(reason, field="checksum")))
