@@ -1,0 +1,53 @@
+"""The GTIDs of the columns follow the rule of `binlog_kaitai.transactions`, whatever the order of events."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks import frame_all
+from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.lines import Pool
+from binlog_kaitai.grammar import EventType, Format
+from binlog_kaitai.transactions import GtidTracker, mariadb_gtid
+from tests.columns.support import blocks
+from tests.corpus_files import case
+
+TYPES = [
+    EventType.gtid_event,
+    EventType.query_event,
+    EventType.xid_event,
+    EventType.rotate_event,
+    EventType.stop_event,
+    EventType.binlog_checkpoint_event,
+    EventType.table_map_event,
+]
+
+
+def format_of_mariadb() -> Format:
+    *_, last = blocks(case("mariadb-11.8", "domains").logs[0])
+    return Format(4, 19, False, False, last.layout.post_header_lengths)
+
+
+def event(kind: EventType, number: int) -> bytes:
+    """An event of a type; of a GTID event, with a sequence number."""
+    body = number.to_bytes(8, "little") + bytes(11)
+    head = bytes(4) + bytes([kind.value]) + (7).to_bytes(4, "little") + (19 + len(body)).to_bytes(4, "little")
+    return head + bytes(6) + body
+
+
+def test_columns_follow_the_rule() -> None:
+    rng, layout = random.Random(1), format_of_mariadb()
+    tracker, columns = GtidTracker(), GtidColumns()
+    for _ in range(20):
+        kinds = rng.choices(TYPES, weights=[2, 5, 2, 1, 1, 1, 3], k=rng.randrange(1, 30))
+        block = frame_all("log", b"".join(event(kind, index + 1) for index, kind in enumerate(kinds)), layout)
+        assert block is not None
+        pool = Pool()
+        column = columns.column(block, pool, lambda row, error: None)
+        places = zip((-column.first - 1).tolist(), np.asarray(column.second).tolist(), strict=True)
+        found = [json.loads(pool.read(place, length)) for place, length in places]
+        own = [mariadb_gtid(0, 7, index + 1) for index in range(len(kinds))]
+        assert found == [tracker.step(kind, own[index]) for index, kind in enumerate(kinds)]
