@@ -59,7 +59,7 @@ def _general(text: str) -> str:
     minus = "-" if sign else ""
     if not figures:
         return minus + "0"
-    if not -_PLAIN_DIGITS < point <= _PLAIN_DIGITS:
+    if point <= -_PLAIN_DIGITS or point > max(_PLAIN_DIGITS, len(figures) - 1):
         fraction = "." + figures[1:] if len(figures) > 1 else ""
         return f"{minus}{figures[0]}{fraction}e{point - 1}"
     if point <= 0:

@@ -68,8 +68,8 @@ def _special(column: Column) -> Callable[[bytes], str | bytes] | None:
 
 
 def _uuid(data: bytes) -> str | bytes:
-    """MariaDB's UUID. Tables have most in parts from the last to the first, so that they sort by time; such
-    a value shows where its version and variant are (plugin/type_uuid/sql_type_uuid.h, `rec_need_swap`).
+    """MariaDB's UUID. The log has its bytes in order; in tables most are turned around so that they sort by
+    time, and such a value shows where its version and variant are (sql_type_uuid.h, `rec_need_swap`).
     """
     if len(data) != 16:
         return data

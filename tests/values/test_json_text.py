@@ -57,7 +57,7 @@ def test_documents(data: bytes, shown: str) -> None:
 
 
 def test_an_offset_that_leads_back_ends_in_an_error() -> None:
-    with pytest.raises(GrammarError, match="deeper|overlap"):
+    with pytest.raises(GrammarError, match=r"deeper|overlap"):
         text(b"\x02" + small_array((SMALL_ARRAY, 0)))
 
 
@@ -121,7 +121,7 @@ def test_changes(operation: str, path: str, value: str | None, shown: str) -> No
     ],
 )
 def test_changes_that_do_not_fit(operation: str, path: str) -> None:
-    with pytest.raises(GrammarError, match="no place|no path"):
+    with pytest.raises(GrammarError, match=r"no place|no path"):
         JsonDiff((JsonOperation(operation, path, None if operation == "remove" else JsonText("1")),)).apply(
             DOCUMENT
         )

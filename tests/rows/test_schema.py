@@ -1,0 +1,93 @@
+"""Schemas: what a table map says of each column, and what a definition adds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.schema import NameSource, Schema, is_mariadb
+from tests import corpus_files
+from tests.grammar.row_bytes import field, table_map
+from tests.rows.truth import OracleTable
+from tests.values.cells import Defined, Definition
+
+INT, VARCHAR, GEOMETRY = 3, 15, 255
+
+
+def test_without_anything() -> None:
+    schema = Schema.of(table_map([INT, VARCHAR], "0a00"))
+    assert schema.full_name == "s.t"
+    assert [column.name for column in schema.columns] == ["c1", "c2"]
+    assert schema.names_from is NameSource.NONE
+    assert (schema.columns[0].is_unsigned, schema.columns[1].charset) == (None, None)
+
+
+def test_a_definition_fills_in() -> None:
+    definition = Definition(
+        (Defined("int unsigned", "id", None, True, None, True), Defined("text", "t", "latin1"))
+    )
+    schema = Schema.of(table_map([INT, VARCHAR], "0a00"), definition)
+    assert schema.names_from is NameSource.DEFINITION
+    assert [(one.name, one.is_unsigned, one.charset, one.type_name) for one in schema.columns] == [
+        ("id", True, None, "int unsigned"),
+        ("t", None, "latin1", "text"),
+    ]
+    assert schema.primary_key == (0,)
+
+
+def test_the_log_goes_first() -> None:
+    optional = field(1, "00") + field(2, "21") + field(4, "0178 0179")
+    definition = Definition((Defined("int unsigned", "id", None, True), Defined("text", "t", "latin1")))
+    schema = Schema.of(table_map([INT, VARCHAR], "0a00", optional), definition)
+    assert [(one.name, one.is_unsigned, one.charset) for one in schema.columns] == [
+        ("x", False, None),
+        ("y", None, "utf8mb3"),
+    ]
+
+
+def test_a_definition_of_another_table_is_left_aside() -> None:
+    schema = Schema.of(table_map([INT, VARCHAR], "0a00"), Definition((Defined("int", "id"),)))
+    assert schema.names_from is NameSource.NONE
+
+
+@pytest.mark.parametrize(("of_mariadb", "charsets"), [(False, [None, "latin1"]), (True, [None, "utf8mb4"])])
+def test_mariadb_counts_shapes_among_the_strings(of_mariadb: bool, charsets: list[Any]) -> None:
+    optional = field(2, "3f 00 08 01 2d") if not of_mariadb else field(2, "3f 01 2d")
+    schema = Schema.of(table_map([GEOMETRY, VARCHAR], "04 0a00", optional), is_mariadb=of_mariadb)
+    assert schema.columns[1].charset == charsets[1]
+
+
+def test_two_columns_of_one_name() -> None:
+    with pytest.raises(GrammarError, match="one name"):
+        Schema.of(table_map([INT, INT], "", field(4, "0178 0178")))
+
+
+METADATA = [one for one in corpus_files.cases() if "metadata" in one.folder.name and one.tables()]
+
+
+@pytest.mark.parametrize("case", METADATA, ids=lambda case: case.id)
+def test_charsets_signs_and_members_are_the_servers(case: corpus_files.Case) -> None:
+    oracle = {table.name: table for table in map(OracleTable.of, case.tables())}
+    seen = 0
+    with bk.open(case.logs) as log:
+        for event in log:
+            if event.type != "TABLE_MAP_EVENT":
+                continue
+            schema = Schema.of(event.body, is_mariadb=is_mariadb(event.layout))
+            table = oracle.get((schema.schema_name, schema.table_name))
+            if table is None or schema.names_from is not NameSource.LOG:
+                continue
+            seen += 1
+            assert [column.name for column in schema.columns] == [column.name for column in table.columns]
+            for mine, theirs in zip(schema.columns, table.columns, strict=True):
+                kind = theirs.type_name.split("(")[0]
+                if theirs.charset not in (None, "binary") and kind != "json":
+                    assert mine.charset == theirs.charset, (schema.full_name, mine.name)
+                if mine.is_unsigned is not None:
+                    assert mine.is_unsigned == theirs.is_unsigned
+                if mine.members is not None:
+                    assert mine.members == theirs.members
+    assert seen or "minimal" in case.folder.name
