@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.table_maps import TableMaps
+from binlog_kaitai.columns.rows.images import Images, MisfitError, walk
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.rows.walk import BEFORE
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import ROWS_TYPES
+from binlog_kaitai.grammar import set_old_fractions
 
 #: In place of a count that is not known.
 UNKNOWN = -1
 
-_ID = "table_id.value"
 
+def row_counts(images: Images) -> Any:
+    """Rows of each rows event of a block, int64; an update counts once.
 
-def row_counts(block: Block, kind: int, tables: TableMaps, fail: Callable[[int, BinlogError], object]) -> Any:
-    """Rows of each rows event of a type, int64; an update counts once.
-
-    UNKNOWN where the table map is missing, or the rows do not follow it: MariaDB's temporal columns from
-    before 5.6 do not say there how long they are. `fail` gets the events that cannot be read.
+    UNKNOWN where there is no table map, it does not tell how long values are, or the rows do not follow it.
     """
-    rows = block.rows_of(kind)
-    counts = np.full(len(rows), UNKNOWN, dtype=np.int64)
-    if kind not in ROWS_TYPES or not len(rows):
-        return counts
-    ids = block.body(kind).numbers(_ID).astype(np.int64)
-    for index, (row, table_id) in enumerate(zip(rows.tolist(), ids.tolist(), strict=True)):
-        table_map = tables.table_map(row, table_id)
-        event = block.event(row, table_map)
-        try:
-            body = event.body
-        except BinlogError as error:
-            fail(row, error)
-            continue
-        if table_map is not None and table_map.has_known_columns:
-            counts[index] = _number_of_rows(body)
+    counts = np.full(len(images), UNKNOWN, dtype=np.int64)
+    for number, table in enumerate(images.tables):
+        if isinstance(table, Table):
+            _count(images, np.flatnonzero(images.table_of == number), table, counts)
     return counts
 
 
-def _number_of_rows(body: Any) -> int:
+def _count(images: Images, chosen: Any, table: Table, counts: Any) -> None:
+    if table.widths is None:
+        for index in chosen.tolist():
+            counts[index] = _by_reader(images, index, table)
+        return
+    counts[chosen] = 0
+    while len(chosen):
+        try:
+            for found in walk(images, chosen, len(table.widths)):
+                events = found.events[found.changes != BEFORE]
+                counts += np.bincount(events, minlength=len(counts))
+            return
+        except MisfitError as misfit:
+            counts[misfit.index] = _by_reader(images, misfit.index, table)
+            chosen = chosen[chosen > misfit.index]
+
+
+def _by_reader(images: Images, index: int, table: Table) -> int:
+    event = images.block.event(int(images.rows[index]), table.table_map)
+    set_old_fractions(table.table_map, table.schema.old_fractions)
     try:
-        return len(body.rows) if hasattr(body, "rows") else UNKNOWN
+        rows = getattr(event.body, "rows", None)
+    except BinlogError:
+        return UNKNOWN
     except Exception:  # generated code on bytes that do not follow the table map, as in the gate
         return UNKNOWN
+    return UNKNOWN if rows is None else len(rows)

@@ -5,6 +5,7 @@ Most transactions lie in one block and are one part: a row of the columns that `
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.boundaries import Outcome, Role, Roles, Segments
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.row_counts import UNKNOWN
+from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import GTID_TYPES
 
@@ -104,7 +107,8 @@ def columns_of(
     parts: Parts,
     gtids: Column,
     pool: Pool,
-    counts: dict[int, Any],
+    images: Images,
+    counts: Any,
     *,
     types: list[int],
     with_schemas: bool,
@@ -113,8 +117,8 @@ def columns_of(
 
     Parameters
     ----------
-    counts
-        Number of rows of each rows event, by its type.
+    images, counts
+        The rows events, and how many rows each has.
     types
         Event types that are asked for: `has_type` tells which transactions have one.
     with_schemas
@@ -137,10 +141,10 @@ def columns_of(
         "thread_id": _threads(block, parts),
         **_outcomes(block, found, parts, with_schemas=with_schemas),
         "has_type": parts.any(np.isin(block.types, types)).tolist(),
-        "tables": _tables(block, parts),
+        "tables": _tables(parts, images),
     }
     for name, kinds in zip(("rows_inserted", "rows_updated", "rows_deleted"), CHANGES, strict=True):
-        columns[name] = _sums_of_counts(block, parts, kinds, counts)
+        columns[name] = _sums_of_counts(block, parts, kinds, images, counts)
     return columns
 
 
@@ -251,48 +255,37 @@ def _take_schemas(block: Block, kind: int, parts: Parts, out: list[str | None]) 
 
 
 def _text(event: Any) -> str | None:
-    query: bytes | None = getattr(event.body, "query", None)
+    try:
+        query: bytes | None = getattr(event.body, "query", None)
+    except zlib.error:
+        query = None
     return None if query is None else query.decode("utf-8", "backslashreplace")
 
 
-def _tables(block: Block, parts: Parts) -> list[dict[int, Name | None]]:
-    """The table maps of each: table id and name; and under -1 - id that rows refer to it."""
-    out: list[dict[int, Name | None]] = [{} for _ in range(len(parts))]
-    rows = block.rows_of(EventType.table_map_event)
-    if len(rows):
-        body = block.body(EventType.table_map_event)
-        ids = body.numbers("table_id.value").tolist()
-        for number, id_, name in zip(parts.number_of[rows].tolist(), ids, _names(block, body), strict=True):
-            if number >= 0:
-                out[number][id_] = name
-    for kind in block.kinds:
-        if kind in ROWS_TYPES and "table_id.value" in block.body(kind):
-            ids = block.body(kind).numbers("table_id.value").tolist()
-            for number, id_ in {*zip(parts.number_of[block.rows_of(kind)].tolist(), ids, strict=True)}:
-                if number >= 0:
-                    out[number][-1 - id_] = None
+def _tables(parts: Parts, images: Images) -> list[list[Name]]:
+    """The tables whose rows each changes, in the order in which it first does."""
+    out: list[list[Name]] = [[] for _ in range(len(parts))]
+    if not len(images):
+        return out
+    numbers = parts.number_of[images.rows]
+    span = len(images.tables) + 1
+    _, first = np.unique(numbers * span + images.table_of + 1, return_index=True)
+    for index in np.sort(first).tolist():
+        table = images.table(index)
+        if numbers[index] >= 0 and isinstance(table, Table):
+            schema, name = table.key
+            _add(out[numbers[index]], (_plain(schema), _plain(name)))
     return out
 
 
-def used_tables(maps: dict[int, Name | None]) -> list[Name]:
-    """The tables whose rows a transaction changes, each once, in the order of their table maps."""
-    return list(dict.fromkeys(name for id_, name in maps.items() if name is not None and -1 - id_ in maps))
+def _add(names: list[Name], name: Name) -> None:
+    # A table that was redefined has several table maps.
+    if name not in names:
+        names.append(name)
 
 
-def _names(block: Block, body: Any) -> list[Name]:
-    """Schema and name of each table map of a block."""
-    starts, _ = body.ranges("schema_name")
-    ends, lengths = body.ranges("table_name")
-    view, known = memoryview(block.data), dict[bytes, Name]()
-    names = []
-    for start, end in zip(starts.tolist(), (ends + lengths).tolist(), strict=True):
-        raw = bytes(view[start:end])
-        if raw not in known:
-            # Between the names stand a zero byte and the length of the second.
-            schema, _, table = raw.partition(b"\0")
-            known[raw] = (_decode(schema), _decode(table[1:]))
-        names.append(known[raw])
-    return names
+def _plain(name: str) -> str:
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _decode(raw: bytes) -> str:
@@ -300,21 +293,15 @@ def _decode(raw: bytes) -> str:
 
 
 def _sums_of_counts(
-    block: Block,
-    parts: Parts,
-    kinds: frozenset[int],
-    counts: dict[int, Any],
+    block: Block, parts: Parts, kinds: frozenset[int], images: Images, counts: Any
 ) -> list[int | None]:
-    total = np.zeros(len(parts), dtype=np.int64)
-    is_unknown = np.zeros(len(parts), dtype=np.bool_)
-    for kind in kinds & counts.keys():
-        rows = block.rows_of(kind)
-        total += parts.sums(rows, np.maximum(counts[kind], 0))
-        numbers = parts.number_of[rows[counts[kind] == UNKNOWN]]
-        is_unknown[numbers[numbers >= 0]] = True
-    return [
-        None if unknown else value for value, unknown in zip(total.tolist(), is_unknown.tolist(), strict=True)
-    ]
+    chosen = np.flatnonzero(np.isin(block.types[images.rows], list(kinds)))
+    rows, values = images.rows[chosen], counts[chosen]
+    total = parts.sums(rows, np.maximum(values, 0)).tolist()
+    numbers = parts.number_of[rows[values == UNKNOWN]]
+    for number in set(numbers[numbers >= 0].tolist()):
+        total[number] = None
+    return total  # type: ignore[no-any-return]
 
 
 def join(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -324,7 +311,7 @@ def join(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for name in ("events", "rows_inserted", "rows_updated", "rows_deleted"):
             is_known = None not in (whole[name], part[name])
             whole[name] = whole[name] + part[name] if is_known else None
-        whole["tables"] = {**whole["tables"], **part["tables"]}
+        whole["tables"] = list(dict.fromkeys((*whole["tables"], *part["tables"])))
         for name in ("is_compressed", "is_begun", "has_type"):
             whole[name] = whole[name] or part[name]
         whole["start"] = min(filter(None, (whole["start"], part["start"])), default=0)

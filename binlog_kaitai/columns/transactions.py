@@ -21,8 +21,10 @@ from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.row_counts import row_counts
-from binlog_kaitai.columns.table_maps import TableMaps
-from binlog_kaitai.columns.transaction_parts import Parts, columns_of, join, used_tables
+from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.tables import Tables
+from binlog_kaitai.columns.transaction_parts import Parts, columns_of, join
+from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
@@ -67,6 +69,7 @@ TRANSACTIONS_SCHEMA = pa.schema(
 
 #: Types whose fields are needed, so that an event of them that cannot be read is an error.
 _NEEDED = (
+    *ROWS_TYPES,
     EventType.query_event,
     EventType.query_compressed_event,
     EventType.execute_load_query_event,
@@ -141,7 +144,7 @@ class _Log:
         self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
         self._with_schemas = bool(filters.databases or filters.tables)
-        self._gtids, self._tables, self._boundaries = GtidColumns(), TableMaps(), Boundaries()
+        self._gtids, self._tables, self._boundaries = GtidColumns(), Tables(Definitions()), Boundaries()
         self._open: dict[str, Any] | None = None
 
     def read(self) -> Iterator[list[dict[str, Any]]]:
@@ -174,30 +177,31 @@ class _Log:
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
         pool = Pool()
         gtids = self._gtids.column(block, pool, failures.setdefault)
-        self._tables.begin(block, pool)
         _check(block, failures)
-        kinds = [kind for kind in block.kinds if kind in ROWS_TYPES]
-        counts = {kind: row_counts(block, kind, self._tables, failures.setdefault) for kind in kinds}
         if failures:
             stop = min(failures)
             block = block.part(0, stop)
             gtids = Column(gtids.kind, gtids.first[:stop], gtids.second[:stop], gtids.by_event)
-            counts = {kind: counts[kind][: len(block.rows_of(kind))] for kind in kinds}
-        yield self._finished(block, gtids, pool, counts)
+        yield self._finished(block, gtids, pool)
         if failures:
             raise failures[min(failures)]
-        self._tables.end()
 
-    def _finished(
-        self, block: Block, gtids: Column, pool: Pool, counts: dict[int, Any]
-    ) -> list[dict[str, Any]]:
-        roles = roles_of(block)
+    def _finished(self, block: Block, gtids: Column, pool: Pool) -> list[dict[str, Any]]:
+        images, roles = Images(block, self._tables), roles_of(block)
         segments = self._boundaries.divide(roles)
         if not len(block):
             return []
         parts = Parts(block, roles, segments)
         columns = columns_of(
-            block, roles, parts, gtids, pool, counts, types=self._types, with_schemas=self._with_schemas
+            block,
+            roles,
+            parts,
+            gtids,
+            pool,
+            images,
+            row_counts(images),
+            types=self._types,
+            with_schemas=self._with_schemas,
         )
         rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         if segments.continues and self._open is not None:
@@ -247,7 +251,7 @@ class _Choice:
     def _takes_names(self, row: dict[str, Any]) -> bool:
         if not (self._filters.databases or self._filters.tables):
             return True
-        names = [*used_tables(row["tables"]), (row["schema"], None)]
+        names = [*row["tables"], (row["schema"], None)]
         return any(self._filters.takes_names(*name) for name in names)
 
 
@@ -260,7 +264,7 @@ def _batch(file: str, rows: list[dict[str, Any]]) -> pa.RecordBatch:
         columns[time] = [value or None for value in columns[time]]
     columns["duration"] = [_duration(row) for row in rows]
     columns["kind"] = [_kind(row) for row in rows]
-    columns["tables"] = [[".".join(one) for one in used_tables(row["tables"])] for row in rows]
+    columns["tables"] = [[".".join(one) for one in row["tables"]] for row in rows]
     columns["bytes"] = [row["end_position"] - row["position"] for row in rows]
     columns["thread_id"] = [
         row["thread_id"] if row["thread_id"] is not None else row["gtid_thread"] for row in rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,7 +56,11 @@ class Definitions:
 
     def observe_query(self, body: Any) -> bool:
         """Take in the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; as `observe`."""
-        query: bytes = body.query
+        try:
+            query: bytes = body.query
+        except zlib.error as error:
+            self._store.note(f"a compressed statement: {error}")
+            return False
         if not may_matter_bytes(query):
             return False
         variables = {getattr(one.key, "name", one.key): one.value for one in _variables(body)}

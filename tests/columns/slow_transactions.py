@@ -7,7 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import binlog_kaitai as bk
-from binlog_kaitai.rows import has_rows
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.rows import has_rows, rows_of
+from binlog_kaitai.schema import Schema, is_mariadb
 
 OUTSIDE = {
     "START_EVENT_V3", "STOP_EVENT", "ROTATE_EVENT", "SLAVE_EVENT", "FORMAT_DESCRIPTION_EVENT",
@@ -53,6 +55,7 @@ class Transaction:
         self.events: list[bk.Event] = []
         self.is_begun = False
         self.outcome = self.meant = ""
+        self.counts: dict[int, int | None] = {}
 
     def add(self, event: bk.Event, what: str) -> None:
         self.events.append(event)
@@ -108,26 +111,25 @@ class Transaction:
 
     def rows(self) -> dict[str, Any]:
         counts: dict[str, Any] = {"rows_inserted": 0, "rows_updated": 0, "rows_deleted": 0}
-        maps = {one.body.table_id.value: one.body for one in self.events if one.type == "TABLE_MAP_EVENT"}
-        used = set()
+        names = []
         for event in filter(has_rows, self.events):
-            used.add(event.body.table_id.value)
+            if event.table_map is not None:
+                names.append(f"{event.table_map.schema_name}.{event.table_map.table_name}")
             kind = "inserted" if "WRITE" in event.type else "updated" if "UPDATE" in event.type else "deleted"
-            number = number_of_rows(event)
+            number = self.counts.get(id(event))
             total = counts[f"rows_{kind}"]
             counts[f"rows_{kind}"] = None if None in (number, total) else total + number
-        names = [f"{one.schema_name}.{one.table_name}" for id_, one in maps.items() if id_ in used]
         return counts | {"tables": list(dict.fromkeys(names))}
 
 
-def number_of_rows(event: bk.Event) -> int | None:
+def number_of_rows(event: bk.Event, definitions: Definitions) -> int | None:
     """The number of rows; None where the log does not tell where one ends."""
-    if "PRE_GA" in event.type or event.table_map is None:
+    table_map = event.table_map
+    if "PRE_GA" in event.type or table_map is None:
         return None
-    try:
-        return len(event.body.rows)
-    except EOFError:
-        return None
+    definition = definitions.of(table_map.schema_name, table_map.table_name, table_map)
+    schema = Schema.of(table_map, definition, is_mariadb=is_mariadb(event.layout))
+    return sum(1 for _ in rows_of(event, schema))
 
 
 def moment(microseconds: int | None) -> datetime | None:
@@ -138,6 +140,7 @@ def transactions(source: Any) -> Iterator[dict[str, Any]]:
     """The rows that `read_transactions` gives, without the file; raises as the reader does."""
     current: Transaction | None = None
     is_begun = False
+    definitions = Definitions()
     try:
         for event in bk.open(source):
             what = step(event)
@@ -151,6 +154,10 @@ def transactions(source: Any) -> Iterator[dict[str, Any]]:
                 continue
             current = current or Transaction()
             current.add(event, what)
+            if "QUERY_" in event.type and hasattr(event.body, "thread_id"):
+                definitions.observe_query(event.body)
+            elif has_rows(event):
+                current.counts[id(event)] = number_of_rows(event, definitions)
             is_single = what in ("ddl", "implicit") and not is_begun
             is_begun = what == "begin" if what in ("begin", "commit", "rollback", "xa_prepare") else is_begun
             if event.type in GTIDS:
