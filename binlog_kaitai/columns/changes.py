@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.row_objects import page_objects
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
@@ -45,6 +46,18 @@ META_FIELDS = (
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 
 _SECOND = 1_000_000
+#: The view of all tables: a row for each change, the images as JSON objects.
+CHANGES_SCHEMA = pa.schema(
+    [
+        *META_FIELDS[1:],
+        pa.field("schema", _NAME, nullable=False),
+        pa.field("table", _NAME, nullable=False),
+        pa.field("change", _NAME, nullable=False),
+        pa.field("before", pa.string()),
+        pa.field("after", pa.string()),
+    ]
+)
+
 _ZERO_DATES = ("null", "error", "text")
 
 
@@ -53,7 +66,7 @@ def table_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some events about one table as batches of a schema, fitted by name."""
     for found in walk(page.images, events, len(table.schema.columns)):
-        columns = meta_columns(page, found)
+        columns = [_change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
         own = {column.name: column for column in table.schema.columns}
         for field in list(schema)[len(META_FIELDS) :]:
             column = own.get(field.name)
@@ -119,10 +132,8 @@ def reader_batches(
     count = len(images)
     if not count:
         return
-    nothing = np.zeros(0)
     events = np.full(count, index, dtype=np.int64)
-    found = Found(nothing, nothing, events, np.array(numbers), np.array(changes), nothing)
-    columns = meta_columns(page, found)
+    columns = [_change_types(np.array(changes)), *meta_columns(page, events, np.array(numbers))]
     own = {column.name: column for column in table.schema.columns}
     for field in list(schema)[len(META_FIELDS) :]:
         column = own.get(field.name)
@@ -151,26 +162,29 @@ def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
     return pa.schema([*META_FIELDS, *own])
 
 
-def meta_columns(page: RowsPage, found: Found) -> list[Any]:
-    """The columns of :data:`META_FIELDS`."""
+def _change_types(changes: Any) -> Any:
+    return pa.DictionaryArray.from_arrays(pa.array(changes.astype(np.int32)), CHANGE_TYPES, safe=False)
+
+
+def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
+    """The columns of :data:`META_FIELDS` but the first; takes each row's event and its number in that."""
     block, header = page.block, page.block.header
     # The rows of an event stand together: what is true of an event is spread over its rows.
-    begins = np.flatnonzero(np.diff(found.events, prepend=-1))
-    limits = np.append(begins, len(found.events))
-    events = page.images.rows[found.events[begins]]
+    begins = np.flatnonzero(np.diff(of_rows, prepend=-1))
+    limits = np.append(begins, len(of_rows))
+    events = page.images.rows[of_rows[begins]]
 
     def over_rows(values: Any) -> Any:
-        out = np.empty(len(found.events), dtype=np.int64)
+        out = np.empty(len(of_rows), dtype=np.int64)
         spread.for_work(8 * len(out))(np.ascontiguousarray(values, dtype=np.int64), limits, out)
         return pa.array(out)
 
     codes, texts = _gtids(page, events)
     return [
-        pa.DictionaryArray.from_arrays(pa.array(found.changes.astype(np.int32)), CHANGE_TYPES, safe=False),
         over_rows(page.commit_times[events]).view(_TIME),
-        _same(_plain(block.file), len(found.events)),
+        _same(_plain(block.file), len(of_rows)),
         over_rows(block.positions[events]),
-        pa.array(found.numbers),
+        pa.array(numbers),
         _named(np.repeat(codes, np.diff(limits)), texts),
         over_rows(header.numbers("server_id")[events]),
         over_rows(header["timestamp"][events] * _SECOND).view(_TIME),
@@ -242,8 +256,23 @@ def read_changes(
         raise UsageError(f"zero_dates is {' or '.join(_ZERO_DATES)}, not {zero_dates!r}")
     chosen = Filters.of(table=table, **filters)
     pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums)
+    if table is None:
+        return pa.RecordBatchReader.from_batches(CHANGES_SCHEMA, _as_json(pages))
     schema, batches = _typed(iter(pages), zero_dates)
     return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+def _as_json(pages: RowsPages) -> Iterator[pa.RecordBatch]:
+    for page in pages:
+        for objects in page_objects(page):
+            tables = page.images.table_of[objects.events]
+            keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
+            codes = tables.astype(np.int32)
+            names = [_named(codes, pa.array([_plain(key[at]) for key in keys])) for at in range(2)]
+            change = objects.changes.dictionary_encode()
+            meta = meta_columns(page, objects.events, objects.numbers)
+            columns = [*meta, *names, change, objects.before, objects.after]
+            yield pa.RecordBatch.from_arrays(columns, schema=CHANGES_SCHEMA)
 
 
 def _typed(pages: Iterator[RowsPage], zero_dates: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
@@ -267,15 +296,49 @@ def _typed(pages: Iterator[RowsPage], zero_dates: str) -> tuple[pa.Schema, Itera
 def page_batches(
     page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of a page."""
+    """The batches of a page in the order of the log, a new one wherever the table is another."""
     for table, events in page.runs():
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
-        schema = schema_of(table)
-        while len(events):
-            try:
-                yield from table_batches(page, table, events, zero_dates, schema)
-                break
-            except MisfitError as misfit:
-                yield from reader_batches(page, table, misfit.index, zero_dates, schema)
-                events = events[events > misfit.index]
+        yield from _table_or_reader_batches(page, table, events, zero_dates, schema_of(table))
+
+
+def table_batches_of(
+    page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
+    """The batches of a page table by table.
+
+    Raises
+    ------
+    BinlogError
+        The first one by position, behind the batches of all tables up to where each is wrong.
+    """
+    numbers = page.images.table_of[page.chosen]
+    _, first = np.unique(numbers, return_index=True)
+    error: BinlogError | None = None
+    for at in np.sort(first).tolist():
+        events = page.chosen[numbers == numbers[at]]
+        table = page.images.table(int(events[0]))
+        try:
+            if not isinstance(table, Table):
+                raise page.refuse(int(events[0]))
+            schema = schema_of(table)
+            for batch in _table_or_reader_batches(page, table, events, zero_dates, schema):
+                yield table, batch
+        except BinlogError as caught:
+            if error is None or (caught.position or 0) < (error.position or 0):
+                error = caught
+    if error is not None:
+        raise error
+
+
+def _table_or_reader_batches(
+    page: RowsPage, table: Table, events: Any, zero_dates: str, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    while len(events):
+        try:
+            yield from table_batches(page, table, events, zero_dates, schema)
+            return
+        except MisfitError as misfit:
+            yield from reader_batches(page, table, misfit.index, zero_dates, schema)
+            events = events[events > misfit.index]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.rows.tables import Table, Tables, distinct, group_ranges
-from binlog_kaitai.columns.rows.walk import FULL, MISFIT, STATE_SIZE, locate
+from binlog_kaitai.columns.rows.walk import AFTER, FULL, MISFIT, STATE_SIZE, locate
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.grammar import ROWS_TYPES, parse_compressed
 
@@ -25,6 +26,9 @@ _MOST_RATIO = 1032
 
 #: Rows that are made into one batch, and values.
 _MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
+
+#: Bytes of rows that are made into one batch, where events are as large as that.
+_MAX_BYTES = 32 << 20
 
 
 class Program(NamedTuple):
@@ -230,6 +234,18 @@ class Found(NamedTuple):
     options: Any
 
 
+def _pieces(found: Found) -> Iterator[Found]:
+    """Rows of very large events in batches of some size; an update stays whole."""
+    places = np.maximum.accumulate(found.starts.max(axis=0, initial=0))
+    steps = np.arange(places[0], places[-1], _MAX_BYTES)[1:]
+    cuts = np.searchsorted(places, steps)
+    cuts = np.unique(cuts + (found.changes[np.minimum(cuts, len(places) - 1)] == AFTER))
+    limits = [0, *cuts[(cuts > 0) & (cuts < len(places))].tolist(), len(places)]
+    for begin, end in pairwise(limits):
+        arrays = (values[begin:end] for values in found[2:])
+        yield Found(found.data, found.starts[:, begin:end], *arrays)
+
+
 class MisfitError(Exception):
     """An event (its number in `Images`) does not follow its table map; all rows before it are found."""
 
@@ -305,7 +321,8 @@ def _walk(data: Any, begins: Any, ends: Any, events: Any, joined: _Joined, width
             count = int(np.searchsorted(numbers, state[0]))
             numbers, in_event, changes, options = (values[:count] for values in found)
         if count:
-            yield Found(data, starts[:, :count], events[numbers], in_event, changes, options)
+            whole = Found(data, starts[:, :count], events[numbers], in_event, changes, options)
+            yield from _pieces(whole) if work > _MAX_BYTES else (whole,)
         if reason == MISFIT:
             raise MisfitError(int(events[int(state[0])]))
         if reason != FULL:

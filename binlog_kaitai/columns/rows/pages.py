@@ -58,10 +58,14 @@ class RowsPage:
         row = int(self.images.rows[index])
         status = checksums.STATUSES[int(self.block.checksums[row])]
         event = self.block.event(row, table.table_map if isinstance(table, Table) else None, status)
+        event.gtid = self.gtid(row)
+        return event
+
+    def gtid(self, row: int) -> str | None:
+        """The GTID of one event of the block."""
         place, length = -int(self.gtids.first[row]) - 1, int(self.gtids.second[row])
         text = self.pool.read(place, length).decode()
-        event.gtid = None if text == "null" else text[1:-1]
-        return event
+        return None if text == "null" else text[1:-1]
 
     def refuse(self, index: int) -> BinlogError:
         """What the reader says of an event that the walk found wrong."""

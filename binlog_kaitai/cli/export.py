@@ -1,0 +1,89 @@
+"""`binlog-kaitai export`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.cli.progress import progress_over_all
+
+
+@click.command()
+@options.sources
+@click.option(
+    "--to", "target", type=click.Path(path_type=Path), required=True, metavar="DIR", help="New folder."
+)
+@options.filters
+@click.option(
+    "--view",
+    "views",
+    type=click.Choice(("events", "transactions", "changes")),
+    multiple=True,
+    help="Only this part. *",
+)
+@click.option(
+    "--zero-dates",
+    type=click.Choice(("null", "error", "text")),
+    default="null",
+    show_default=True,
+    help="What becomes of dates that no calendar has.",
+)
+@click.option(
+    "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
+)
+def command(
+    sources: tuple[str, ...],
+    target: Path,
+    views: tuple[str, ...],
+    zero_dates: str,
+    ddl: BinaryIO | None,
+    **filters: Any,
+) -> None:
+    """Write logs as Parquet files.
+
+    DIR gets the folders events, transactions, and changes with a folder for each table, SCHEMA.TABLE, whose
+    files have the table's columns with their types. Where a table's definition changes, a new file begins;
+    readers of Parquet put them together by the columns' names.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai export --to lake /var/lib/mysql/binlog.index
+      binlog-kaitai export --to lake --view changes -t shop.orders binlog.*
+    """
+    from binlog_kaitai.columns.batches import read_events
+    from binlog_kaitai.columns.lake import write_changes, write_view
+    from binlog_kaitai.columns.rows.pages import RowsPages
+    from binlog_kaitai.columns.transactions import read_transactions
+    from binlog_kaitai.errors import UsageError
+    from binlog_kaitai.options import Filters
+
+    if target.exists() and any(target.iterdir()):
+        raise UsageError(f"{target} is not empty")
+    if "-" in sources and len(views) != 1:
+        raise UsageError("stdin can be read once only: choose one --view")
+    wanted = views or ("events", "transactions", "changes")
+    text = None if ddl is None else ddl.read().decode("utf-8", "surrogateescape")
+    target.mkdir(parents=True, exist_ok=True)
+    if "events" in wanted:
+        rows = write_view(read_events(sources, **filters), target / "events")
+        _say("events", rows)
+    if "transactions" in wanted:
+        rows = write_view(read_transactions(sources, **filters), target / "transactions")
+        _say("transactions", rows)
+    if "changes" in wanted:
+        with progress_over_all("changes") as progress:
+            pages = RowsPages(sources, Filters.of(**filters), ddl=text, progress=progress)
+            counts = write_changes(pages, target / "changes", zero_dates=zero_dates)
+        for name, count in sorted(counts.items()):
+            _say(f"changes/{name}", count)
+        options.say_ends(pages.ends)
+
+
+def _say(name: str, rows: int) -> None:
+    click.echo(f"{name}: {rows} rows", file=sys.stdout)

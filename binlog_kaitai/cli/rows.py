@@ -1,0 +1,51 @@
+"""`binlog-kaitai rows`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, BinaryIO
+
+import click
+
+from binlog_kaitai.cli import options
+
+
+@click.command()
+@options.sources
+@options.filters
+@options.formats("table", "json", "csv")
+@click.option(
+    "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
+)
+def command(sources: tuple[str, ...], output: str, ddl: BinaryIO | None, **filters: Any) -> None:
+    """One line for each changed row.
+
+    With --format json a line is an object: file, position, row (its number in the event), timestamp,
+    gtid, server_id, schema, table, change ("insert", "update", "delete"), before and after: objects by
+    column name, or null. Integers are numbers, DECIMAL and temporal values are text as MySQL prints them,
+    bytes are {"hex": …}, JSON columns are JSON. Columns that a row image does not have are left out.
+    Where JSON columns are logged as what changed in them, `diffs` has that.
+
+    Names of columns are the log's own (binlog_row_metadata=FULL), else those of the statements in the
+    log, else of --ddl, else c1, c2 …
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai rows -t shop.orders binlog.000024
+      binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
+    """
+    from binlog_kaitai.columns.row_objects import write_rows
+    from binlog_kaitai.options import Filters
+    from binlog_kaitai.render.row_listing import writer
+
+    text = None if ddl is None else ddl.read().decode("utf-8", "surrogateescape")
+    write = writer(output, sys.stdout.buffer)
+    ends: list[Any] = []
+    try:
+        for lines in write_rows(sources, Filters.of(**filters), ddl=text, ends=ends):
+            write(lines)
+    finally:
+        sys.stdout.buffer.flush()
+    options.say_ends(ends)

@@ -1,0 +1,128 @@
+"""A log as a folder of Parquet files: events, transactions, and the changes of each table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from binlog_kaitai.columns.changes import table_batches_of, table_schema
+from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.rows.tables import Table
+
+#: Rows and bytes of a row group, as far as they are gathered; bytes of all tables that wait to be written.
+_GROUP_ROWS, _GROUP_BYTES, _ALL_BYTES = 1 << 19, 32 << 20, 96 << 20
+
+#: Tables that are open at a time; the one longest unused is closed, and goes on in a new file.
+_MAX_OPEN = 128
+
+#: What some file system has no names with; they get percent signs and digits, as in a URL.
+_UNFIT = re.compile(r'[%/\\:*?"<>|\x00-\x1f\ud800-\udfff]')
+
+
+class PartWriter:
+    """Parquet files of one folder, one behind the other: a new one where the columns change.
+
+    Attributes
+    ----------
+    rows : int
+        How many rows have been written or wait for it.
+    waiting : int
+        Bytes of the batches that wait.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.rows = 0
+        self.waiting = 0
+        self._folder = folder
+        self._batches: list[pa.RecordBatch] = []
+        self._writer: pq.ParquetWriter | None = None
+        self._schema: pa.Schema | None = None
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Take a batch, to be written with others."""
+        if self._schema is not None and batch.schema != self._schema:
+            self.close()
+        self._schema = batch.schema
+        self._batches.append(batch)
+        self.rows += batch.num_rows
+        self.waiting += batch.nbytes
+        if self.waiting >= _GROUP_BYTES or sum(one.num_rows for one in self._batches) >= _GROUP_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits as a row group."""
+        if not self._batches:
+            return
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._next_path(), self._batches[0].schema, compression="zstd")
+        self._writer.write_table(pa.Table.from_batches(self._batches), row_group_size=_GROUP_ROWS)
+        self._batches, self.waiting = [], 0
+
+    def close(self) -> None:
+        """Write what waits and end the file."""
+        self.flush()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _next_path(self) -> Path:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        number = 1 + len(list(self._folder.glob("part-*.parquet")))
+        return self._folder / f"part-{number:05}.parquet"
+
+
+def write_view(batches: Iterable[pa.RecordBatch], folder: Path) -> int:
+    """Write record batches of one schema into a folder; gives the number of rows."""
+    writer = PartWriter(folder)
+    try:
+        for batch in batches:
+            writer.write(batch)
+    finally:
+        writer.close()
+    return writer.rows
+
+
+def write_changes(pages: RowsPages, folder: Path, *, zero_dates: str = "null") -> dict[str, int]:
+    """Write the changes of each table into its own folder, ``schema.table``.
+
+    A file has the columns that the table had at the time; Parquet readers put the files of a folder
+    together by the columns' names.
+
+    Returns
+    -------
+    Number of row images by table, all that were written also where this raises.
+    """
+    writers: dict[str, PartWriter] = {}
+    counts: dict[str, int] = {}
+    try:
+        for page in pages:
+            for table, batch in table_batches_of(page, table_schema, zero_dates):
+                name = _folder_name(table)
+                writer = writers.pop(name, None) or PartWriter(folder / name)
+                writers[name] = writer  # the last one is the newest used
+                writer.write(batch)
+                counts[name] = counts.get(name, 0) + batch.num_rows
+            _bound(writers)
+    finally:
+        for writer in writers.values():
+            writer.close()
+    return counts
+
+
+def _bound(writers: dict[str, PartWriter]) -> None:
+    if sum(writer.waiting for writer in writers.values()) > _ALL_BYTES:
+        for writer in writers.values():
+            writer.flush()
+    while len(writers) > _MAX_OPEN:
+        writers.pop(next(iter(writers))).close()
+
+
+def _folder_name(table: Table) -> str:
+    return ".".join(
+        _UNFIT.sub(lambda found: quote(found[0], errors="surrogateescape"), name) for name in table.key
+    )

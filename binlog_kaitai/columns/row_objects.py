@@ -1,0 +1,247 @@
+"""Row changes as JSON objects, many at a time: what `rows_of` and `row_object` give one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
+from binlog_kaitai.columns.rows.json_values import joined, json_values, key_text
+from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.options import Filters
+from binlog_kaitai.reader import End
+from binlog_kaitai.rows import row_objects, to_json
+from binlog_kaitai.sources import SourceLike
+
+#: What a change is, by what its first image is.
+CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
+
+
+class Objects(NamedTuple):
+    """Changed rows as columns, in the order of the log.
+
+    Attributes
+    ----------
+    events : int64 array
+        Number of the event of each row in the page's images.
+    numbers : int64 array
+        Number of each row in its event.
+    changes : Arrow array of text
+    before, after : Arrow arrays of text
+        JSON objects; null where the change has no such image.
+    diffs : Arrow array of text
+        JSON object of the changes of documents; null where there are none.
+    """
+
+    events: Any
+    numbers: Any
+    changes: Any
+    before: Any
+    after: Any
+    diffs: Any
+
+    def taken(self, rows: Any) -> Objects:
+        """Some of the rows."""
+        return Objects(*(one[rows] if isinstance(one, np.ndarray) else one.take(rows) for one in self))
+
+
+class _Failure(NamedTuple):
+    event: int
+    error: BinlogError
+
+
+def page_objects(page: RowsPage) -> Iterator[Objects]:
+    """The rows of a page as objects.
+
+    Raises
+    ------
+    BinlogError
+        After the rows of all events before the one that is wrong.
+    """
+    numbers = page.images.table_of[page.chosen]
+    failures: list[_Failure] = []
+    parts: list[Iterator[Objects]] = []
+    for number in np.unique(numbers).tolist():
+        events = page.chosen[numbers == number]
+        table = page.images.table(int(events[0]))
+        if isinstance(table, Table):
+            parts.append(_table_objects(page, table, events, failures))
+        else:
+            failures.append(_Failure(int(events[0]), page.refuse(int(events[0]))))
+    if len(parts) == 1 and not failures:
+        yield from parts[0]
+    elif found := [one for part in parts for one in part]:
+        # Rows of several tables are put into the order of the log.
+        whole = Objects(*map(_concatenated, zip(*found, strict=True)))
+        stop = min((failure.event for failure in failures), default=len(page.images))
+        order = np.lexsort((whole.numbers, whole.events))
+        yield whole.taken(order[whole.events[order] < stop])
+    if failures:
+        raise min(failures, key=lambda failure: failure.event).error
+
+
+def _concatenated(arrays: Any) -> Any:
+    return np.concatenate(arrays) if isinstance(arrays[0], np.ndarray) else pa.concat_arrays(arrays)
+
+
+def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[_Failure]) -> Iterator[Objects]:
+    """The rows of one table; stops at an event that is wrong."""
+    programs, program_of = page.images.programs()
+    for is_partial, group in groupby(
+        events.tolist(),
+        lambda index: (program := programs[program_of[index]]) is None or program.partial >= 0,
+    ):
+        chosen = np.array(list(group), dtype=np.int64)
+        while len(chosen):
+            index = int(chosen[0])
+            try:
+                if not is_partial:
+                    for found in walk(page.images, chosen, len(table.schema.columns)):
+                        try:
+                            yield _objects(table, found)
+                        except CellError as error:
+                            # The reader says what is wrong.
+                            raise MisfitError(int(found.events[error.row])) from error
+                    break
+            except MisfitError as misfit:
+                index = misfit.index
+            try:
+                yield from _by_reader(page, table, index)
+            except BinlogError as error:
+                failures.append(_Failure(index, error))
+                return
+            chosen = chosen[chosen > index]
+
+
+def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
+    rows = list(row_objects(page.event(index), table.schema))
+    if not rows:
+        return
+
+    def texts(key: str) -> Any:
+        values = [row.get(key) for row in rows]
+        made = [None if one is None else _plain(to_json(one)) for one in values]
+        return pa.array(made, pa.string())
+
+    events = np.full(len(rows), index, dtype=np.int64)
+    numbers = np.array([row["row"] for row in rows], dtype=np.int64)
+    changes = pa.array([row["change"] for row in rows], pa.string())
+    yield Objects(events, numbers, changes, texts("before"), texts("after"), texts("diffs"))
+
+
+def _objects(table: Table, found: Found) -> Objects:
+    images = _images(table, found)
+    changes = found.changes
+    rows = np.flatnonzero(changes != AFTER)
+    kinds = changes[rows]
+    names = pa.DictionaryArray.from_arrays(
+        pa.array(kinds.astype(np.int32)), pa.array([CHANGES.get(kind, "") for kind in range(4)])
+    ).cast(pa.string())
+    before = pa.array(rows, mask=kinds == INSERT)
+    after = pa.array(np.where(kinds == BEFORE, rows + 1, rows), mask=kinds == DELETE)
+    nothing = pa.nulls(len(rows), pa.string())
+    taken = images.take(before), images.take(after)
+    return Objects(found.events[rows], found.numbers[rows], names, *taken, nothing)
+
+
+def _images(table: Table, found: Found) -> Any:
+    """The JSON object of each image."""
+    count = len(found.events)
+    pieces: list[Any] = []
+    mended: list[Any] = []
+    for column in table.schema.columns:
+        starts = found.starts[column.index]
+        values = pc.fill_null(json_values(Cells(table, column, found.data, starts)), "null")
+        is_absent = starts == ABSENT
+        key = key_text(column.name)
+        if is_absent.all():
+            continue
+        if is_absent.any() or mended:
+            present = joined(pa.scalar(", " + key), values)
+            mended.append(pc.if_else(pa.array(is_absent), "", present))
+        else:
+            pieces += [pa.scalar((", " if pieces else "") + key), values]
+    if not pieces and not mended:
+        return pa.array(["{}"] * count)
+    if not mended:
+        return joined("{", *pieces, "}")
+    body = joined(*pieces, *mended, pa.array([""] * count))
+    return joined("{", body if pieces else pc.utf8_slice_codeunits(body, 2), "}")
+
+
+def write_rows(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters | None = None,
+    *,
+    ddl: str | None = None,
+    verify_checksums: bool = True,
+    ends: list[End] | None = None,
+) -> Iterator[Any]:
+    """The lines of ``rows --format json``, many at a time, as buffers of bytes.
+
+    Raises
+    ------
+    BinlogError
+        As the reader does, after the lines of all events before.
+    """
+    pages = RowsPages(source, filters or Filters(), ddl=ddl, verify_checksums=verify_checksums)
+    if ends is not None:
+        pages.ends = ends
+    for page in pages:
+        for objects in page_objects(page):
+            yield _lines(page, objects)
+
+
+def _lines(page: RowsPage, objects: Objects) -> Any:
+    """An object a line, with the keys of `binlog_kaitai.rows.row_object`."""
+    begins = np.flatnonzero(np.diff(objects.events, prepend=-1))
+    which = pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(objects.events))))
+    heads, tables = [], []
+    for index in objects.events[begins].tolist():
+        row = int(page.images.rows[index])
+        head = {"file": page.block.file, "position": int(page.block.positions[row])}
+        heads.append(_plain(to_json(head))[:-1])
+        tables.append(_plain(to_json(_facts(page, index, row)))[1:-1])
+    lines = joined(
+        pa.array(heads).take(which),
+        ', "row": ',
+        pa.array(objects.numbers).cast(pa.string()),
+        ", ",
+        pa.array(tables).take(which),
+        ', "change": "',
+        objects.changes,
+        '", "before": ',
+        pc.fill_null(objects.before, "null"),
+        ', "after": ',
+        pc.fill_null(objects.after, "null"),
+        pc.fill_null(joined(', "diffs": ', objects.diffs), ""),
+        "}\n",
+    )
+    _, offsets, data = lines.buffers()
+    return memoryview(data)[: int(np.frombuffer(offsets, dtype=np.int32)[len(lines)])]
+
+
+def _facts(page: RowsPage, index: int, row: int) -> dict[str, Any]:
+    table = page.images.table(index)
+    assert isinstance(table, Table)
+    header = page.block.header
+    return {
+        "timestamp": int(header["timestamp"][row]),
+        "gtid": page.gtid(row),
+        "server_id": int(header.numbers("server_id")[row]),
+        "schema": table.schema.schema_name,
+        "table": table.schema.table_name,
+    }
+
+
+def _plain(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

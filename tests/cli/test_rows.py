@@ -1,0 +1,49 @@
+"""`rows` and `export`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow.dataset as ds
+
+from tests.cli.conftest import Run
+from tests.corpus_files import case
+
+MIXED = case("mysql-9.7", "mixed")
+KEYS = ["file", "position", "row", "timestamp", "gtid", "server_id", "schema", "table", "change"]
+
+
+def test_rows_as_json_are_objects_with_the_documented_keys(run: Run) -> None:
+    done = run("rows", "--format", "json", *MIXED.logs)
+    found = [json.loads(line) for line in done.stdout.split("\n") if line]
+    assert done.returncode == 0
+    assert found
+    assert all(list(one) == [*KEYS, "before", "after"] for one in found)
+
+
+def test_rows_as_csv_and_table_have_a_line_each(run: Run) -> None:
+    count = run("rows", "--format", "json", *MIXED.logs).stdout.count("\n")
+    rows = list(csv.DictReader(io.StringIO(run("rows", "--format", "csv", *MIXED.logs).stdout)))
+    assert len(rows) == count
+    assert run("rows", *MIXED.logs).stdout.count("\n") == count + 1
+
+
+def test_rows_of_one_table(run: Run) -> None:
+    done = run("rows", "--format", "json", "-t", "t.s", *MIXED.logs)
+    tables = {json.loads(line)["table"] for line in done.stdout.split("\n") if line}
+    assert tables == {"s"}
+
+
+def test_export_writes_parquet(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "lake"
+    done = run("export", "--to", target, *MIXED.logs)
+    assert done.returncode == 0, done.stderr
+    assert ds.dataset(target / "events").count_rows() > ds.dataset(target / "transactions").count_rows() > 0
+    assert ds.dataset(target / "changes" / "t.s").count_rows() > 0
+    assert "changes/t.s: " in done.stdout
+    again = run("export", "--to", target, *MIXED.logs)
+    assert again.returncode == 2
+    assert "not empty" in again.stderr
