@@ -62,26 +62,31 @@ UNICODE = {
 
 
 def main() -> int:
+    TARGET.write_text(learn([Server(name) for name in SERVERS]))
+    return 0
+
+
+def learn(servers: list[Server]) -> str:
+    """The text of the file, from running servers; characters are those of the first."""
     collations: dict[str, set[int]] = {}
-    for name in SERVERS:
-        for number, charset in _collations(name):
+    for server in servers:
+        for number, charset in _collations(server):
             collations.setdefault(charset, set()).add(number)
-    server = Server(SERVERS[0])
     entries: dict[str, dict[str, Any]] = {}
     for charset in sorted(collations):
         entries[charset] = {"collations": _ranges(collations[charset])}
         if charset in UNICODE:
             entries[charset]["codec"] = UNICODE[charset]
         elif charset in BASES:
-            entries[charset].update(_entry(server, charset, BASES[charset]))
+            entries[charset].update(_entry(servers[0], charset, BASES[charset]))
     lines = (f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())
-    TARGET.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    return 0
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _collations(server: str) -> list[tuple[int, str]]:
-    table = "COLLATION_CHARACTER_SET_APPLICABILITY" if server.startswith("mariadb") else "COLLATIONS"
-    rows = Server(server).execute(f"SELECT id, character_set_name FROM information_schema.{table}")
+def _collations(server: Server) -> list[tuple[int, str]]:
+    is_mariadb = server.spec.flavour == "mariadb"
+    table = "COLLATION_CHARACTER_SET_APPLICABILITY" if is_mariadb else "COLLATIONS"
+    rows = server.execute(f"SELECT id, character_set_name FROM information_schema.{table}")
     # A collation of MariaDB may go with several character sets, each under a number of its own.
     return [(number, charset) for number, charset in rows if number]
 

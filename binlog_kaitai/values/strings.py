@@ -83,14 +83,26 @@ def _inet4(data: bytes) -> str | bytes:
 
 
 def _inet6(data: bytes) -> str | bytes:
+    """An INET6 as MariaDB prints it: the longest run of zero groups, even of one, is left out."""
     if len(data) != 16:
         return data
-    address = ipaddress.IPv6Address(data)
-    if address.ipv4_mapped is not None:
-        return f"::ffff:{address.ipv4_mapped}"
-    if not any(data[:12]) and any(data[12:14]):
-        return f"::{ipaddress.IPv4Address(data[12:])}"
-    return str(address)
+    groups = [f"{int.from_bytes(data[at : at + 2], 'big'):x}" for at in range(0, 16, 2)]
+    start, length = _longest_run(groups)
+    if start == 0 and (length == 6 or (length == 5 and groups[5] == "ffff")):
+        groups[6:] = [str(ipaddress.IPv4Address(data[12:]))]
+    if not length:
+        return ":".join(groups)
+    return ":".join(groups[:start]) + "::" + ":".join(groups[start + length :])
+
+
+def _longest_run(groups: list[str]) -> tuple[int, int]:
+    """Start and length of the first of the longest runs of zeros."""
+    best = (0, 0)
+    for start in range(len(groups)):
+        length = next((at for at, one in enumerate(groups[start:]) if one != "0"), len(groups) - start)
+        if length > best[1]:
+            best = (start, length)
+    return best
 
 
 _SPECIAL: dict[str, Callable[[bytes], str | bytes]] = {"uuid": _uuid, "inet4": _inet4, "inet6": _inet6}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -114,11 +115,11 @@ def test_changed_table_maps_give_rows_or_one_error(data: st.DataObject) -> None:
             st.integers(0, 255)
         )
     try:
-        table_map = parse_event(bytes(raw), map_event.type_code, map_event.layout).body.content
+        content: Any = parse_event(bytes(raw), map_event.type_code, map_event.layout).body.content
     except bk.BinlogError:
         return
     other = changed(event, event.raw)
-    other.table_map = table_map
+    other.table_map = content
     read(other)
 
 

@@ -36,6 +36,9 @@ def test_char_and_binary(metadata: str, optional: bytes, data: str, value: objec
         ("inet6", 16, "20010db8" + "00" * 11 + "01", "2001:db8::1"),
         ("inet6", 16, "00" * 10 + "ffff7f000001", "::ffff:127.0.0.1"),
         ("inet6", 16, "", "::"),
+        ("inet6", 16, "00010000000200000000000300040005", "1:0:2::3:4:5"),
+        ("inet6", 16, "00010002000000030004000500060007", "1:2::3:4:5:6:7"),
+        ("inet6", 16, "00" * 12 + "00010002", "::0.1.0.2"),
     ],
 )
 def test_mariadbs_types_that_look_like_binary(type_name: str, size: int, data: str, value: str) -> None:
