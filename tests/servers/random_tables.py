@@ -155,7 +155,8 @@ def _uuid(choose: random.Random) -> tuple[str, Make]:
     def make(one: random.Random) -> str:
         tail = one.getrandbits(60)
         version = f"{one.choice('1457')}{one.getrandbits(12):03x}"
-        return f"'{one.getrandbits(32):08x}-{one.getrandbits(16):04x}-{version}-8{tail >> 48:03x}-{tail % 2**48:012x}'"
+        head = f"{one.getrandbits(32):08x}-{one.getrandbits(16):04x}"
+        return f"'{head}-{version}-8{tail >> 48:03x}-{tail % 2**48:012x}'"
 
     return "UUID", make
 
