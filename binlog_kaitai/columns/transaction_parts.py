@@ -1,6 +1,6 @@
 """What a block says of each transaction in it, and the parts of one transaction put together.
 
-Most transactions lie in one block and are one part: a row of the columns that `columns_of` makes.
+Most transactions lie in one block and are one part: a row of the batch that `parts_of` makes.
 """
 
 from __future__ import annotations
@@ -10,29 +10,30 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import Outcome, Role, Roles, Segments
+from binlog_kaitai.columns.boundaries import Outcome, Role, Roles
+from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.row_counts import UNKNOWN
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import GTID_TYPES
 
-#: Schema and table.
-Name = tuple[str, str]
-
 #: Kinds of row changes, and the types of rows events that make them.
-_CHANGES = ("write_", "update_", "delete_")
-CHANGES: tuple[frozenset[int], ...] = tuple(
-    frozenset(kind for kind in ROWS_TYPES if change in EventType(kind).name) for change in _CHANGES
-)
-
-_COMPRESSED_TYPES = frozenset(kind.value for kind in EventType if "compressed" in kind.name) | {
-    EventType.transaction_payload_event
+_CHANGES = {
+    f"rows_{name}": [kind for kind in ROWS_TYPES if change in EventType(kind).name]
+    for name, change in (("inserted", "write_"), ("updated", "update_"), ("deleted", "delete_"))
 }
-_QUERIES = (EventType.query_event, EventType.query_compressed_event, EventType.execute_load_query_event)
+_COMPRESSED_TYPES = [
+    kind.value
+    for kind in EventType
+    if "compressed" in kind.name or kind == EventType.transaction_payload_event
+]
+_QUERIES = (EventType.query_event, EventType.query_compressed_event)
 _TIMES = ("original_commit_timestamp", "immediate_commit_timestamp")
 _CLOCK = ("last_committed", "sequence_number")
 #: Of MariaDB's GTID events: column and field.
@@ -42,66 +43,34 @@ _OF_MARIADB = {
     "is_rollback_alter": "is_rollback_alter",
 }
 
-
-class Parts:
-    """The transactions of one block, a row each, as arrays; None for what is unknown is `missing`."""
-
-    def __init__(self, block: Block, found: Roles, segments: Segments) -> None:
-        self._block, self._found = block, found
-        self._rows, self._starts = segments.rows, segments.starts
-        self._count = len(segments.starts)
-        #: For each event the number of its transaction, -1 outside of all.
-        self.number_of = np.full(len(block), -1, dtype=np.int64)
-        lengths = np.diff(np.append(self._starts, len(self._rows)))
-        self.number_of[self._rows] = np.repeat(np.arange(self._count), lengths)
-        self._lengths = lengths
-
-    def __len__(self) -> int:
-        return self._count
-
-    @property
-    def first(self) -> Any:
-        """The first event of each."""
-        return self._rows[self._starts]
-
-    @property
-    def last(self) -> Any:
-        """The last event of each."""
-        return self._rows[self._starts + self._lengths - 1]
-
-    def sums(self, rows: Any, values: Any) -> Any:
-        """The sum over the events of each, of values that some events have."""
-        numbers = self.number_of[rows]
-        inside = numbers >= 0
-        out = np.zeros(self._count, dtype=np.int64)
-        np.add.at(out, numbers[inside], values[inside])
-        return out
-
-    def any(self, mask: Any) -> Any:
-        """Whether any event of each is one of those that the mask marks."""
-        out = np.zeros(self._count, dtype=np.bool_)
-        numbers = self.number_of[mask]
-        out[numbers[numbers >= 0]] = True
-        return out
-
-    def first_of(self, rows: Any) -> Any:
-        """Index in `rows`, which are in order, of the first event of each; -1 where it has none."""
-        out = np.full(self._count, -1, dtype=np.int64)
-        numbers = self.number_of[rows]
-        inside = np.flatnonzero(numbers >= 0)[::-1]
-        out[numbers[inside]] = inside
-        return out
-
-    def last_of(self, rows: Any) -> Any:
-        """The same of the last one."""
-        out = np.full(self._count, -1, dtype=np.int64)
-        numbers = self.number_of[rows]
-        inside = np.flatnonzero(numbers >= 0)
-        out[numbers[inside]] = inside
-        return out
+#: A part: `start` and `end` are the least and the last time stamp, in seconds; `outcome` is that of the last
+#: event that ends a transaction, `meant` what the first statement is; `schema`, `has_type` are for filters.
+PART_SCHEMA = pa.schema(
+    {
+        "position": pa.int64(),
+        "end_position": pa.int64(),
+        "gtid": pa.string(),
+        "server_id": pa.int64(),
+        "start": pa.int64(),
+        "end": pa.int64(),
+        "events": pa.int64(),
+        "is_begun": pa.bool_(),
+        "is_compressed": pa.bool_(),
+        **{name: pa.int64() for name in (*_TIMES, *_CLOCK, *_OF_MARIADB)},
+        "xid": pa.uint64(),
+        "thread_id": pa.int64(),
+        "outcome": pa.int8(),
+        "meant": pa.int8(),
+        "statement": pa.string(),
+        "schema": pa.string(),
+        "has_type": pa.bool_(),
+        "tables": pa.list_(pa.string()),
+        **{name: pa.int64() for name in _CHANGES},
+    }
+)
 
 
-def columns_of(
+def parts_of(
     block: Block,
     found: Roles,
     parts: Parts,
@@ -112,8 +81,8 @@ def columns_of(
     *,
     types: list[int],
     with_schemas: bool,
-) -> dict[str, list[Any]]:
-    """The columns of all parts of a block, as lists.
+) -> pa.RecordBatch:
+    """All parts in a block; see :data:`PART_SCHEMA`.
 
     Parameters
     ----------
@@ -126,122 +95,122 @@ def columns_of(
     """
     first, last = parts.first, parts.last
     stamps = block.header["timestamp"]
-    columns: dict[str, list[Any]] = {
-        "position": block.positions[first].tolist(),
-        "end_position": block.end_positions[last].tolist(),
+    columns: dict[str, Any] = {
+        "position": block.positions[first],
+        "end_position": block.end_positions[last],
         "gtid": _gtids(gtids, pool, first),
-        "server_id": block.header.numbers("server_id")[first].tolist(),
+        "server_id": block.header.numbers("server_id")[first],
         "start": _earliest(stamps, parts),
-        "end": stamps[last].tolist(),
-        "events": parts.sums(np.arange(len(block)), np.ones(len(block), np.int64)).tolist(),
-        "is_begun": parts.any(found.roles == Role.BEGIN).tolist(),
-        "is_compressed": parts.any(np.isin(block.types, list(_COMPRESSED_TYPES))).tolist(),
+        "end": stamps[last],
+        "events": parts.lengths,
+        "is_begun": parts.any(found.roles == Role.BEGIN),
+        "is_compressed": parts.any(np.isin(block.types, _COMPRESSED_TYPES)),
         **_of_gtid_events(block, parts),
         "xid": _xids(block, parts),
         "thread_id": _threads(block, parts),
         **_outcomes(block, found, parts, with_schemas=with_schemas),
-        "has_type": parts.any(np.isin(block.types, types)).tolist(),
+        "has_type": parts.any(np.isin(block.types, types)),
         "tables": _tables(parts, images),
+        **{name: _sums_of_counts(block, parts, kinds, images, counts) for name, kinds in _CHANGES.items()},
     }
-    for name, kinds in zip(("rows_inserted", "rows_updated", "rows_deleted"), CHANGES, strict=True):
-        columns[name] = _sums_of_counts(block, parts, kinds, images, counts)
-    return columns
+    arrays = [
+        pa.array(columns[field.name]).cast(field.type, safe=False)
+        if isinstance(columns[field.name], np.ndarray)
+        else pa.array(columns[field.name], field.type)
+        if isinstance(columns[field.name], list)
+        else columns[field.name].cast(field.type)
+        for field in PART_SCHEMA
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=PART_SCHEMA)
 
 
-def _gtids(gtids: Column, pool: Pool, first: Any) -> list[str | None]:
-    places, lengths = (-gtids.first[first] - 1).tolist(), gtids.second[first].tolist()
-    texts = (pool.read(place, length) for place, length in zip(places, lengths, strict=True))
-    return [None if text == b"null" else text[1:-1].decode() for text in texts]
+def _gtids(gtids: Column, pool: Pool, first: Any) -> pa.Array:
+    """The GTIDs without the quotes of their JSON text; all lie in the pool."""
+    starts, lengths = -gtids.first[first] - 1, gtids.second[first]
+    valid = (starts != pool.null[0]) | (lengths != pool.null[1])
+    data, offsets = take_ranges(pool.array(), starts + 1, np.where(valid, lengths - 2, 0))
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(first), buffers)
 
 
-def _earliest(stamps: Any, parts: Parts) -> list[int]:
+def _earliest(stamps: Any, parts: Parts) -> Any:
     """When each began: a GTID event is made at the end, the first statement's events before it."""
-    out = np.full(len(parts), np.iinfo(np.int64).max, dtype=np.int64)
-    numbers = parts.number_of
-    inside = (numbers >= 0) & (stamps > 0)
-    np.minimum.at(out, numbers[inside], stamps[inside])
-    return np.where(out == np.iinfo(np.int64).max, 0, out).tolist()  # type: ignore[no-any-return]
+    never = np.iinfo(np.int64).max
+    least = parts.least(np.where(stamps > 0, stamps, never))
+    return np.where(least == never, 0, least)
 
 
-def _of_gtid_events(block: Block, parts: Parts) -> dict[str, list[Any]]:
+def _of_gtid_events(block: Block, parts: Parts) -> dict[str, Any]:
     """What the GTID event of each says, by the layouts, or by the reader where they do not reach."""
-    out: dict[str, list[Any]] = {name: [None] * len(parts) for name in (*_TIMES, *_CLOCK, *_OF_MARIADB)}
+    names = (*_TIMES, *_CLOCK, *_OF_MARIADB)
+    values = {name: np.zeros(len(parts), dtype=np.int64) for name in names}
+    known = {name: np.zeros(len(parts), dtype=np.bool_) for name in names}
     for kind in GTID_TYPES:
         rows = block.rows_of(kind)
         if not len(rows):
             continue
-        body = block.body(kind)
-        is_reached = kind == EventType.gtid_event or "last_committed" in body
-        numbers = parts.number_of[rows].tolist()
+        body, numbers = block.body(kind), parts.number_of[rows]
+        fields = _OF_MARIADB if kind == EventType.gtid_event else {name: name for name in (*_TIMES, *_CLOCK)}
+        is_reached = "flags" in body and body.layout.complete
+        for name, path in fields.items() if is_reached else ():
+            if path in body:
+                values[name][numbers] = body.numbers(path)
+                known[name][numbers] = _is_there(body, path)
         for index in np.flatnonzero(~body.fits).tolist() if is_reached else range(len(rows)):
-            _take_from(block.event(int(rows[index])).body, out, numbers[index])
-        if is_reached:
-            _take_all(body, kind, out, numbers)
-    return out
+            content = block.event(int(rows[index])).body
+            for name, path in fields.items():
+                value = getattr(content, path, None)
+                known[name][numbers[index]] = value is not None
+                values[name][numbers[index]] = value or 0
+    return {name: pa.array(values[name], mask=~known[name]) for name in names}
 
 
-def _take_all(body: Any, kind: int, out: dict[str, list[Any]], numbers: list[int]) -> None:
-    names = _OF_MARIADB if kind == EventType.gtid_event else {}
-    for name, values in out.items():
-        path = names.get(name, name)
-        # What MariaDB calls a sequence number is the GTID's.
-        if path not in body or (kind == EventType.gtid_event) != (name in _OF_MARIADB):
-            continue
-        condition = "has_commit_timestamps" if name in _TIMES else path
-        mask = body.mask(path) & body.fits
-        if condition in body and condition != path:
-            mask = mask & body.numbers(condition).astype(np.bool_)
-        found = body.numbers(path).tolist()
-        for index in np.flatnonzero(mask).tolist():
-            values[numbers[index]] = found[index]
+def _is_there(body: Any, path: str) -> Any:
+    condition = "has_commit_timestamps"
+    if path in _TIMES and condition in body:
+        return body.numbers(condition).astype(np.bool_)
+    return body.mask(path)
 
 
-def _take_from(body: Any, out: dict[str, list[Any]], number: int) -> None:
-    is_mariadb = hasattr(body, "domain_id")
-    for name, values in out.items():
-        if is_mariadb == (name in _OF_MARIADB):
-            values[number] = getattr(body, _OF_MARIADB.get(name, name), None)
-
-
-def _xids(block: Block, parts: Parts) -> list[int | None]:
+def _xids(block: Block, parts: Parts) -> pa.Array:
     rows = block.rows_of(EventType.xid_event)
-    if not len(rows):
-        return [None] * len(parts)
-    values = block.body(EventType.xid_event).numbers("xid")
-    index = parts.last_of(rows)
-    return [int(values[at]) if at >= 0 else None for at in index.tolist()]
+    values = block.body(EventType.xid_event).numbers("xid") if len(rows) else np.zeros(0, dtype=np.uint64)
+    return _picked(values.astype(np.uint64), parts.last_of(rows))
 
 
-def _threads(block: Block, parts: Parts) -> list[int | None]:
+def _threads(block: Block, parts: Parts) -> pa.Array:
     """The connection, by the first statement of each."""
-    rows = np.sort(np.concatenate([block.rows_of(kind) for kind in _QUERIES]))
+    kinds = [kind for kind in (*_QUERIES, EventType.execute_load_query_event) if len(block.rows_of(kind))]
     values = np.zeros(len(block), dtype=np.int64)
-    for kind in _QUERIES:
-        if len(block.rows_of(kind)):
-            values[block.rows_of(kind)] = block.body(kind).numbers("thread_id")
-    index = parts.first_of(rows)
-    return [int(values[rows[at]]) if at >= 0 else None for at in index.tolist()]
+    has_one = np.zeros(len(block), dtype=np.bool_)
+    for kind in kinds:
+        values[block.rows_of(kind)] = block.body(kind).numbers("thread_id")
+        has_one[block.rows_of(kind)] = True
+    rows = np.flatnonzero(has_one)
+    return _picked(values[rows], parts.first_of(rows))
 
 
-def _outcomes(block: Block, found: Roles, parts: Parts, *, with_schemas: bool) -> dict[str, list[Any]]:
+def _picked(values: Any, index: Any) -> pa.Array:
+    """Some of the values; null where the index is -1."""
+    padded = np.append(values, values.dtype.type(0))
+    return pa.array(padded[index], mask=index < 0)
+
+
+def _outcomes(block: Block, found: Roles, parts: Parts, *, with_schemas: bool) -> dict[str, Any]:
     """How each ended, what its first statement is, and that statement's text if it is a definition."""
     ends = np.flatnonzero(found.roles == Role.END)
-    at = parts.last_of(ends)
-    outcome = np.where(at >= 0, found.outcomes[ends][at], Outcome.OPEN) if len(ends) else np.zeros(len(parts))
+    outcome = np.append(found.outcomes[ends], np.int8(Outcome.OPEN))[parts.last_of(ends)]
     statements = np.flatnonzero(found.roles == Role.STATEMENT)
     at = parts.first_of(statements)
-    meant = (
-        np.where(at >= 0, found.outcomes[statements][at], Outcome.OPEN)
-        if len(statements)
-        else np.zeros(len(parts))
-    )
+    meant = np.append(found.outcomes[statements], np.int8(Outcome.OPEN))[at]
     texts: list[str | None] = [None] * len(parts)
     for number in np.flatnonzero(meant == Outcome.DDL).tolist():
         texts[number] = _text(block.event(int(statements[at[number]])))
     schemas: list[str | None] = [None] * len(parts)
-    for kind in (EventType.query_event, EventType.query_compressed_event) if with_schemas else ():
+    for kind in _QUERIES if with_schemas else ():
         _take_schemas(block, kind, parts, schemas)
-    return {"outcome": outcome.tolist(), "meant": meant.tolist(), "statement": texts, "schema": schemas}
+    return {"outcome": outcome, "meant": meant, "statement": texts, "schema": schemas}
 
 
 def _take_schemas(block: Block, kind: int, parts: Parts, out: list[str | None]) -> None:
@@ -262,30 +231,28 @@ def _text(event: Any) -> str | None:
     return None if query is None else query.decode("utf-8", "backslashreplace")
 
 
-def _tables(parts: Parts, images: Images) -> list[list[Name]]:
+def _tables(parts: Parts, images: Images) -> pa.Array:
     """The tables whose rows each changes, in the order in which it first does."""
-    out: list[list[Name]] = [[] for _ in range(len(parts))]
-    if not len(images):
-        return out
-    numbers = parts.number_of[images.rows]
-    span = len(images.tables) + 1
-    _, first = np.unique(numbers * span + images.table_of + 1, return_index=True)
-    for index in np.sort(first).tolist():
-        table = images.table(index)
-        if numbers[index] >= 0 and isinstance(table, Table):
-            schema, name = table.key
-            _add(out[numbers[index]], (_plain(schema), _plain(name)))
-    return out
-
-
-def _add(names: list[Name], name: Name) -> None:
+    known: dict[str, int] = {}
+    names = [_name(table) if isinstance(table, Table) else "" for table in images.tables]
     # A table that was redefined has several table maps.
-    if name not in names:
-        names.append(name)
+    codes = np.array([*(known.setdefault(name, len(known)) for name in names), -1], dtype=np.int64)
+    of_event, numbers = codes[images.table_of], parts.number_of[images.rows]
+    is_named = np.array([name != "" for name in known] + [False])[of_event]
+    chosen = np.flatnonzero((numbers >= 0) & is_named)
+    _, first = np.unique(numbers[chosen] * (len(known) + 1) + of_event[chosen], return_index=True)
+    order = chosen[np.sort(first)]
+    counts = np.bincount(numbers[order], minlength=len(parts))
+    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+    texts = pa.DictionaryArray.from_arrays(
+        pa.array(of_event[order].astype(np.int32)), pa.array(list(known), pa.string())
+    )
+    return pa.ListArray.from_arrays(pa.array(offsets), texts.cast(pa.string()))
 
 
-def _plain(name: str) -> str:
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+def _name(table: Table) -> str:
+    text = ".".join(table.key)
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _decode(raw: bytes) -> str:
@@ -293,22 +260,20 @@ def _decode(raw: bytes) -> str:
 
 
 def _sums_of_counts(
-    block: Block, parts: Parts, kinds: frozenset[int], images: Images, counts: Any
-) -> list[int | None]:
-    chosen = np.flatnonzero(np.isin(block.types[images.rows], list(kinds)))
+    block: Block, parts: Parts, kinds: Sequence[int], images: Images, counts: Any
+) -> pa.Array:
+    chosen = np.flatnonzero(np.isin(block.types[images.rows], kinds))
     rows, values = images.rows[chosen], counts[chosen]
-    total = parts.sums(rows, np.maximum(values, 0)).tolist()
-    numbers = parts.number_of[rows[values == UNKNOWN]]
-    for number in set(numbers[numbers >= 0].tolist()):
-        total[number] = None
-    return total  # type: ignore[no-any-return]
+    is_unknown = np.zeros(len(block), dtype=np.bool_)
+    is_unknown[rows[values == UNKNOWN]] = True
+    return pa.array(parts.sums(rows, np.maximum(values, 0)), mask=parts.any(is_unknown))
 
 
 def join(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Parts of one transaction, in order, as one."""
     whole = dict(parts[0])
     for part in parts[1:]:
-        for name in ("events", "rows_inserted", "rows_updated", "rows_deleted"):
+        for name in ("events", *_CHANGES):
             is_known = None not in (whole[name], part[name])
             whole[name] = whole[name] + part[name] if is_known else None
         whole["tables"] = list(dict.fromkeys((*whole["tables"], *part["tables"])))

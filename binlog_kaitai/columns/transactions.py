@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
@@ -19,11 +20,12 @@ from binlog_kaitai.columns.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.row_counts import row_counts
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.transaction_parts import Parts, columns_of, join
+from binlog_kaitai.columns.transaction_parts import PART_SCHEMA, join, parts_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name
@@ -125,10 +127,10 @@ def _batches(
                 found = next(blocks, None)
             except BinlogError as caught:
                 error, found = caught, log.finish()
-            if found:
-                rows = [row for row in found if choice.takes(row)]
-                if rows:
-                    yield _batch(source.name, rows)
+            for part in found or ():
+                chosen = choice.of(part)
+                if len(chosen):
+                    yield _batch(source.name, chosen)
             if error is not None:
                 raise error.at(file=source.name, position=0) from error.__cause__
             if found is None:
@@ -136,7 +138,7 @@ def _batches(
 
 
 class _Log:
-    """One file, as lists of finished transactions."""
+    """One file, as batches of finished transactions; see `transaction_parts.PART_SCHEMA`."""
 
     def __init__(self, source: Source, verify_checksums: bool, block_size: int, filters: Filters) -> None:
         self._source = source
@@ -147,7 +149,7 @@ class _Log:
         self._gtids, self._tables, self._boundaries = GtidColumns(), Tables(Definitions()), Boundaries()
         self._open: dict[str, Any] | None = None
 
-    def read(self) -> Iterator[list[dict[str, Any]]]:
+    def read(self) -> Iterator[list[pa.RecordBatch]]:
         """What each block finishes, and at the end what is left open."""
         try:
             with self._source.open() as stream:
@@ -164,12 +166,12 @@ class _Log:
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=self._source.name) from error
 
-    def finish(self) -> list[dict[str, Any]]:
+    def finish(self) -> list[pa.RecordBatch]:
         """The transaction that is open, if one is."""
         left, self._open = self._open, None
-        return [] if left is None else [left]
+        return [] if left is None else [_one(left)]
 
-    def _take(self, block: Block) -> Iterator[list[dict[str, Any]]]:
+    def _take(self, block: Block) -> Iterator[list[pa.RecordBatch]]:
         failures: dict[int, BinlogError] = {}
         if self._verify_checksums:
             for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
@@ -186,16 +188,15 @@ class _Log:
         if failures:
             raise failures[min(failures)]
 
-    def _finished(self, block: Block, gtids: Column, pool: Pool) -> list[dict[str, Any]]:
+    def _finished(self, block: Block, gtids: Column, pool: Pool) -> list[pa.RecordBatch]:
         images, roles = Images(block, self._tables), roles_of(block)
         segments = self._boundaries.divide(roles)
         if not len(block):
             return []
-        parts = Parts(block, roles, segments)
-        columns = columns_of(
+        batch = parts_of(
             block,
             roles,
-            parts,
+            Parts(block, segments),
             gtids,
             pool,
             images,
@@ -203,13 +204,28 @@ class _Log:
             types=self._types,
             with_schemas=self._with_schemas,
         )
-        rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        begin, end = 0, len(batch)
+        found = []
         if segments.continues and self._open is not None:
-            rows[0] = join([self._open, rows[0]])
-        elif self._open is not None:
-            rows.insert(0, self._open)
-        self._open = rows.pop() if segments.is_open else None
-        return rows
+            self._open = join([self._open, _row(batch, 0)])
+            begin = 1
+        if self._open is not None and (end > begin or not segments.is_open):
+            found += self.finish()
+        if segments.is_open and end > begin:
+            end -= 1
+            self._open = _row(batch, end)
+        if end > begin:
+            found.append(batch.slice(begin, end - begin))
+        return found
+
+
+def _row(batch: pa.RecordBatch, number: int) -> dict[str, Any]:
+    row: dict[str, Any] = batch.slice(number, 1).to_pylist()[0]
+    return row
+
+
+def _one(row: dict[str, Any]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([row], schema=PART_SCHEMA)
 
 
 def _check(block: Block, failures: dict[int, BinlogError]) -> None:
@@ -228,14 +244,18 @@ class _Choice:
     def __init__(self, filters: Filters, *, is_first: bool, is_last: bool) -> None:
         self.is_over = False
         self._filters = filters
+        self._has_filters = bool(filters)
         self._start = filters.start_position if is_first else None
         self._stop = filters.stop_position if is_last else None
 
-    def takes(self, row: dict[str, Any]) -> bool:
-        """Whether a transaction is wanted."""
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The transactions that are wanted."""
+        if not self._has_filters:
+            return batch
+        return batch.filter(pa.array([self._takes(row) for row in batch.to_pylist()]))
+
+    def _takes(self, row: dict[str, Any]) -> bool:
         filters = self._filters
-        if not filters:
-            return True
         self.is_over |= self._stop is not None and row["position"] >= self._stop
         self.is_over |= filters.stop_timestamp is not None and row["start"] >= filters.stop_timestamp
         if self.is_over or (self._start is not None and row["position"] < self._start):
@@ -249,37 +269,40 @@ class _Choice:
         return filters.takes_gtid(row["gtid"]) and self._takes_names(row)
 
     def _takes_names(self, row: dict[str, Any]) -> bool:
-        if not (self._filters.databases or self._filters.tables):
+        databases, tables = self._filters.databases, self._filters.tables
+        names = [name for name in row["tables"] if not tables or name in tables]
+        if not databases:
+            return bool(names) or not tables
+        if any(name.startswith(f"{database}.") for name in names for database in databases):
             return True
-        names = [*row["tables"], (row["schema"], None)]
-        return any(self._filters.takes_names(*name) for name in names)
+        return not tables and row["schema"] in databases
 
 
-def _batch(file: str, rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    name = file.encode("utf-8", "backslashreplace").decode()
-    columns = {field.name: [row.get(field.name) for row in rows] for field in TRANSACTIONS_SCHEMA}
-    columns["file"] = [name] * len(rows)
-    columns["start"] = [row["start"] * _SECOND or None for row in rows]
+def _batch(file: str, parts: pa.RecordBatch) -> pa.RecordBatch:
+    """Finished transactions as the view shows them."""
+    columns = dict(zip(PART_SCHEMA.names, parts.columns, strict=True))
+    start = columns["start"].to_numpy()
+    original = columns["original_commit_timestamp"].fill_null(0).to_numpy()
+    committed = np.where(original > 0, original // _SECOND, columns["end"].to_numpy())
+    columns["file"] = pa.repeat(file.encode("utf-8", "backslashreplace").decode(), len(parts))
+    columns["duration"] = pa.array(np.maximum(committed - start, 0), mask=start == 0)
+    columns["start"] = pa.array(start * _SECOND, mask=start == 0)
     for time in ("original_commit_timestamp", "immediate_commit_timestamp"):
-        columns[time] = [value or None for value in columns[time]]
-    columns["duration"] = [_duration(row) for row in rows]
-    columns["kind"] = [_kind(row) for row in rows]
-    columns["tables"] = [[".".join(one) for one in row["tables"]] for row in rows]
-    columns["bytes"] = [row["end_position"] - row["position"] for row in rows]
-    columns["thread_id"] = [
-        row["thread_id"] if row["thread_id"] is not None else row["gtid_thread"] for row in rows
-    ]
-    return pa.RecordBatch.from_pydict(columns, schema=TRANSACTIONS_SCHEMA)
+        values = columns[time].fill_null(0).to_numpy()
+        columns[time] = pa.array(values, mask=values == 0)
+    columns["kind"] = _kinds(columns)
+    columns["bytes"] = pa.array(columns["end_position"].to_numpy() - columns["position"].to_numpy())
+    columns["thread_id"] = pc.coalesce(columns["thread_id"], columns["gtid_thread"])
+    arrays = [columns[field.name].cast(field.type) for field in TRANSACTIONS_SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=TRANSACTIONS_SCHEMA)
 
 
-def _duration(row: dict[str, Any]) -> int | None:
-    committed = (row["original_commit_timestamp"] or 0) // _SECOND or row["end"]
-    return max(committed - row["start"], 0) if row["start"] else None
-
-
-def _kind(row: dict[str, Any]) -> str:
-    is_begun = row["is_begun"] or row["is_standalone"] is False
-    outcome = Outcome.ROLLBACK if row["is_rollback_alter"] else Outcome(row["outcome"])
-    if outcome is Outcome.OPEN and not is_begun:
-        outcome = Outcome(row["meant"])
-    return outcome.name.lower()
+def _kinds(columns: dict[str, Any]) -> pa.Array:
+    # MariaDB's transactions have no BEGIN; a statement that is one by itself is marked as standalone.
+    is_begun = columns["is_begun"].to_numpy(zero_copy_only=False)
+    is_begun = is_begun | (columns["is_standalone"].fill_null(1).to_numpy() == 0)
+    outcome, meant = columns["outcome"].to_numpy(), columns["meant"].to_numpy()
+    outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)
+    outcome = np.where(columns["is_rollback_alter"].fill_null(0).to_numpy() == 1, Outcome.ROLLBACK, outcome)
+    names = pa.array([one.name.lower() for one in Outcome])
+    return pa.DictionaryArray.from_arrays(pa.array(outcome.astype(np.int8)), names).cast(pa.string())

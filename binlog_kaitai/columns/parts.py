@@ -1,0 +1,80 @@
+"""Values of events gathered to values of transactions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.boundaries import Segments
+
+
+class Parts:
+    """The transactions of one block, numbered; values of events become values of transactions.
+
+    Attributes
+    ----------
+    number_of : int64 array
+        For each event the number of its transaction, -1 outside of all.
+    """
+
+    def __init__(self, block: Block, segments: Segments) -> None:
+        self._rows, self._starts = segments.rows, segments.starts
+        self._count = len(segments.starts)
+        self.number_of = np.full(len(block), -1, dtype=np.int64)
+        lengths = np.diff(np.append(self._starts, len(self._rows)))
+        self.number_of[self._rows] = np.repeat(np.arange(self._count), lengths)
+        self._lengths = lengths
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def first(self) -> Any:
+        """The first event of each."""
+        return self._rows[self._starts]
+
+    @property
+    def last(self) -> Any:
+        """The last event of each."""
+        return self._rows[self._starts + self._lengths - 1]
+
+    @property
+    def lengths(self) -> Any:
+        """The number of events of each."""
+        return self._lengths
+
+    def sums(self, rows: Any, values: Any) -> Any:
+        """The sum over the events of each, of values that some events have."""
+        numbers = self.number_of[rows]
+        inside = numbers >= 0
+        sums = np.bincount(numbers[inside], weights=values[inside], minlength=self._count)
+        return sums.astype(np.int64)
+
+    def least(self, values: Any) -> Any:
+        """The least of a value that all events have."""
+        return np.minimum.reduceat(values[self._rows], self._starts) if self._count else self._starts
+
+    def any(self, mask: Any) -> Any:
+        """Whether any event of each is one of those that the mask marks."""
+        out = np.zeros(self._count, dtype=np.bool_)
+        numbers = self.number_of[mask]
+        out[numbers[numbers >= 0]] = True
+        return out
+
+    def first_of(self, rows: Any) -> Any:
+        """Index in `rows`, which are in order, of the first event of each; -1 where it has none."""
+        out = np.full(self._count, -1, dtype=np.int64)
+        numbers = self.number_of[rows]
+        inside = np.flatnonzero(numbers >= 0)[::-1]
+        out[numbers[inside]] = inside
+        return out
+
+    def last_of(self, rows: Any) -> Any:
+        """The same of the last one."""
+        out = np.full(self._count, -1, dtype=np.int64)
+        numbers = self.number_of[rows]
+        inside = np.flatnonzero(numbers >= 0)
+        out[numbers[inside]] = inside
+        return out
