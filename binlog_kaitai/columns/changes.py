@@ -66,29 +66,45 @@ def table_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some events about one table as batches of a schema, fitted by name."""
     for found in walk(page.images, events, len(table.schema.columns)):
-        columns = [_change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
-        own = {column.name: column for column in table.schema.columns}
-        for field in list(schema)[len(META_FIELDS) :]:
-            column = own.get(field.name)
-            if column is None:
-                columns.append(pa.nulls(len(found.events), field.type))
-                continue
+        yield from _fitted(page, table, found, zero_dates, schema)
+
+
+def _fitted(
+    page: RowsPage, table: Table, found: Found, zero_dates: str, schema: Any
+) -> Iterator[pa.RecordBatch]:
+    columns = [_change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
+    own = {column.name: column for column in table.schema.columns}
+    for field in list(schema)[len(META_FIELDS) :]:
+        column = own.get(field.name)
+        if column is None:
+            columns.append(pa.nulls(len(found.events), field.type))
+            continue
+        try:
             array = column_array(page, found, table, column, zero_dates)
-            columns.append(array if array.type == field.type else array.cast(field.type))
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        except CellError as error:
+            before = found.before(error.row)
+            if len(before.events):
+                yield from _fitted(page, table, before, zero_dates, schema)
+            own_words = _placed(error.error, table, column.name)
+            raise page.refuse(int(found.events[error.row]), own_words) from error
+        columns.append(array if array.type == field.type else array.cast(field.type))
+    yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def column_array(page: RowsPage, found: Found, table: Table, column: Column, zero_dates: str) -> Any:
-    """The values of one column; null where the image does not have it."""
+    """The values of one column; null where the image does not have it.
+
+    Raises
+    ------
+    CellError
+        A value is none.
+    """
     starts = found.starts[column.index]
     rows = _changed_in_parts(found, table, column)
     if len(rows):
         starts = starts.copy()
         starts[rows] = ABSENT
-    try:
-        array = build(Cells(table, column, found.data, starts), zero_dates)
-    except CellError as error:
-        raise _located(page, found, table, column.name, error) from error
+    array = build(Cells(table, column, found.data, starts), zero_dates)
     if len(rows):
         values = array.to_pylist()
         for row, value in zip(rows.tolist(), _by_reader(page, found, table, column, rows), strict=True):
@@ -112,9 +128,12 @@ def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows:
     for row in rows.tolist():
         if found.events[row] != event:
             event = int(found.events[row])
-            images = list(rows_of(page.event(event), table.schema))
+            try:
+                images = list(rows_of(page.event(event), table.schema))
+            except BinlogError as error:
+                raise CellError(row, error) from error
         after = images[int(found.numbers[row])].after or {}
-        yield after.get(column.name)
+        yield plain_value(after.get(column.name), column, pa.string())
 
 
 def reader_batches(
@@ -150,10 +169,6 @@ def reader_batches(
 
 def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
     return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
-
-
-def _located(page: RowsPage, found: Found, table: Table, name: str, error: CellError) -> BinlogError:
-    return page.event(int(found.events[error.row])).locate(_placed(error.error, table, name))
 
 
 def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:

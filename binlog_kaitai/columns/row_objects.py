@@ -109,7 +109,9 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[_Fa
                         try:
                             yield _objects(table, found)
                         except CellError as error:
-                            # The reader says what is wrong.
+                            before = found.before(error.row)
+                            if len(before.events):
+                                yield _objects(table, before)
                             raise MisfitError(int(found.events[error.row])) from error
                     break
             except MisfitError as misfit:

@@ -93,7 +93,7 @@ def _arrow_value(value: Any, kind: Any) -> Any:
         return Decimal(value)
     if pa.types.is_duration(kind) and isinstance(value, timedelta):
         return value
-    return str(value) if isinstance(value, str) else value
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 @pytest.mark.parametrize(

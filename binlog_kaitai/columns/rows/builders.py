@@ -15,6 +15,7 @@ import pyarrow as pa
 from binlog_kaitai.columns.rows import number_kernels, strings, time_kernels
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.documents import documents
 from binlog_kaitai.columns.rows.time_kernels import FINE, WRONG, ZERO
 from binlog_kaitai.columns.rows.widths import decimal_groups
 from binlog_kaitai.errors import GrammarError
@@ -71,10 +72,10 @@ def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null")
             raise GrammarError(f"a date that no calendar has: {value}")
         return None
     if pa.types.is_string(kind) and value is not None:
-        return strings.escaped(value) if isinstance(value, bytes) else text_form(value, column)
+        return strings.escaped(value) if isinstance(value, bytes) else strings.plain(text_form(value, column))
     if pa.types.is_decimal(kind) and isinstance(value, int):
         return Decimal(value)
-    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+    return value
 
 
 def fixed(cells: Cells, values: Any, kind: Any, valid: Any = None) -> Any:
@@ -148,7 +149,7 @@ def _members(cells: Cells, kind: Any) -> Any:
     codes = np.zeros(len(cells), dtype=np.int32)
     codes[valid] = which.reshape(-1)
     indices = fixed(cells, codes, pa.int32())
-    return pa.array([text if isinstance(text, str) else None for text in texts], kind).take(indices)
+    return pa.array([strings.plain(text) for text in texts], kind).take(indices)
 
 
 def _times(cells: Cells, kind: Any, zero_dates: str) -> Any:
@@ -216,4 +217,6 @@ _BUILDERS: dict[ColumnType | int, Any] = {
     ColumnType.set: _members,
     **dict.fromkeys(_TIMES, _times),
     **strings.BUILDERS,
+    ColumnType.json: documents,
+    ColumnType.typed_array: documents,
 }

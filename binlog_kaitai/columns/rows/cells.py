@@ -10,7 +10,7 @@ import numpy as np
 from binlog_kaitai.columns.rows.string_kernels import copy_values, measure
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.widths import Width
-from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.grammar import parse_cell
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values import Value, value_of
@@ -19,7 +19,7 @@ from binlog_kaitai.values import Value, value_of
 class CellError(Exception):
     """A value is none: number of its row, and why."""
 
-    def __init__(self, row: int, error: GrammarError) -> None:
+    def __init__(self, row: int, error: BinlogError) -> None:
         super().__init__(str(error))
         self.row = row
         self.error = error

@@ -233,6 +233,15 @@ class Found(NamedTuple):
     changes: Any
     options: Any
 
+    def part(self, begin: int, end: int) -> Found:
+        """Some of the rows."""
+        arrays = (values[begin:end] for values in self[2:])
+        return Found(self.data, self.starts[:, begin:end], *arrays)
+
+    def before(self, row: int) -> Found:
+        """The rows of all events before the one that a row belongs to."""
+        return self.part(0, int(np.searchsorted(self.events, self.events[row])))
+
 
 def _pieces(found: Found) -> Iterator[Found]:
     """Rows of very large events in batches of some size; an update stays whole."""
@@ -242,8 +251,7 @@ def _pieces(found: Found) -> Iterator[Found]:
     cuts = np.unique(cuts + (found.changes[np.minimum(cuts, len(places) - 1)] == AFTER))
     limits = [0, *cuts[(cuts > 0) & (cuts < len(places))].tolist(), len(places)]
     for begin, end in pairwise(limits):
-        arrays = (values[begin:end] for values in found[2:])
-        yield Found(found.data, found.starts[:, begin:end], *arrays)
+        yield found.part(begin, end)
 
 
 class MisfitError(Exception):

@@ -67,8 +67,8 @@ class RowsPage:
         text = self.pool.read(place, length).decode()
         return None if text == "null" else text[1:-1]
 
-    def refuse(self, index: int) -> BinlogError:
-        """What the reader says of an event that the walk found wrong."""
+    def refuse(self, index: int, otherwise: BinlogError | None = None) -> BinlogError:
+        """What the reader says of an event that is wrong; something else if it finds nothing."""
         table = self.images.table(index)
         if isinstance(table, BinlogError):
             return table
@@ -78,7 +78,7 @@ class RowsPage:
                 pass
         except BinlogError as error:
             return error
-        return event.locate(GrammarError("the rows cannot be told apart"))
+        return event.locate(otherwise or GrammarError("the rows cannot be told apart"))
 
     def runs(self) -> Iterator[tuple[Table | BinlogError | None, Any]]:
         """Events that follow each other and are about the same table."""

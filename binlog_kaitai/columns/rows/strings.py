@@ -28,6 +28,11 @@ def escaped(value: bytes) -> str:
     return value.decode("utf-8", "backslashreplace")
 
 
+def plain(text: str) -> str:
+    """Text in which bytes that were no UTF-8 are escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def texts(cells: Cells, kind: Any) -> Any:
     """CHAR, VARCHAR, TEXT and their binary twins."""
     column = cells.column
@@ -76,7 +81,7 @@ def _mended(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     made = []
     for raw in as_bytes.dictionary.to_pylist():
         text = decode(raw, charset)
-        made.append(text if isinstance(text, str) else escaped(text))
+        made.append(plain(text) if isinstance(text, str) else escaped(text))
     return pa.array(made, kind).take(as_bytes.indices)
 
 

@@ -1,0 +1,48 @@
+"""Arrow arrays of JSON documents as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_documents
+from binlog_kaitai.columns.rows.string_kernels import measure
+
+#: Room for text, for each byte of documents and at least.
+_RATIO, _LEAST = 2, 1 << 12
+
+
+def documents(cells: Cells, kind: Any) -> Any:
+    """JSON, as the server prints it."""
+    count, prefix = len(cells), cells.width.prefix
+    offsets = np.zeros(count + 1, dtype=np.int64)
+    cells.run(measure, prefix, 0, offsets)
+    size = int(offsets[-1])
+    out = np.empty(_RATIO * size + _LEAST, dtype=np.uint8)
+    is_left = np.zeros(count, dtype=np.bool_)
+    stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+    offsets[0] = 0
+    put = put_documents.for_work(size)
+    reached, at = 0, 0
+    while True:
+        reached, at = put(cells.data, cells.starts, prefix, reached, at, stack, out, offsets, is_left)
+        if reached == count:
+            break
+        out = np.concatenate((out, np.empty_like(out)))
+    valid = cells.valid
+    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:at])]
+    found = pa.Array.from_buffers(kind, count, buffers)
+    try:
+        found.validate(full=True)
+    except pa.ArrowInvalid:
+        is_left = valid  # bytes that are no UTF-8
+    rows = np.flatnonzero(is_left)
+    if not len(rows):
+        return found
+    texts = cells.by_reader(rows, lambda value: str(value).encode("utf-8", "backslashreplace").decode())
+    return pc.replace_with_mask(found, pa.array(is_left), pa.array(texts, kind))

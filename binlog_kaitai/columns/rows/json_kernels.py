@@ -1,0 +1,313 @@
+"""Binary JSON documents as text. All functions are kernels, see `compile`.
+
+The rules are those of `binlog_kaitai.values.json_text`, which makes what a kernel leaves to it: opaque
+values, numbers that take more than fifteen digits, and every document that is not just as it should be.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.rows.string_kernels import length_at
+
+#: In place of an end: there is no room; the reader must make it.
+NO_ROOM, LEFT = -1, -2
+
+#: JSON_DOCUMENT_MAX_DEPTH, and numbers that are kept of an open container.
+MAX_DEPTH, LEVEL = 100, 5
+
+_MAX_NUMBER = 40
+
+
+@kernel
+def read_number(data: Any, at: int, size: int) -> Any:
+    """A little-endian number of `size` bytes, which must be inside."""
+    value = np.int64(0)
+    for step in range(size):
+        value |= np.int64(data[at + step]) << (8 * step)
+    return value
+
+
+@kernel
+def put_digits(value: Any, least: int, out: Any, at: int) -> Any:
+    """A number, not negative, in decimal with at least so many digits; there must be room."""
+    count = 1
+    rest = value // 10
+    while rest > 0:
+        count += 1
+        rest //= 10
+    count = max(count, least)
+    for step in range(count):
+        out[at + count - 1 - step] = 48 + value % 10
+        value //= 10
+    return at + count
+
+
+@kernel
+def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
+    """A string with quotes, escaped; its bytes must be inside `data`."""
+    if at + 6 * length + 2 > out.shape[0]:
+        need = at + length + 2
+        for step in range(length):
+            byte = data[start + step]
+            need += 5 if byte < 32 else 1 if byte == 34 or byte == 92 else 0
+        if need > out.shape[0]:
+            return NO_ROOM
+    out[at] = 34
+    at += 1
+    for step in range(length):
+        byte = data[start + step]
+        if byte >= 32 and byte != 34 and byte != 92:
+            out[at] = byte
+            at += 1
+            continue
+        out[at] = 92
+        short = 0
+        if byte == 34 or byte == 92:
+            short = int(byte)
+        elif byte == 8:
+            short = 98
+        elif byte == 12:
+            short = 102
+        elif byte == 10:
+            short = 110
+        elif byte == 13:
+            short = 114
+        elif byte == 9:
+            short = 116
+        if short:
+            out[at + 1] = short
+            at += 2
+        else:
+            low = byte & 15
+            out[at + 1] = 117
+            out[at + 2] = 48
+            out[at + 3] = 48
+            out[at + 4] = 48 + (byte >> 4)
+            out[at + 5] = 48 + low if low < 10 else 87 + low
+            at += 6
+    out[at] = 34
+    return at + 1
+
+
+@kernel
+def put_double(data: Any, start: int, out: Any, at: int) -> Any:
+    """A double of at most 15 digits and a moderate size; others are left to the reader."""
+    value = data[start : start + 8].copy().view(np.float64)[0]
+    size = abs(value)
+    if size == 0.0:
+        if data[start + 7] != 0:
+            return LEFT
+        size = 0.0
+    elif not 1e-5 < size < 1e15:
+        return LEFT
+    scale = 1.0
+    for digits in range(16):
+        scaled = np.rint(size * scale)
+        if scaled >= 1e15:
+            return LEFT
+        # Both are whole numbers that a double holds, so the division gives the double nearest to the text.
+        if scaled / scale == size:
+            if value < 0:
+                out[at] = 45
+                at += 1
+            whole = np.int64(scaled)
+            power = np.int64(scale)
+            at = put_digits(whole // power, 1, out, at)
+            out[at] = 46
+            return put_digits(whole % power, max(digits, 1), out, at + 1)
+        scale *= 10.0
+    return LEFT
+
+
+@kernel
+def put_scalar(data: Any, kind: int, start: int, end: int, out: Any, at: int) -> Any:
+    """A value that is no container."""
+    if at + _MAX_NUMBER > out.shape[0]:
+        return NO_ROOM
+    if kind == 4:
+        if start + 1 > end or data[start] > 2:
+            return LEFT
+        text = b"null" if data[start] == 0 else b"true" if data[start] == 1 else b"false"
+        for step in range(len(text)):
+            out[at + step] = text[step]
+        return at + len(text)
+    if 5 <= kind <= 10:
+        size = 2 if kind < 7 else 4 if kind < 9 else 8
+        if start + size > end:
+            return LEFT
+        number = read_number(data, start, size)
+        if kind & 1:
+            unused = 64 - 8 * size
+            number = (number << unused) >> unused
+            if number < -0x7FFFFFFFFFFFFFFF:
+                return LEFT
+            if number < 0:
+                out[at] = 45
+                at += 1
+                number = -number
+        if number < 0:
+            return LEFT  # beyond the signed range
+        return put_digits(number, 1, out, at)
+    return put_double(data, start, out, at) if kind == 11 and start + 8 <= end else LEFT
+
+
+@kernel
+def string_at(data: Any, start: int, end: int) -> Any:
+    """Place and length of a string, whose length is in groups of seven bits at `start`; length -1 if none."""
+    length = np.int64(0)
+    for step in range(5):
+        if start >= end:
+            return start, np.int64(-1)
+        byte = np.int64(data[start])
+        start += 1
+        length |= (byte & 0x7F) << (7 * step)
+        if byte < 0x80:
+            return start, length if start + length <= end else np.int64(-1)
+    return start, np.int64(-1)
+
+
+@kernel
+def is_behind(data: Any, start: int, length: int, before: int, length_before: int) -> Any:
+    """Whether a key comes after another: they are in order of length, then of bytes."""
+    if length != length_before:
+        return length > length_before
+    for step in range(length):
+        if data[start + step] != data[before + step]:
+            return data[start + step] > data[before + step]
+    return False
+
+
+@kernel
+def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any) -> Any:
+    """The document in `data[start:end]`, which is inside; gives the end of the text, NO_ROOM or LEFT.
+
+    `stack`, int64, is room for MAX_DEPTH levels: place, count, index, and place and length of the last key.
+    """
+    if at + 4 > out.shape[0]:
+        return NO_ROOM
+    if start >= end:
+        # An absent document counts as null.
+        for step in range(4):
+            out[at + step] = b"null"[step]
+        return at + 4
+    kind = np.int64(data[start])
+    place = start + 1
+    kinds = stack.shape[0] // LEVEL
+    depth = 0
+    left = end - start
+    left_to_copy = left * MAX_DEPTH
+    while True:
+        if kind < 4:
+            width = 4 if kind & 1 else 2
+            if depth >= MAX_DEPTH or depth >= kinds or place + 2 * width > end:
+                return LEFT
+            count = read_number(data, place, width)
+            size = read_number(data, place + width, width)
+            table = 2 * width + count * (width + 1) + (count * (width + 2) if kind < 2 else 0)
+            left_to_copy -= size
+            if size < table or place + size > end or left_to_copy < 0:
+                return LEFT
+            if at + 2 > out.shape[0]:
+                return NO_ROOM
+            out[at] = 123 if kind < 2 else 91
+            at += 1
+            level = depth * LEVEL
+            stack[level] = place * 4 + kind
+            stack[level + 1] = count
+            stack[level + 2] = 0
+            stack[level + 3] = place
+            stack[level + 4] = -1
+            depth += 1
+        else:
+            if kind == 12:
+                place, length = string_at(data, place, end)
+                left -= length
+                if length < 0 or left < 0:
+                    return LEFT
+                at = put_quoted(data, place, length, out, at)
+            else:
+                at = put_scalar(data, kind, place, end, out, at)
+            if at < 0:
+                return at
+        is_found = False
+        while not is_found:
+            if depth == 0:
+                return at
+            if at + 4 > out.shape[0]:
+                return NO_ROOM
+            level = (depth - 1) * LEVEL
+            base = stack[level] >> 2
+            outer = stack[level] & 3
+            count = stack[level + 1]
+            index = stack[level + 2]
+            if index == count:
+                out[at] = 125 if outer < 2 else 93
+                at += 1
+                depth -= 1
+                continue
+            stack[level + 2] = index + 1
+            if index > 0:
+                out[at] = 44
+                out[at + 1] = 32
+                at += 2
+            width = 4 if outer & 1 else 2
+            entry = base + 2 * width + index * (width + 1)
+            if outer < 2:
+                entry += count * (width + 2)
+                key_entry = base + 2 * width + index * (width + 2)
+                key = base + read_number(data, key_entry, width)
+                length = read_number(data, key_entry + width, 2)
+                left -= length
+                if left < 0 or key + length > end:
+                    return LEFT
+                if not is_behind(data, key, length, stack[level + 3], stack[level + 4]):
+                    return LEFT
+                stack[level + 3] = key
+                stack[level + 4] = length
+                at = put_quoted(data, key, length, out, at)
+                if at < 0:
+                    return at
+                if at + 2 > out.shape[0]:
+                    return NO_ROOM
+                out[at] = 58
+                out[at + 1] = 32
+                at += 2
+            left -= 1
+            if left < 0:
+                return LEFT
+            kind = np.int64(data[entry])
+            if 4 <= kind <= 6 or (width == 4 and 7 <= kind <= 8):
+                at = put_scalar(data, kind, entry + 1, end, out, at)
+                if at < 0:
+                    return at
+            else:
+                place = base + read_number(data, entry + 1, width)
+                is_found = True
+
+
+@kernel
+def put_documents(
+    data: Any, starts: Any, prefix: int, begin: int, at: int, stack: Any, out: Any, offsets: Any, is_left: Any
+) -> Any:
+    """The documents from number `begin` on, as `put_document`; gives the number reached and the text's end.
+
+    `offsets` has one more than `starts`. Documents that are left to the reader are marked and empty.
+    """
+    for index in range(begin, starts.shape[0]):
+        is_left[index] = False
+        length = length_at(data, starts[index], prefix)
+        if length >= 0:
+            start = starts[index] + prefix
+            end = put_document(data, start, start + length, out, at, stack)
+            if end == NO_ROOM:
+                return index, at
+            if end == LEFT:
+                is_left[index] = True
+            else:
+                at = end
+        offsets[index + 1] = at
+    return starts.shape[0], at

@@ -1,0 +1,119 @@
+"""Bytes that are no rows: the columns say what the reader says, and never look outside."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.rows.json_kernels import LEFT, LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.grammar import EventType, TableMapEvent, parse_cell
+from binlog_kaitai.schema import Schema
+from binlog_kaitai.values import value_of
+from tests.columns.test_rows_corpus import by_columns, by_reader
+from tests.corpus_files import case, cases
+
+_CASES = (
+    "mysql-9.7/types_full",
+    "mysql-9.7/types_minimal",
+    "mysql-9.7/json_partial",
+    "mariadb-11.8/types_full",
+)
+_ROWS = (
+    EventType.write_rows_event, EventType.update_rows_event, EventType.delete_rows_event,
+    EventType.partial_update_rows_event, EventType.write_rows_event_v1, EventType.update_rows_event_v1,
+)  # fmt: skip
+
+
+def mutated(raw: bytes, chance: random.Random) -> bytes:
+    data = bytearray(raw)
+    for _ in range(chance.choice((1, 1, 2, 8))):
+        at = chance.randrange(19, len(data))
+        data[at] = chance.choice((0, 1, 0x7F, 0x80, 0xFC, 0xFF, chance.randrange(256)))
+    return bytes(data)
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_mutated_rows_are_told_as_the_reader_tells_them(name: str, tmp_path: Any) -> None:
+    chance = random.Random(name)
+    folder = case(*name.split("/"))
+    for log in folder.logs[:1]:
+        events = list(bk.open(log))
+        head = log.read_bytes()[:4]
+        outer = [event for event in events if event.payload_index is None]
+        rows = [at for at, event in enumerate(outer) if event.layout.effective_type(event.type_code) in _ROWS]
+        for _ in range(60):
+            target = chance.choice(rows)
+            path = tmp_path / "binlog.000001"
+            path.write_bytes(head + b"".join(_up_to(outer, target, chance)))
+            found, expected = list(by_columns(path)), list(by_reader(path))
+            assert found == expected
+
+
+def _up_to(events: list[bk.Event], target: int, chance: random.Random) -> list[bytes]:
+    pieces = []
+    for at, event in enumerate(events[: target + 1]):
+        raw = event.raw
+        if at == target:
+            raw = mutated(raw[:-4], chance)  # the checksum is made to fit
+            raw += zlib.crc32(raw).to_bytes(4, "little")
+        pieces.append(raw)
+    return pieces
+
+
+def _documents() -> list[tuple[TableMapEvent, Schema, int, bytes]]:
+    found = []
+    for one in cases("mysql-9.7"):
+        if one.folder.name not in ("types_full", "json_partial"):
+            continue
+        for event in bk.open(one.logs[0]):
+            if event.table_map is None or not getattr(event.body, "rows", None):
+                continue
+            schema = Schema.of(event.table_map)
+            for row in event.body.rows:
+                for image in (row.before, row.after):
+                    for cell, column in zip(image.cells if image else [], schema.columns, strict=False):
+                        if (
+                            column.type == 245
+                            and cell.has_value
+                            and not cell.is_partial
+                            and cell.value.document
+                        ):
+                            raw = bytes(cell.value._raw_document)
+                            found.append((event.table_map, schema, column.index, raw))
+    return found
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_mutated_documents_are_the_same_text_or_left_to_the_reader(mode: str) -> None:
+    chance = random.Random(1)
+    put = getattr(put_document, mode)
+    samples = _documents()
+    assert samples
+    stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+    made = 0
+    for _ in range(1500):
+        table_map, schema, index, raw = chance.choice(samples)
+        data = bytearray(raw)
+        for _ in range(chance.choice((0, 1, 1, 2, 5))):
+            data[chance.randrange(len(data))] = chance.choice(
+                (0, 1, 2, 0x0C, 0x7F, 0xFF, chance.randrange(256))
+            )
+        size = schema.columns[index].length_size
+        try:
+            cell = parse_cell(table_map, index, len(data).to_bytes(size, "little") + bytes(data))
+            expected = str(value_of(cell, schema.columns[index])).encode("utf-8", "surrogateescape")
+        except Exception:  # generated code on hostile bytes
+            expected = None
+        out = np.empty(20 * len(data) + 100, dtype=np.uint8)
+        array = np.frombuffer(bytes(data), dtype=np.uint8)
+        end = put(array, 0, len(array), out, 0, stack)
+        if end == LEFT:
+            continue
+        made += 1
+        assert bytes(out[:end]) == expected
+    assert made > 300
