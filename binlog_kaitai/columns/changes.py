@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from binlog_kaitai.columns.rows.builders import build, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.rows.scan import is_readable_again, tables_of
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, spread
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
@@ -74,6 +76,9 @@ def _fitted(
 ) -> Iterator[pa.RecordBatch]:
     columns = [_change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
     own = {column.name: column for column in table.schema.columns}
+    if missing := own.keys() - set(schema.names):
+        reason = f"{table.schema.full_name} has new columns: {', '.join(sorted(missing))}"
+        raise UsageError(f"{reason}; a log that can be read once only must have one definition of the table")
     for field in list(schema)[len(META_FIELDS) :]:
         column = own.get(field.name)
         if column is None:
@@ -87,7 +92,7 @@ def _fitted(
                 yield from _fitted(page, table, before, zero_dates, schema)
             own_words = _placed(error.error, table, column.name)
             raise page.refuse(int(found.events[error.row]), own_words) from error
-        columns.append(array if array.type == field.type else array.cast(field.type))
+        columns.append(_cast(array, field.type, table, field.name))
     yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -249,7 +254,9 @@ def read_changes(
     source
         What :func:`binlog_kaitai.open` takes.
     table
-        ``schema.table``: only its changes, with its columns.
+        ``schema.table``: only its changes, with its columns. Where its definition changes in the logs, there
+        are the columns of all definitions, by name, and nulls where a row has none of that name; the logs
+        are looked through for that first. A log that can be read once only must have one definition.
     ddl
         Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
     zero_dates
@@ -273,8 +280,20 @@ def read_changes(
     pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums)
     if table is None:
         return pa.RecordBatchReader.from_batches(CHANGES_SCHEMA, _as_json(pages))
-    schema, batches = _typed(iter(pages), zero_dates)
-    return pa.RecordBatchReader.from_batches(schema, batches)
+    if all(map(is_readable_again, pages.sources)):
+        schema = merged_schema(tables_of(pages.sources, table, ddl), zero_dates)
+        return pa.RecordBatchReader.from_batches(schema, _typed(pages, schema, zero_dates))
+    # Of what can be read once only, the first definition must do.
+    ahead = iter(pages)
+    first = list(islice(ahead, 1))
+    known = (found for page in first for found, _ in page.runs() if isinstance(found, Table))
+    schema = merged_schema(islice(known, 1), zero_dates)
+    return pa.RecordBatchReader.from_batches(schema, _typed(chain(first, ahead), schema, zero_dates))
+
+
+def _typed(pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str) -> Iterator[pa.RecordBatch]:
+    for page in pages:
+        yield from page_batches(page, lambda table: schema, zero_dates)
 
 
 def _as_json(pages: RowsPages) -> Iterator[pa.RecordBatch]:
@@ -290,22 +309,35 @@ def _as_json(pages: RowsPages) -> Iterator[pa.RecordBatch]:
             yield pa.RecordBatch.from_arrays(columns, schema=CHANGES_SCHEMA)
 
 
-def _typed(pages: Iterator[RowsPage], zero_dates: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    first = next(pages, None)
-    schema = pa.schema(META_FIELDS)
-    if first is not None:
-        for found, _ in first.runs():
-            if isinstance(found, Table):
-                schema = table_schema(found, zero_dates)
-                break
+def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
+    """The columns of several definitions of a table by name, those of the first one first.
 
-    def batches() -> Iterator[pa.RecordBatch]:
-        page = first
-        while page is not None:
-            yield from page_batches(page, lambda table: schema, zero_dates)
-            page = next(pages, None)
+    A column whose type changes has the wider type, or is text where there is none.
+    """
+    found: dict[str, pa.DataType] = {}
+    for table in tables:
+        for field in list(table_schema(table, zero_dates))[len(META_FIELDS) :]:
+            known = found.setdefault(field.name, field.type)
+            found[field.name] = known if known == field.type else _common_type(known, field.type)
+    return pa.schema([*META_FIELDS, *(pa.field(*item) for item in found.items())])
 
-    return schema, batches()
+
+def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    try:
+        fields = (pa.schema([pa.field("", kind)]) for kind in (one, other))
+        return pa.unify_schemas(list(fields), promote_options="permissive").field(0).type
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.string()
+
+
+def _cast(array: Any, kind: pa.DataType, table: Table, name: str) -> Any:
+    if array.type == kind:
+        return array
+    try:
+        return array.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = f"its type changes from {array.type} to one that has {kind} only in common: {error}"
+        raise UsageError(f"{table.schema.full_name}, column {name}: {reason}") from error
 
 
 def page_batches(

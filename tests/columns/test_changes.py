@@ -105,3 +105,26 @@ def test_parquet_files_of_tables_follow_their_definitions(tmp_path: Path) -> Non
         merged = pa.unify_schemas(schemas, promote_options="permissive")
         assert ds.dataset(files, schema=merged).count_rows() == count
     assert any(len(list((tmp_path / name).glob("*.parquet"))) > 1 for name in counts)
+
+
+def test_columns_of_all_definitions_are_there_by_name() -> None:
+    logs = case("mysql-9.7", "ddl").logs
+    views = read_changes(logs).read_all().to_pylist()
+    by_table: dict[str, set[str]] = {}
+    for row in views:
+        for image in (row["before"], row["after"]):
+            by_table.setdefault(f"{row['schema']}.{row['table']}", set()).update(json.loads(image or "{}"))
+    for table, names in by_table.items():
+        found = read_changes(logs, table=table).read_all()
+        assert names <= set(found.schema.names)
+        images = [row for row in views if f"{row['schema']}.{row['table']}" == table]
+        assert found.num_rows == sum(
+            (row["before"] is not None) + (row["after"] is not None) for row in images
+        )
+
+
+def test_a_stream_is_read_once() -> None:
+    with TYPES.logs[0].open("rb") as stream:
+        once = read_changes(stream, table="t.ints").read_all()
+    again = read_changes(TYPES.logs[0], table="t.ints").read_all()
+    assert once.drop(["_file"]) == again.drop(["_file"])

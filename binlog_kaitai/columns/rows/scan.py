@@ -1,0 +1,43 @@
+"""The definitions of a table that logs have, found before any of its rows is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.rows.pages import new_definitions
+from binlog_kaitai.columns.rows.tables import Table, Tables
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.sources import Source
+
+
+def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
+    """Every definition of a table, ``schema.table``, in the order of the logs; some may come twice.
+
+    Damage ends the search in a log: whoever reads the rows is told.
+    """
+    definitions = new_definitions(ddl)
+    nothing = np.zeros(0, dtype=np.int64)
+    for source in sources:
+        tables = Tables(definitions)
+        seen: set[int] = set()
+        try:
+            with source.open() as stream:
+                for block in BlockReader.of_file(stream, source.name):
+                    for part in expand(block):
+                        for table in tables.take(part, nothing, nothing)[0]:
+                            is_it = isinstance(table, Table) and table.schema.full_name == name
+                            if is_it and id(table) not in seen and isinstance(table, Table):
+                                seen.add(id(table))
+                                yield table
+        except (BinlogError, OSError):
+            continue
+
+
+def is_readable_again(source: Source) -> bool:
+    """Whether a log gives the same bytes each time that it is opened; stdin and pipes do not."""
+    return source.name == "<bytes>" if source.path is None else os.path.isfile(source.path)
