@@ -6,10 +6,12 @@ Nothing here knows the grammar; `binlog_kaitai.grammar` says what is walked.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache
+from inspect import signature
+from typing import Any, cast
 
-from kaitaistruct import KaitaiStruct, KaitaiStructError, ValidationFailedError
+from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
 
 #: How much is unpacked at a time, in bytes.
 _STEP = 1 << 20
@@ -17,25 +19,35 @@ _STEP = 1 << 20
 
 def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
     """The parsed substructures of a generated object, with their field names."""
+    parameters = _parameters(node.__class__)
     for name, value in vars(node).items():
-        if name.startswith("_"):
+        # A parameter is the object of another event.
+        if name.startswith("_") or name in parameters:
             continue
         if isinstance(value, KaitaiStruct):
-            if value._parent is node:  # a parameter refers to another event's object
-                yield name, value
+            yield name, value
         elif isinstance(value, list) and value and isinstance(value[0], KaitaiStruct):
             for index, item in enumerate(value):
-                if item._parent is node:
-                    yield f"{name}[{index}]", item
+                yield f"{name}[{index}]", item
 
 
-def find_leftover(node: KaitaiStruct, path: str = "") -> tuple[str, int] | None:
-    """Path and number of the bytes of a sized substream, or of the event, that no field has read."""
+@cache
+def _parameters(kind: Hashable) -> frozenset[str]:
+    return frozenset(signature(cast(Callable[..., object], kind)).parameters)
+
+
+def find_leftover(
+    node: KaitaiStruct, path: str = "", outer: KaitaiStream | None = None
+) -> tuple[str, int] | None:
+    """Path and number of the bytes of a sized substream, or of the event, that no field has read.
+
+    `outer` is the stream of the structure around the node; the same stream is looked at once, by its owner.
+    """
     stream = node._io
-    if (node._parent is None or stream is not node._parent._io) and not stream.is_eof():
+    if stream is not outer and not stream.is_eof():
         return path or "event", stream.size() - stream.pos()
     for name, child in children(node):
-        if found := find_leftover(child, f"{path}.{name}" if path else name):
+        if found := find_leftover(child, f"{path}.{name}" if path else name, stream):
             return found
     return None
 

@@ -175,6 +175,44 @@ def test_a_payload_that_unpacks_to_gigabytes_takes_no_memory(tmp_path: Path, fir
     in_little_memory(_READ, str(path))
 
 
+def compressed_query(declared: int, text: bytes) -> bytes:
+    """A log with one QUERY_COMPRESSED event of MariaDB."""
+    log = case("mariadb-11.8", "rotate").logs[0].read_bytes()
+    _, end = events_of(log)[0]
+    packed = b"\x84" + declared.to_bytes(4, "big") + zlib.compress(text)
+    return log[:end] + event_of(165, bytes(8) + b"\x01" + bytes(4) + b"t\x00" + packed)
+
+
+def test_compressed_text_is_as_long_as_it_says() -> None:
+    with bk.open(compressed_query(5, b"BEGIN")) as reader:
+        assert list(reader)[-1].body.query == b"BEGIN"
+    for declared in (4, 6):
+        with bk.open(compressed_query(declared, b"BEGIN")) as reader:
+            event = list(reader)[-1]
+        with pytest.raises(bk.GrammarError, match=f"not to the declared {declared}"):
+            _ = event.body
+
+
+def test_compressed_text_that_does_not_unpack_is_an_error() -> None:
+    data = bytearray(compressed_query(5, b"BEGIN"))
+    data[-12] ^= 0xFF
+    with bk.open(bytes(data), verify_checksums=False) as reader:
+        event = list(reader)[-1]
+    with pytest.raises(bk.GrammarError):
+        _ = event.body
+
+
+def test_compressed_text_of_gigabytes_takes_no_memory(tmp_path: Path) -> None:
+    packer = zlib.compressobj(9)
+    zeros = b"".join(packer.compress(bytes(1 << 20)) for _ in range(2 << 10)) + packer.flush()
+    log = case("mariadb-11.8", "rotate").logs[0].read_bytes()
+    _, end = events_of(log)[0]
+    body = bytes(8) + b"\x01" + bytes(4) + b"t\x00" + b"\x81\x05" + zeros
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(log[:end] + event_of(165, body))
+    in_little_memory(_READ, str(path))
+
+
 def event_of(type_code: int, body: bytes) -> bytes:
     """An event of a version 4 log with checksums."""
     header = bytes(4) + bytes([type_code]) + bytes(4) + (19 + len(body) + 4).to_bytes(4, "little") + bytes(6)
