@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.errors import (
@@ -29,6 +30,8 @@ from binlog_kaitai.reader import End, EndKind, Event, LogReader, open
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.batches import read_events
+    from binlog_kaitai.columns.changes import read_changes
+    from binlog_kaitai.columns.transactions import read_transactions
 
 __version__ = "0.1.0"
 
@@ -48,14 +51,20 @@ __all__ = [
     "TruncatedError",
     "UsageError",
     "open",
+    "read_changes",
     "read_events",
+    "read_transactions",
 ]
+
+#: NumPy and PyArrow are loaded by whoever asks for columns, not by `import binlog_kaitai`.
+_COLUMNS = {
+    "read_changes": "binlog_kaitai.columns.changes",
+    "read_events": "binlog_kaitai.columns.batches",
+    "read_transactions": "binlog_kaitai.columns.transactions",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # NumPy and PyArrow are loaded by whoever asks for columns, not by `import binlog_kaitai`.
-    if name == "read_events":
-        from binlog_kaitai.columns.batches import read_events
-
-        return read_events
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _COLUMNS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_COLUMNS[name]), name)
