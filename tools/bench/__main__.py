@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from typing import Any
 
 from tools.bench.make_log import shape_of, write
 from tools.bench.measure import TASKS
+from tools.bench.peers import clients, library_speed
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests/corpus"
@@ -27,6 +29,7 @@ CORPUS = ROOT / "tests/corpus"
 SHAPES = {
     "one-row transactions": (CORPUS / "mysql-9.7/types_metadata/binlog.000001", 60, 1),
     "one-row, MariaDB": (CORPUS / "mariadb-11.8/types_metadata/binlog.000001", 60, 1),
+    "wide rows": (CORPUS / "mysql-9.7/json_partial/binlog.000001", 600, 50),
     "bulk rows": (CORPUS / "mysql-9.7/mixed/binlog.000001", 8192, 100),
 }
 
@@ -53,17 +56,45 @@ def measure_shape(name: str, size: int, runs: int) -> None:
         events = write(shape, path, size)
         size = path.stat().st_size
         print(f"\n{name}: {size / 1e6:.0f} MB, {events} events of {size / events:.0f} bytes")
-        print(f"{'':10}{'seconds':>9}{'MB/s':>9}{'M events/s':>12}{'x crc32':>9}{'CPU s':>8}{'peak MB':>9}")
-        base = 0.0
+        heads = "seconds", "MB/s", "M events/s", "M rows/s", "x crc32", "CPU s", "peak MB"
+        print(f"{'':20}" + "".join(f"{head:>11}" for head in heads))
+        base = rows = 0.0
         for task in TASKS:
             best = min((run(task, path) for _ in range(runs)), key=lambda result: result["seconds"])
             base = base or best["seconds"]
-            seconds = best["seconds"]
-            print(
-                f"{task:10}{seconds:9.2f}{size / seconds / 1e6:9.0f}{events / seconds / 1e6:12.2f}"
-                f"{seconds / base:9.1f}{best['cpu']:8.2f}{best['peak'] / 1e6:9.0f}",
-                flush=True,
-            )
+            rows = best["rows"] or rows
+            print_line(task, size, events, best["rows"] or 0, base, best)
+        for peer, arguments in clients(path).items():
+            if found := run_client(arguments):
+                print_line(peer, size, events, rows, base, found)
+        if speed := library_speed(path):
+            print(f"{'mysql-replication':20}{'':11}{speed[0] / 1e6:11.1f}{'':11}{speed[1] / 1e6:11.3f}")
+
+
+def print_line(name: str, size: int, events: int, rows: float, base: float, result: dict[str, Any]) -> None:
+    """Print one line of the table."""
+    seconds = result["seconds"]
+    numbers = [
+        f"{seconds:.2f}",
+        f"{size / seconds / 1e6:.0f}",
+        f"{events / seconds / 1e6:.2f}",
+        f"{rows / seconds / 1e6:.2f}" if rows else "",
+        f"{seconds / base:.1f}",
+        f"{result['cpu']:.2f}",
+        f"{result['peak'] / 1e6:.0f}",
+    ]
+    print(f"{name:20}" + "".join(f"{number:>11}" for number in numbers), flush=True)
+
+
+def run_client(arguments: list[str]) -> dict[str, Any] | None:
+    """One run of a server's client, its output thrown away; None if it stops with an error."""
+    begun, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    seconds, now = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        return None
+    cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+    return {"seconds": seconds, "cpu": cpu, "peak": 0}
 
 
 def run(task: str, path: Path) -> dict[str, Any]:

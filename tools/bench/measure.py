@@ -1,6 +1,6 @@
 """One measurement, in a process of its own: prints processor seconds and peak memory as JSON.
 
-python -m tools.bench.measure crc32|verify|events|batches LOG
+python -m tools.bench.measure crc32|verify|events|batches|changes|rows|export LOG
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 
 def crc32(path: str) -> None:
@@ -49,14 +51,52 @@ def batches(path: str) -> None:
         pass
 
 
-TASKS: dict[str, Callable[[str], None]] = {task.__name__: task for task in (crc32, verify, events, batches)}
+def changes(path: str) -> int:
+    """`read_changes` of the table that the log is about: typed columns."""
+    from binlog_kaitai.columns.changes import read_changes
+
+    return sum(batch.num_rows for batch in read_changes(path, table=_first_table(path)))
+
+
+def rows(path: str) -> None:
+    """`binlog-kaitai rows --format json`, written to /dev/null."""
+    from binlog_kaitai.columns.row_objects import write_rows
+
+    with open(os.devnull, "wb") as sink:
+        for lines in write_rows(path):
+            sink.write(lines)
+
+
+def export(path: str) -> None:
+    """The changes of `binlog-kaitai export`, compressed files and all."""
+    from binlog_kaitai.columns.lake import write_changes
+    from binlog_kaitai.columns.rows.pages import RowsPages
+    from binlog_kaitai.options import Filters
+
+    with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
+        write_changes(RowsPages(path, Filters()), Path(folder))
+
+
+def _first_table(path: str) -> str:
+    import binlog_kaitai as bk
+
+    with bk.open(path) as log:
+        for event in log:
+            if event.table_map is not None:
+                return f"{event.table_map.schema_name}.{event.table_map.table_name}"
+    raise SystemExit(f"{path} has no rows")
+
+
+TASKS: dict[str, Callable[[str], int | None]] = {
+    task.__name__: task for task in (crc32, verify, events, batches, changes, rows, export)
+}
 
 
 def main() -> None:
     name, path = sys.argv[1:]
-    TASKS[name](path)
+    count = TASKS[name](path)
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    print(json.dumps({"cpu": usage.ru_utime + usage.ru_stime, "peak": _peak(usage.ru_maxrss)}))
+    print(json.dumps({"cpu": usage.ru_utime + usage.ru_stime, "peak": _peak(usage.ru_maxrss), "rows": count}))
 
 
 def _peak(max_rss: int) -> int:
