@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
 from binlog_kaitai.columns.rows.json_values import joined, json_values, key_text
@@ -207,18 +208,26 @@ def _lines(page: RowsPage, objects: Objects) -> Any:
     """An object a line, with the keys of `binlog_kaitai.rows.row_object`."""
     begins = np.flatnonzero(np.diff(objects.events, prepend=-1))
     which = pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(objects.events))))
-    heads, tables = [], []
-    for index in objects.events[begins].tolist():
-        row = int(page.images.rows[index])
-        head = {"file": page.block.file, "position": int(page.block.positions[row])}
-        heads.append(_plain(to_json(head))[:-1])
-        tables.append(_plain(to_json(_facts(page, index, row)))[1:-1])
+    events = objects.events[begins]
+    rows, block, header = page.images.rows[events], page.block, page.block.header
+    file = _plain(to_json({"file": block.file}))[:-1]
+    heads = joined(file + ', "position": ', _numbers(block.positions[rows]))
+    tables = joined(
+        '"timestamp": ',
+        _numbers(header["timestamp"][rows]),
+        ', "gtid": ',
+        _gtids(page, rows),
+        ', "server_id": ',
+        _numbers(header.numbers("server_id")[rows]),
+        ", ",
+        pa.array(list(map(_names, page.images.tables))).take(pa.array(page.images.table_of[events])),
+    )
     lines = joined(
-        pa.array(heads).take(which),
+        heads.take(which),
         ', "row": ',
         pa.array(objects.numbers).cast(pa.string()),
         ", ",
-        pa.array(tables).take(which),
+        tables.take(which),
         ', "change": "',
         objects.changes,
         '", "before": ',
@@ -232,17 +241,21 @@ def _lines(page: RowsPage, objects: Objects) -> Any:
     return memoryview(data)[: int(np.frombuffer(offsets, dtype=np.int32)[len(lines)])]
 
 
-def _facts(page: RowsPage, index: int, row: int) -> dict[str, Any]:
-    table = page.images.table(index)
-    assert isinstance(table, Table)
-    header = page.block.header
-    return {
-        "timestamp": int(header["timestamp"][row]),
-        "gtid": page.gtid(row),
-        "server_id": int(header.numbers("server_id")[row]),
-        "schema": table.schema.schema_name,
-        "table": table.schema.table_name,
-    }
+def _numbers(values: Any) -> Any:
+    return pa.array(values).cast(pa.string())
+
+
+def _names(table: Table | BinlogError) -> str:
+    schema, name = table.key if isinstance(table, Table) else ("", "")
+    return _plain(to_json({"schema": schema, "table": name}))[1:-1]
+
+
+def _gtids(page: RowsPage, rows: Any) -> Any:
+    """JSON text of the GTIDs of some events of the block."""
+    starts = -page.gtids.first[rows] - 1
+    data, offsets = take_ranges(page.pool.array(), starts, page.gtids.second[rows])
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(rows), buffers)
 
 
 def _plain(text: str) -> str:

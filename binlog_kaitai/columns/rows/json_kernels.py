@@ -58,7 +58,24 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
             return NO_ROOM
     out[at] = 34
     at += 1
-    for step in range(length):
+    step = -1
+    while step + 1 < length:
+        step += 1
+        # Sixteen at once, as long as none of them is special.
+        while step + 16 <= length:
+            a = data[start + step : start + step + 16]
+            b = out[at : at + 16]
+            special = False
+            for index in range(16):
+                special |= (a[index] < 32) | (a[index] == 34) | (a[index] == 92)
+            if special:
+                break
+            for index in range(16):
+                b[index] = a[index]
+            at += 16
+            step += 16
+        if step == length:
+            break
         byte = data[start + step]
         if byte >= 32 and byte != 34 and byte != 92:
             out[at] = byte
