@@ -27,6 +27,10 @@ from binlog_kaitai.sources import SourceLike
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
 
 
+#: Text takes several times the room of values, so that fewer rows are made at a time.
+_MAX_ROWS = 1 << 14
+
+
 class Objects(NamedTuple):
     """Changed rows as columns, in the order of the log.
 
@@ -106,7 +110,7 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[_Fa
             index = int(chosen[0])
             try:
                 if not is_partial:
-                    for found in walk(page.images, chosen, len(table.schema.columns)):
+                    for found in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
                         try:
                             yield _objects(table, found)
                         except CellError as error:

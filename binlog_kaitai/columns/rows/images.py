@@ -24,8 +24,8 @@ _ROOM = 16 << 20
 #: Deflate makes nothing smaller than a thousandth of what it was.
 _MOST_RATIO = 1032
 
-#: Rows that are made into one batch, and values.
-_MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
+#: Rows that are made into one batch, and values, at most.
+MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
 
 #: Bytes of rows that are made into one batch, where events are as large as that.
 _MAX_BYTES = 32 << 20
@@ -262,7 +262,7 @@ class MisfitError(Exception):
         self.index = index
 
 
-def walk(images: Images, chosen: Any, width: int) -> Iterator[Found]:
+def walk(images: Images, chosen: Any, width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
     """The rows of some events that are about the same table, in order.
 
     Parameters
@@ -271,6 +271,8 @@ def walk(images: Images, chosen: Any, width: int) -> Iterator[Found]:
         Numbers of the events in `images`.
     width
         Number of the table's columns.
+    max_rows
+        How many rows, at least two, are found at a time.
 
     Raises
     ------
@@ -281,7 +283,8 @@ def walk(images: Images, chosen: Any, width: int) -> Iterator[Found]:
     wrong = np.flatnonzero(is_none[program_of[chosen]])
     good = chosen[: wrong[0]] if len(wrong) else chosen
     for events, data, begins, ends in images.portions(good):
-        yield from _walk(data, begins, ends, events, _Joined.of(programs, program_of[events]), width)
+        joined = _Joined.of(programs, program_of[events])
+        yield from _walk(data, begins, ends, events, joined, width, max_rows)
     if len(wrong):
         raise MisfitError(int(chosen[wrong[0]]))
 
@@ -310,13 +313,15 @@ class _Joined(NamedTuple):
         )
 
 
-def _walk(data: Any, begins: Any, ends: Any, events: Any, joined: _Joined, width: int) -> Iterator[Found]:
+def _walk(
+    data: Any, begins: Any, ends: Any, events: Any, joined: _Joined, width: int, max_rows: int
+) -> Iterator[Found]:
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     work = int((ends - begins).sum())
     find = locate.for_work(work)
     columns, sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in range(3))
     # A value of a byte in a row is as small as rows come.
-    room = max(min(_MAX_ROWS, _MAX_VALUES // max(width, 1), work + len(events)), 2)
+    room = max(min(max_rows, _MAX_VALUES // max(width, 1), work + len(events)), 2)
     while True:
         starts = np.empty((width, room), dtype=np.int64)
         found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]

@@ -13,7 +13,7 @@ import numpy as np
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.kernels import NONE
 from binlog_kaitai.columns.rows.number_kernels import read_little
-from binlog_kaitai.columns.rows.walk import hash_ranges, same_ranges
+from binlog_kaitai.columns.rows.walk import ends_with, hash_ranges, same_ranges
 from binlog_kaitai.columns.rows.widths import Width, width_of
 from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.ddl import Definitions
@@ -189,10 +189,7 @@ def _frames_transaction(block: Block, rows: Any) -> Any:
     ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
     found = np.zeros(len(rows), dtype=np.bool_)
     for words in (b"\0BEGIN", b"\0COMMIT"):
-        same = np.ones(len(rows), dtype=np.bool_)
-        for at, byte in enumerate(words):
-            same &= block.data[np.maximum(ends - len(words) + at, 0)] == byte
-        found |= same
+        ends_with.for_work(len(rows))(block.data, ends, np.frombuffer(words, dtype=np.uint8), found)
     return found
 
 

@@ -206,3 +206,16 @@ def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> 
             is_same = data[start + step] == data[other + step]
             step += 1
         out[index] = is_same
+
+
+@kernel
+def ends_with(data: Any, ends: Any, words: Any, out: Any) -> None:
+    """Mark the places behind just these bytes; other marks stay."""
+    length = words.shape[0]
+    for index in range(ends.shape[0]):
+        begin = ends[index] - length
+        step = length if begin < 0 or ends[index] > data.shape[0] else 0
+        while step < length and data[begin + step] == words[step]:
+            step += 1
+            if step == length:
+                out[index] = True
