@@ -37,6 +37,11 @@ class Context:
         How the next event is laid out.
     is_in_use : bool
         The first format description event says that the file is being written, or was never closed.
+    is_relay_log : bool
+        The events are another server's, and so are the positions in their headers.
+    has_exact_positions : bool
+        The headers of this log's events say where the events end. Servers without checksums wrote other
+        numbers inside transactions.
     is_encrypted : bool
         What follows cannot be read: MariaDB encrypted it.
     table_maps : dict
@@ -46,6 +51,8 @@ class Context:
     def __init__(self, binlog_version: int) -> None:
         self.layout = Format.of_version(binlog_version)
         self.is_in_use = False
+        self.is_relay_log = False
+        self.has_exact_positions = False
         self.table_maps: dict[int, TableMapEvent] = {}
         self._described = False
         self.is_encrypted = False
@@ -89,8 +96,11 @@ class Context:
         elif isinstance(content, FormatDescriptionEvent):
             self.layout = Format.described_by(content)
             self.table_maps.clear()
+            # Only a relay log has a second one, which the source of its events wrote.
+            self.is_relay_log = self._described or event.header.is_relay_log
+            self.has_exact_positions = not self.is_relay_log and content.checksum_algorithm is not None
             if not self._described:
-                self.is_in_use = bool(event.header.is_in_use)
+                self.is_in_use = event.header.is_in_use
                 self._described = True
         else:
             # A copy that a server sent is plain, and the event in it marked as one to skip.

@@ -78,7 +78,7 @@ _MAIN_FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "incident_event": ("incident", "message"),
     "heartbeat_log_event": ("log", "position"),
-    "ignorable_log_event": ("length=len(data)",),
+    "ignorable_log_event": ("length=len(unknown_data)",),
     "rows_query_log_event": ("query_text",),
     "gtid_log_event": _GTID,
     "anonymous_gtid_log_event": _GTID,

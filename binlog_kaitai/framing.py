@@ -42,11 +42,15 @@ class TailKind(Enum):
 
 
 class Tail(NamedTuple):
-    """The bytes behind the last whole event."""
+    """The bytes behind the last whole event.
+
+    Of a part of an event with a whole header, `header` is that.
+    """
 
     kind: TailKind
     position: int
     size: int
+    header: Header | None = None
 
 
 class Framer:
@@ -141,7 +145,7 @@ class Framer:
             )
         raw = head + read_up_to(self._stream, header.event_size - length)
         if len(raw) < header.event_size:
-            self.tail = Tail(TailKind.PART, self.position, len(raw))
+            self.tail = Tail(TailKind.PART, self.position, len(raw), header)
             return None
         frame = Frame(self.position, header, raw)
         self.position += len(raw)

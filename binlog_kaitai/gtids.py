@@ -37,6 +37,16 @@ class Intervals:
         self._starts[first:last] = [start]
         self._ends[first:last] = [end]
 
+    def remove(self, start: int, end: int) -> None:
+        """Remove the numbers from `start` up to, but without, `end`."""
+        for first, last in list(self):
+            if first < end and start <= last:
+                index = self._starts.index(first)
+                kept = [(first, min(last + 1, start)), (max(first, end), last + 1)]
+                kept = [one for one in kept if one[0] < one[1]]
+                self._starts[index : index + 1] = [one[0] for one in kept]
+                self._ends[index : index + 1] = [one[1] for one in kept]
+
     def __contains__(self, number: int) -> bool:
         index = bisect_right(self._starts, number) - 1
         return index >= 0 and number < self._ends[index]
@@ -95,6 +105,17 @@ class GtidSet:
         for source, intervals in other.items():
             for first, last in intervals:
                 self.add_range(source, first, last + 1)
+
+    def without(self, other: GtidSet) -> GtidSet:
+        """What this set has and the other has not."""
+        found = GtidSet()
+        found.update(self)
+        for source, intervals in other.items():
+            for first, last in intervals:
+                if source in found._by_source:
+                    found._by_source[source].remove(first, last + 1)
+        found._by_source = {source: numbers for source, numbers in found.items() if len(numbers)}
+        return found
 
     def __contains__(self, gtid: str) -> bool:
         source, number = split_gtid(gtid)

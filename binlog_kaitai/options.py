@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any
 
 from binlog_kaitai.errors import UsageError
@@ -112,7 +113,9 @@ def _type_name(name: str) -> str:
     known = {spelling: full for full in TYPE_NAMES for spelling in _spellings(full)}
     wanted = name.upper().replace("-", "_")
     if wanted not in known:
-        raise UsageError(f"{name!r} is no event type; see `binlog-kaitai events --help`")
+        near = get_close_matches(wanted, known, 3, 0.4)
+        hint = f", like {' or '.join(near)}" if near else ": QUERY_EVENT, GTID_LOG_EVENT, XID_EVENT …"
+        raise UsageError(f"{name!r} is no event type; write the server's name{hint}")
     return known[wanted]
 
 

@@ -7,16 +7,24 @@ checksums are checked as the events come; a body is parsed when it is first look
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import cached_property
+from itertools import islice, pairwise
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
 
 from binlog_kaitai.adapter import crc32_of, gtid_text, stored_checksum
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, SourceError, TruncatedError
+from binlog_kaitai.errors import (
+    BinlogError,
+    ChecksumError,
+    FramingError,
+    GrammarError,
+    SourceError,
+    TruncatedError,
+)
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
 from binlog_kaitai.grammar import (
@@ -74,7 +82,12 @@ class Event:
     )
 
     def __init__(
-        self, file: str, frame: Frame, layout: Format, table_map: TableMapEvent | None, checksum_status: str
+        self,
+        file: str,
+        frame: Frame,
+        layout: Format,
+        table_map: TableMapEvent | None,
+        checksum_status: str = "none",
     ) -> None:
         self.file = file
         self.position = frame.position
@@ -179,6 +192,13 @@ class LogReader(AbstractContextManager["LogReader"]):
         for source in self.sources:
             yield from self._read(source)
 
+    def read_from(self, source: Source, stops: Sequence[int]) -> Iterator[Event]:
+        """The events of one of the sources from the last of some offsets on, or all if there are none.
+
+        At each of the other offsets one event is read, which later ones depend on.
+        """
+        yield from self._read(source, stops)
+
     def close(self) -> None:
         """Close the file that is being read."""
         if self._stream is not None:
@@ -190,22 +210,27 @@ class LogReader(AbstractContextManager["LogReader"]):
     ) -> None:
         self.close()
 
-    def _read(self, source: Source) -> Iterator[Event]:
+    def _read(self, source: Source, stops: Sequence[int] = ()) -> Iterator[Event]:
         try:
             self._stream = source.open()
             try:
-                yield from self._read_stream(source.name, self._stream)
+                yield from self._read_stream(source.name, self._stream, stops)
             finally:
                 self.close()
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=source.name) from error
 
-    def _read_stream(self, name: str, stream: BinaryIO) -> Iterator[Event]:
+    def _read_stream(self, name: str, stream: BinaryIO, stops: Sequence[int] = ()) -> Iterator[Event]:
         position = 0
         try:
             framer = Framer.of_file(stream)
             context = Context(framer.binlog_version)
             transactions = GtidTracker()
+            for stop, following in pairwise(stops):
+                framer.skip_to(stop)
+                for frame in islice(framer, 1):
+                    self._take_in(name, frame, context)
+                framer.skip_to(following)
             for frame in framer:
                 position = frame.position
                 event = self._take_in(name, frame, context)
@@ -220,9 +245,12 @@ class LogReader(AbstractContextManager["LogReader"]):
 
     def _take_in(self, name: str, frame: Frame, context: Context) -> Event:
         context.check_readable()
-        status = checksum_status(frame.raw, frame.header, context.layout)
         table_map = context.table_map_of(frame.raw, frame.header.type_code)
-        event = Event(name, frame, context.layout, table_map, status)
+        event = Event(name, frame, context.layout, table_map)
+        try:
+            event.checksum_status = status = checksum_status(frame.raw, frame.header, context.layout)
+        except BinlogError as error:
+            raise event.locate(error) from error.__cause__
         if status == "bad" and self._verify_checksums:
             raise event.locate(ChecksumError("the checksum does not fit the bytes", field="checksum"))
         try:
@@ -270,13 +298,27 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
     ------
     TruncatedError
         A closed file ends inside an event.
+    FramingError
+        A file in use ends inside an event whose header contradicts itself.
     """
     if context.is_in_use:
+        if tail.header is not None and context.has_exact_positions:
+            _check_header(file, tail, tail.header)
         return End(file, EndKind.IN_USE, tail.position, tail.size)
     if tail.kind is not TailKind.NOTHING:
         reason = f"ends inside an event; behind its last whole one: {tail.size} bytes, {tail.kind.value}"
         raise TruncatedError(reason, file=file, position=tail.position)
     return End(file, EndKind.CLEAN, tail.position, 0)
+
+
+def _check_header(file: str, tail: Tail, header: Header) -> None:
+    end = tail.position + header.event_size
+    if header.next_position not in (0, end & 0xFFFFFFFF):
+        reason = f"its size says that it ends at {end}, its position {header.next_position}"
+        kind = type_name(header.type_code)
+        raise FramingError(
+            reason, file=file, position=tail.position, event_type=kind, field="header.event_size"
+        )
 
 
 def open(source: SourceLike | Iterable[SourceLike], *, verify_checksums: bool = True) -> LogReader:

@@ -73,13 +73,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _complain(error, EXIT_USAGE)
     except BinlogError as error:
         code = _complain(error, EXIT_DAMAGED)
+    except OSError as error:
+        code = _complain(SourceError(f"cannot write: {error.strerror or error}"), EXIT_USAGE)
     except (KeyboardInterrupt, click.Abort):
         code = 130
     sys.exit(code)
 
 
 def _complain(error: BinlogError, code: int) -> int:
-    with suppress(BrokenPipeError):
+    with suppress(OSError):
         sys.stdout.flush()
     click.echo(f"binlog-kaitai: {error}", err=True)
     return code

@@ -29,16 +29,20 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
       binlog-kaitai explain --at 197 binlog.000024
       binlog-kaitai explain binlog.000024 | less -S
     """
+    from binlog_kaitai.columns.seek import stops_before
+
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
     found = False
     with open(sources, verify_checksums=False) as log:
-        for event in log:
-            if position is not None and event.position > position:
-                break
-            if position is None or event.position == position:
-                found = True
-                _print(event, output, width)
-    if position is not None and not found:
+        for source in log.sources:
+            stops = stops_before(source, position) if position is not None else []
+            for event in log.read_from(source, stops):
+                if position is not None and event.position > position:
+                    break
+                if position is None or event.position == position:
+                    found = True
+                    _print(event, output, width)
+    if not found and position is not None:
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
 
 

@@ -50,7 +50,7 @@ def say_ends(ends: list[End]) -> None:
 
 def end_text(end: End) -> str:
     """How a file ended, in words."""
-    behind = f", {end.bytes_behind} bytes of an unfinished event behind it" if end.bytes_behind else ""
+    behind = f"; {end.bytes_behind} bytes behind it are no whole event" if end.bytes_behind else ""
     match end.kind:
         case EndKind.CLEAN:
             return "closed"

@@ -17,8 +17,9 @@ from binlog_kaitai.render.json_text import to_json
 def command(sources: tuple[str, ...], output: str) -> None:
     """Check logs for damage: frames, positions, checksums, bodies, continuity of GTIDs.
 
-    Says what is fine and names each damage; exits 1 if there is any. A gap between GTIDs is told, but is no
-    damage by itself. With --format json a line is an object for each file.
+    Says what is fine and names each damage; exits 1 if there is any. Gaps between GTIDs are told, inside a
+    log and between logs that are named together, but are no damage by themselves. With --format json a line
+    is an object for each file.
 
     \b
     Examples:
@@ -26,17 +27,26 @@ def command(sources: tuple[str, ...], output: str) -> None:
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
     from binlog_kaitai.columns.verify import scan
-    from binlog_kaitai.render.report import report_lines, report_object
+    from binlog_kaitai.gtids import GtidSet
+    from binlog_kaitai.render.report import counted, report_lines, report_object
     from binlog_kaitai.sources import resolve
 
     damage_count = 0
+    covered: GtidSet | None = None
     for source in resolve(sources):
         with progress_over(source) as advance:
             report = scan(source, advance)
         damage_count += report.damage_count
-        lines = [to_json(report_object(report))] if output == "json" else report_lines(report)
+        missing = GtidSet()
+        if report.previous_gtids is not None:
+            missing = report.previous_gtids.without(covered) if covered is not None else missing
+            covered = covered or GtidSet()
+            covered.update(report.previous_gtids)
+            covered.update(report.gtids)
+        as_json = output == "json"
+        lines = [to_json(report_object(report, missing))] if as_json else report_lines(report, missing)
         for line in lines:
             click.echo(line)
     if damage_count:
-        click.echo(f"binlog-kaitai: damaged in {damage_count} places", err=True)
+        click.echo(f"binlog-kaitai: {counted(damage_count, 'damage')}", err=True)
         sys.exit(1)

@@ -25,7 +25,7 @@ _LONGEST_CHECKED = 64 << 20
 _KNOWN = np.isin(np.arange(256), [kind for kind in EventType if kind])
 
 
-def find_event(stream: BinaryIO, start: int, layout: Format, *, is_relay_log: bool = False) -> int | None:
+def find_event(stream: BinaryIO, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
     """Offset of the first whole event at or behind `start`; None if there is none.
 
     Parameters
@@ -36,22 +36,24 @@ def find_event(stream: BinaryIO, start: int, layout: Format, *, is_relay_log: bo
         Offset from the stream's beginning, in bytes.
     layout
         The format in force.
-    is_relay_log
-        The positions in the headers are those of another file.
+    has_own_positions
+        The positions in the headers are those in this file; not so in relay logs.
     """
     size = stream.seek(0, io.SEEK_END)
     length = header_length(layout.binlog_version)
     while start + length <= size:
         stream.seek(start)
         window = np.frombuffer(read_up_to(stream, _WINDOW + length), dtype=np.uint8)
-        for offset in _candidates(window, start, size, layout, is_relay_log=is_relay_log):
+        for offset in _candidates(window, start, size, layout, has_own_positions=has_own_positions):
             if _is_confirmed(stream, offset, size, layout):
                 return offset
         start += max(len(window) - length + 1, 1)
     return None
 
 
-def _candidates(window: Any, start: int, size: int, layout: Format, *, is_relay_log: bool) -> Iterator[int]:
+def _candidates(
+    window: Any, start: int, size: int, layout: Format, *, has_own_positions: bool
+) -> Iterator[int]:
     """Offsets in the file where the bytes of a window may be a header."""
     version = layout.binlog_version
     count = len(window) - header_length(version) + 1
@@ -59,7 +61,7 @@ def _candidates(window: Any, start: int, size: int, layout: Format, *, is_relay_
     event_sizes = _numbers(window, header_offset("event_size"), count)
     ends = start + np.arange(count) + event_sizes
     good = _KNOWN[codes] & (event_sizes >= layout.header_length) & (ends <= size)
-    if version > 1 and not is_relay_log:
+    if version > 1 and has_own_positions:
         stated = _numbers(window, header_offset("next_position"), count)
         expected = ends if version > 3 else ends - event_sizes
         good &= (stated == expected & 0xFFFFFFFF) | (stated == 0)

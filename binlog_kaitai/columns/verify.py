@@ -17,17 +17,18 @@ from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader
 from binlog_kaitai.columns.gtid_runs import add_gtids
-from binlog_kaitai.columns.kernels import BAD, OK, find_drifts
+from binlog_kaitai.columns.judge import Judge
+from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.report import MAX_DAMAGES, Report
 from binlog_kaitai.columns.resync import find_event
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, FramingError, SourceError, TruncatedError
+from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, FramingError, SourceError
 from binlog_kaitai.framing import Tail, TailKind
 from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import End, EndKind, judge_end
-from binlog_kaitai.sources import Source
+from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES
 
 _ENDS_OF_TRANSACTIONS = (EventType.xid_event, EventType.xa_prepare_log_event)
@@ -63,6 +64,9 @@ class _Scan:
         self._progress = progress
         self._is_relay_log = False
         self._drift = 0  # of the positions in the headers, against where the events are
+        self._is_exact = True
+        self._off_to_the_end: BinlogError | None = None
+        self._judge = Judge()
         self._has_gtids = False
         self._ended = 0  # transactions, by their last events
 
@@ -75,6 +79,8 @@ class _Scan:
             return
         while reader is not None:
             reader = self._run_to_damage(reader, stream)
+        if self._drift and self._off_to_the_end is not None:
+            report.add(self._off_to_the_end)
         report.transactions = report.transactions if self._has_gtids else self._ended
 
     def _run_to_damage(self, reader: BlockReader, stream: Any) -> BlockReader | None:
@@ -107,7 +113,8 @@ class _Scan:
         if not is_lost or (reader.tail and reader.tail.kind is TailKind.NOTHING) or not stream.seekable():
             return None
         layout, start = reader.context.layout, reader.position + 1
-        position = find_event(stream, start, layout, is_relay_log=self._is_relay_log)
+        has_own_positions = self._is_exact and not self._is_relay_log
+        position = find_event(stream, start, layout, has_own_positions=has_own_positions)
         if position is None:
             return None
         stream.seek(position)
@@ -117,7 +124,7 @@ class _Scan:
     def _note_end(self, tail: Tail, context: Context) -> None:
         try:
             self._report.end = judge_end(self._report.file, tail, context)
-        except TruncatedError as error:
+        except DamagedError as error:
             self._report.add(error)
             self._report.end = End(self._report.file, EndKind.TRUNCATED, tail.position, tail.size)
 
@@ -134,17 +141,22 @@ class _Scan:
         for row in [] if is_whole else np.flatnonzero(statuses == BAD).tolist():
             reason = "the checksum does not fit the bytes"
             damages.append(block.event(row).locate(ChecksumError(reason, field="checksum")))
-        if block.is_special and block.positions[0] == len(b"\xfebin"):
-            self._is_relay_log = bool(np.asarray(block.header["is_relay_log"]).any())
+        if block.is_special:
+            self._note_format(block)
         damages += self._check_positions(block)
         for part in self._expanded(block, damages):
             if part is not block:
                 report.inner_events += int((part.end_positions != part.positions + part.sizes).sum())
-            if part is not block or not is_whole:
-                damages += self._check_bodies(part, whole if part is block else None)
+            damages += self._check_bodies(part, whole if part is block else None)
             self._count_transactions(part)
         for error in sorted(damages, key=lambda error: error.position or 0):
             report.add(error)
+
+    def _note_format(self, block: Block) -> None:
+        """A relay log tells itself by a flag, or by a second format description, of the events' source."""
+        is_first = block.positions[0] == len(MAGIC)
+        self._is_relay_log |= not is_first or bool(np.asarray(block.header["is_relay_log"]).any())
+        self._is_exact = checksums.check(block)[0] != NONE
 
     def _expanded(self, block: Block, damages: list[BinlogError]) -> Iterator[Block]:
         while True:
@@ -159,9 +171,11 @@ class _Scan:
     def _check_positions(self, block: Block) -> Iterator[BinlogError]:
         """Compare each header's position with where the event is; only a relay log's come from elsewhere.
 
-        Behind a lost event all positions are off by its length, which is worth saying once.
+        Behind a lost event all positions are off by its length, which is worth saying once. Servers without
+        checksums counted from elsewhere inside transactions: there only what stays off to the end counts.
         """
         if block.layout.binlog_version < 4 or self._is_relay_log:
+            self._off_to_the_end = None
             return
         off = np.empty(min(len(block), MAX_DAMAGES), dtype=np.int64)
         position = int(block.positions[0] - block.starts[0])
@@ -171,17 +185,29 @@ class _Scan:
         for row in off[:count].tolist():
             stated, end = block.fixed_header(row).next_position, int(block.end_positions[row])
             reason = f"its header says that it ends at {stated}, not at {end}"
-            yield block.event(row).locate(FramingError(reason, field="header.next_position"))
+            error = block.event(row).locate(FramingError(reason, field="header.next_position"))
+            if self._is_exact:
+                yield error
+            else:
+                self._off_to_the_end = error
 
     def _check_bodies(self, block: Block, is_whole: Any) -> Iterator[BinlogError]:
-        """Events that no checksum vouches for and that do not follow the grammar."""
+        """Events that no checksum vouches for and that do not follow the grammar.
+
+        Without table maps the reader cannot go on: all of them are looked at.
+        """
         for kind in block.kinds:
+            if block.is_special or kind == EventType.transaction_payload_event:
+                continue  # they have been read
             rows = block.rows_of(kind)
-            doubtful = rows if is_whole is None else rows[~is_whole[rows]]
-            if not len(doubtful) or block.is_special:
+            if is_whole is None or kind == EventType.table_map_event:
+                doubtful = np.ones(len(rows), dtype=np.bool_)
+            else:
+                doubtful = ~is_whole[rows]
+            if not doubtful.any():
                 continue
-            misfits = rows[~block.body(kind).fits]
-            for row in np.intersect1d(doubtful, misfits).tolist():
+            accepted = self._judge.accepts(block, kind, doubtful)
+            for row in rows[doubtful & ~accepted].tolist():
                 try:
                     _ = block.event(row).parsed
                 except BinlogError as error:

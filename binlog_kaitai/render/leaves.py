@@ -15,6 +15,9 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import meanings, trace_event
 from binlog_kaitai.reader import Event
 
+#: Types that are one number in parts: what the number means is worth more than what the part is.
+_NUMBERS = frozenset(("PackedInteger", "VarlenInteger"))
+
 
 class Leaf(NamedTuple):
     """One field that has no parts.
@@ -101,8 +104,10 @@ def _is_bit_field(leaf: Leaf) -> bool:
     return isinstance(leaf.value, int)
 
 
-def _walk(node: Any, base: int, prefix: str) -> Iterator[Leaf]:
-    docs = meanings().get(type(node).__qualname__, {})
+def _walk(node: Any, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
+    """Leaves of a structure; `whole` is the meaning of the field that it is."""
+    name_of_type = type(node).__qualname__
+    docs = meanings().get(name_of_type, {})
     overlays = dict(_overlays(node, base, prefix))
     for name in node.SEQ_FIELDS:
         where = node._debug.get(name)
@@ -110,21 +115,24 @@ def _walk(node: Any, base: int, prefix: str) -> Iterator[Leaf]:
             continue
         value = getattr(node, name, None)
         path, meaning = prefix + name, docs.get(name, "")
+        if whole and (name_of_type in _NUMBERS or not meaning):
+            meaning = whole
         start = where["start"]
         if isinstance(value, list) and value and hasattr(value[0], "_debug"):
             for index, item in enumerate(value):
-                yield from _child(node, item, base, where["arr"][index]["start"], f"{path}[{index}].")
+                start = where["arr"][index]["start"]
+                yield from _child(node, item, base, start, f"{path}[{index}].", meaning)
         elif hasattr(value, "_debug"):
-            yield from _child(node, value, base, start, f"{path}.")
+            yield from _child(node, value, base, start, f"{path}.", meaning)
         elif "end" in where:
             leaf = Leaf(base + start, where["end"] - start, path, value, meaning)
             is_run = isinstance(value, bytes)
             yield from overlays.get((leaf.offset, leaf.size), [leaf]) if is_run else [leaf]
 
 
-def _child(node: Any, child: Any, base: int, start: int, prefix: str) -> Iterator[Leaf]:
+def _child(node: Any, child: Any, base: int, start: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
     # A sized substructure has a stream of its own, which begins where the field does.
-    return _walk(child, base if child._io is node._io else base + start, prefix)
+    return _walk(child, base if child._io is node._io else base + start, prefix, whole)
 
 
 def _overlays(node: Any, base: int, prefix: str) -> Iterator[tuple[tuple[int, int], list[Leaf]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, EncryptedError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import EndKind
 
@@ -19,8 +19,8 @@ _ENDS = {
 }
 
 
-def report_object(report: Report) -> dict[str, Any]:
-    """The report on one log as JSON can hold it."""
+def report_object(report: Report, missing: GtidSet) -> dict[str, Any]:
+    """The report on one log as JSON can hold it; `missing` is what lies between it and the logs before."""
     end = report.end
     return {
         "file": report.file,
@@ -35,18 +35,18 @@ def report_object(report: Report) -> dict[str, Any]:
         "previous_gtids": _set_text(report.previous_gtids),
         "gtids": _set_text(report.gtids),
         "gaps": report.gaps(),
+        "missing_before": _set_text(missing),
         "damage_count": report.damage_count,
         "damages": [_damage(error) for error in report.damages],
     }
 
 
-def report_lines(report: Report) -> Iterator[str]:
+def report_lines(report: Report, missing: GtidSet) -> Iterator[str]:
     """The report on one log for people."""
-    state = f"DAMAGED, {_count(report.damage_count, 'place')}" if report.damage_count else "ok"
-    yield f"{report.file}: {state}"
+    yield f"{report.file}: {_state(report)}"
     inner = f" and {report.inner_events:,} in compressed transactions" if report.inner_events else ""
-    counts = _count(report.events, "event") + inner, _count(report.transactions, "transaction")
-    yield f"  {_count(report.size, 'byte')}, {', '.join(counts)}"
+    counts = counted(report.events, "event") + inner, counted(report.transactions, "transaction")
+    yield f"  {counted(report.size, 'byte')}, {', '.join(counts)}"
     checksums = (f"{count:,} {name}" for name, count in report.checksums.items() if count)
     yield f"  checksums: {', '.join(checksums) or 'none'}"
     if report.end is not None:
@@ -54,6 +54,8 @@ def report_lines(report: Report) -> Iterator[str]:
         yield f"  end: {_ENDS[report.end.kind]}, at position {report.end.position}{behind}"
     if report.previous_gtids:
         yield f"  GTIDs before: {report.previous_gtids}"
+    if missing:
+        yield f"  in no log before: {missing}"
     if report.gtids:
         yield f"  GTIDs: {report.gtids}"
     for source, gaps in report.gaps().items():
@@ -65,7 +67,14 @@ def report_lines(report: Report) -> Iterator[str]:
         yield f"  and {report.damage_count - len(report.damages):,} damages more"
 
 
-def _count(number: int, noun: str) -> str:
+def _state(report: Report) -> str:
+    if any(isinstance(error, EncryptedError) for error in report.damages):
+        return "NOT CHECKED, encrypted"
+    return f"DAMAGED, {counted(report.damage_count, 'place')}" if report.damage_count else "ok"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, in the plural where that is right."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

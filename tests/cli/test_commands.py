@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -140,6 +142,29 @@ def test_verify_says_what_is_fine(run: Run) -> None:
     assert reports[1]["previous_gtids"] == reports[0]["gtids"]
 
 
+def test_verify_tells_what_a_missing_log_held(run: Run) -> None:
+    first, _, third = ROTATE.logs[:3]
+    done = run("verify", "--format", "json", first, third)
+    assert done.returncode == 0
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    (between,) = run("verify", "--format", "json", ROTATE.logs[1]).stdout.splitlines()
+    assert reports[1]["missing_before"] == json.loads(between)["gtids"] != ""
+    assert reports[0]["missing_before"] == ""
+
+
+def test_an_encrypted_log_is_not_called_damaged(run: Run) -> None:
+    done = run("verify", special_cases("encrypted")[0].logs[0])
+    assert done.returncode == 1
+    assert "NOT CHECKED, encrypted" in done.stdout
+    assert "DAMAGED" not in done.stdout
+
+
+def test_output_that_cannot_be_written_is_said(run: Run) -> None:
+    tool = f"{sys.executable} -m binlog_kaitai events {ROTATE.logs[0]} > /dev/full"
+    done = subprocess.run(["bash", "-c", tool], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "binlog-kaitai: cannot write: No space left on device\n")
+
+
 @pytest.mark.parametrize("server", sorted({one.server for one in cases()}))
 def test_verify_finds_nothing_wrong_with_undamaged_logs(run: Run, server: str) -> None:
     logs = [log for one in cases(server) for log in one.logs]
@@ -197,9 +222,6 @@ def test_wrong_usage_exits_2(run: Run, arguments: tuple[object, ...]) -> None:
 
 
 def test_a_reader_that_has_had_enough_is_no_error() -> None:
-    import subprocess
-    import sys
-
     tool = f"{sys.executable} -m binlog_kaitai events --format json {case('mysql-9.7', 'charsets').logs[0]}"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {tool} | head -1"], capture_output=True, text=True, timeout=60

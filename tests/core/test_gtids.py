@@ -61,6 +61,20 @@ def test_gaps_lie_between_intervals() -> None:
     assert found.gaps() == [(3, 4), (6, 9)]
 
 
+@given(st.sets(st.integers(1, 40)), st.sets(st.integers(1, 40)))
+def test_without_is_the_difference_of_sets(left: set[int], right: set[int]) -> None:
+    sets = []
+    for numbers in (left, right):
+        sets.append(GtidSet())
+        for number in numbers:
+            sets[-1].add(f"0-1-{number}")
+    rest = sets[0].without(sets[1])
+    assert {
+        n for _, found in rest.items() for first, last in found for n in range(first, last + 1)
+    } == left - right
+    assert bool(rest) == bool(left - right)
+
+
 @given(st.lists(st.tuples(st.integers(1, 60), st.integers(0, 8))))
 def test_intervals_hold_what_was_added(ranges: list[tuple[int, int]]) -> None:
     found = Intervals()

@@ -158,3 +158,28 @@ def test_the_whole_file_grammar_reads_the_same(log: bytes) -> None:
     with bk.open(log) as reader:
         types = [type(event.body) for event in reader]
     assert [type(entry.event.body.content) for entry in whole.entries] == types
+
+
+def without_checksums(positions: list[int | None]) -> bytes:
+    """A version 4 log of a server without checksums; a position of None is the right one."""
+    table = bytearray(27)
+    table[:4] = 56, 13, 0, 8
+    table[14] = 57 + len(table)
+    log = b"\xfebin"
+    bodies = [(15, struct.pack("<H50sIB", 4, b"5.1.5-beta", 0, 19) + table)]
+    bodies += [(5, b"\x02" + struct.pack("<Q", number)) for number in range(len(positions))]
+    for (type_code, body), stated in zip(bodies, [None, *positions], strict=True):
+        end = len(log) + 19 + len(body)
+        log += struct.pack("<IBIIIH", 0, type_code, 1, 19 + len(body), stated or end, 0) + body
+    return log
+
+
+def test_positions_inside_transactions_of_old_servers_are_no_damage() -> None:
+    assert scan(Source.of_bytes(without_checksums([None, 28, 56, None]))).damage_count == 0
+
+
+def test_positions_that_stay_off_to_the_end_are() -> None:
+    log = without_checksums([None] * 6)
+    event = 19 + 9
+    cut = log[: -4 * event] + log[-3 * event :]
+    assert scan(Source.of_bytes(cut)).damage_count == 1

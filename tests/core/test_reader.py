@@ -130,6 +130,18 @@ def test_a_log_in_use_ends_at_its_last_whole_event_and_says_so() -> None:
     assert events[0].checksum_status == "ok", "the flag counts as 0 in the checksum"
 
 
+def test_a_log_in_use_whose_last_event_contradicts_itself_is_damaged() -> None:
+    """Otherwise one flipped bit of a size would hide all that follows as still being written."""
+    log = next(log for log in logs() if log.case.id == "mysql-9.7/rotate")
+    data = bytearray(log.path.read_bytes())
+    data[4 + 17] |= 1
+    event = log.case.oracle(log.path)[4]
+    data[event.position + 9 + 2] ^= 0x80
+    with bk.open(bytes(data)) as reader, pytest.raises(bk.FramingError, match="its size says") as caught:
+        list(reader)
+    assert caught.value.position == event.position
+
+
 def test_a_wrong_checksum_is_an_error_that_names_the_place() -> None:
     log = SMALL[0]
     data = bytearray(log.path.read_bytes())
