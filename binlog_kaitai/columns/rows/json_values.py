@@ -37,6 +37,8 @@ def json_values(cells: Cells) -> Any:
         return build(cells).cast(pa.string())
     if pa.types.is_decimal(kind):
         return _decimals(cells, kind)
+    if pa.types.is_floating(kind):
+        return _floats(cells, kind)
     if cells.column.type in _DOCUMENTS:
         return build(cells)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
@@ -76,6 +78,17 @@ def _decimals(cells: Cells, kind: Any) -> Any:
     # Arrow has an exponent in some small ones.
     is_other = pc.fill_null(pc.match_substring(text, "E"), False).to_numpy(zero_copy_only=False)
     return _mended(cells, joined('"', text, '"'), is_other)
+
+
+def _floats(cells: Cells, kind: Any) -> Any:
+    """FLOAT and DOUBLE: each distinct one is made into text once, told apart by its bits."""
+    found = build(cells)
+    number = np.int64 if kind.bit_width == 64 else np.int32
+    bits = np.frombuffer(found.buffers()[1], dtype=number)[: len(cells)]
+    distinct, which = np.unique(bits, return_inverse=True)
+    values = distinct.view(np.float64 if kind.bit_width == 64 else np.float32).tolist()
+    texts = pa.array([to_json(json_form(value, cells.column)) for value in values], pa.string())
+    return texts.take(pa.array(which.reshape(-1), mask=~cells.valid))
 
 
 def _dates(cells: Cells, kind: Any) -> Any:
