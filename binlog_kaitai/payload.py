@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from binlog_kaitai.errors import FramingError, GrammarError
 from binlog_kaitai.framing import Frame, Framer, TailKind
@@ -48,12 +48,6 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
     except FramingError as error:
         reason = f"at uncompressed offset {error.position}, {error.reason}"
         raise GrammarError(reason, field=_FIELD) from error
-    except Exception as error:
-        import zstandard
-
-        if not isinstance(error, zstandard.ZstdError):
-            raise
-        raise GrammarError(f"does not decompress: {error}", field=_FIELD) from error
     if framer.tail.kind is not TailKind.NOTHING:
         raise GrammarError("ends inside an event", field=_FIELD)
     if framer.position != declared_size(body):
@@ -67,18 +61,36 @@ def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
     Raises
     ------
     GrammarError
-        The compression is of an unknown kind.
+        The compression is of an unknown kind; while reading, the compressed bytes are damaged.
     """
     compression = int(body.compression_type)
     if compression == Compression.none:
         return io.BytesIO(body.payload)
     if compression != Compression.zstd:
         raise GrammarError(f"unknown compression {compression}", field="body.content.fields")
-    import zstandard
+    stream: Any = _Unpacked(body.payload)
+    opened: BinaryIO = stream
+    return opened
 
-    decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
-    stream: BinaryIO = decompressor.stream_reader(io.BytesIO(body.payload), read_across_frames=True)
-    return stream
+
+class _Unpacked(io.RawIOBase):
+    """What compressed bytes unpack to; damage in them is an error of this package."""
+
+    def __init__(self, packed: bytes) -> None:
+        import zstandard
+
+        self._error = zstandard.ZstdError
+        decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
+        self._stream = decompressor.stream_reader(io.BytesIO(packed), read_across_frames=True)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        try:
+            return self._stream.readinto(room) if len(room) else 0
+        except self._error as error:
+            raise GrammarError(f"does not decompress: {error}", field=_FIELD) from error
 
 
 def declared_size(body: TransactionPayloadEvent) -> int:

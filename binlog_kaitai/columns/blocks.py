@@ -200,7 +200,9 @@ class BlockReader:
 
     def _read_on(self) -> bool:
         """Read a little on, to be looked at while it is in the cache; False without room or at the end."""
-        count = _read_into(self._stream, memoryview(self._buffer)[self._end : self._end + _STEP])
+        room = memoryview(self._buffer)[self._end : self._end + _STEP]
+        # Not every stream takes a buffer of no bytes.
+        count = _read_into(self._stream, room) if len(room) else 0
         self._end += count
         return count > 0
 

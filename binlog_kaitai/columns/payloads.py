@@ -14,7 +14,7 @@ import numpy as np
 from binlog_kaitai.columns.block import Block, Frames
 from binlog_kaitai.columns.blocks import BlockReader, frame_all
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.framing import TailKind, read_up_to
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.payload import MAX_EVENT_SIZE, declared_size, open_payload, read_payload
@@ -63,13 +63,13 @@ def _small_payload(block: Block, body: Any) -> Block | None:
     size = declared_size(body)
     try:
         data = read_up_to(open_payload(body), size + 1)
-    except Exception:
+    except BinlogError:
         return None  # it is read again, and what is wrong is told, by `_large_payload`
     return frame_all(block.file, data, block.layout.without_checksums()) if len(data) == size else None
 
 
 def _large_payload(block: Block, row: int, body: Any) -> Iterator[Block]:
-    caught: Exception | None = None
+    caught: BinlogError = GrammarError("is not whole events", field="body.content.payload")
     try:
         inner_context = Context(block.layout.binlog_version)
         inner_context.layout = block.layout.without_checksums()
@@ -81,15 +81,15 @@ def _large_payload(block: Block, row: int, body: Any) -> Iterator[Block]:
         is_whole = reader.tail is not None and reader.tail.kind is TailKind.NOTHING
         if is_whole and reader.position == declared_size(body):
             return
-    except Exception as error:
+    except BinlogError as error:
         caught = error
     try:
         # What is wrong is told by the reader, in its own words.
         for _ in read_payload(body, block.layout.binlog_version):
             pass
     except BinlogError as error:
-        raise block.event(row).locate(error) from error.__cause__
-    raise caught or AssertionError("a payload that only the reader can read")
+        caught = error
+    raise block.event(row).locate(caught) from caught.__cause__
 
 
 def _merge(block: Block, begin: int, end: int, inner: list[tuple[int, Block]]) -> Block:

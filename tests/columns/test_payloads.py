@@ -1,0 +1,78 @@
+"""Transactions that unpack to more than one block holds."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+import zstandard
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.batches import read_events
+from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.sources import Source
+from tests.columns.support import by_columns
+from tests.core.test_hostile import event_of
+from tests.corpus_files import case
+
+LOG = case("mysql-9.7", "types_payload").logs[0]
+SIZE = 5 << 20
+PAYLOAD_EVENT = 40
+
+
+@cache
+def large() -> tuple[bytes, int]:
+    """A log whose one compressed transaction, real events again and again, unpacks to more than SIZE."""
+    with bk.open(LOG) as reader:
+        events = list(reader)
+    outer = next(event for event in events if event.type_code == PAYLOAD_EVENT)
+    inner = [event.raw for event in events if event.payload_index is not None]
+    unpacked = b"".join(inner)
+    times = SIZE // len(unpacked) + 1
+    packed = zstandard.ZstdCompressor().compress(unpacked * times)
+    size = b"\x03\x09\xfe" + (times * len(unpacked)).to_bytes(8, "little")
+    body = b"\x02\x01\x00" + size + b"\x00" + packed
+    data = LOG.read_bytes()[: outer.position] + event_of(PAYLOAD_EVENT, body)
+    return data, times * len(inner)
+
+
+def by_reader(data: bytes) -> tuple[list[tuple[int, str, int]], str | None]:
+    found = []
+    try:
+        with bk.open(data, verify_checksums=False) as reader:
+            for event in reader:
+                found.append((event.position, event.type, len(event.raw)))
+    except bk.BinlogError as error:
+        return found, str(error)
+    return found, None
+
+
+def test_a_large_payload_is_read_as_by_the_reader() -> None:
+    data, count = large()
+    wanted, _ = by_reader(data)
+    assert len(wanted) > count
+    lines, error = by_columns(data)
+    assert error is None
+    rows = [json.loads(line) for line in lines]
+    assert [(row["position"], row["type"], row["size"]) for row in rows] == wanted
+    assert sum(batch.num_rows for batch in read_events(data)) == len(wanted)
+
+
+def test_a_large_payload_is_verified() -> None:
+    data, count = large()
+    report = scan(Source.of_bytes(data))
+    assert report.damages == []
+    assert report.inner_events == count
+
+
+@pytest.mark.parametrize("behind", [30, 400, 2_000])
+def test_damage_in_a_large_payload_is_told_as_by_the_reader(behind: int) -> None:
+    data = bytearray(large()[0])
+    data[-behind] ^= 0x10
+    _, message = by_reader(bytes(data))
+    assert message is not None
+    assert by_columns(bytes(data), verify_checksums=False)[1] == message
+    errors = scan(Source.of_bytes(bytes(data))).damages
+    assert message in [str(error) for error in errors if isinstance(error, GrammarError)]
