@@ -238,7 +238,9 @@ def follow_numbers(
     Number of runs.
     """
     count = 0
-    need = places[2] + widths[2]
+    need = 0  # in MariaDB the source stands behind the number
+    for part in range(3):
+        need = max(need, places[part] + widths[part])
     for event in range(starts.shape[0]):
         start = starts[event]
         is_inside = start >= 0 and start + sizes[event] <= data.shape[0] and need <= sizes[event]

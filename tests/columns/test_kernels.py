@@ -190,3 +190,17 @@ print(read_u4.compiled(np.arange(8, dtype=np.uint8), np.uint64(1)))
         command, capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
     )
     assert found.stdout.split() == [str(0x04030201)]
+
+
+@pytest.mark.parametrize(("source", "number"), [(27, 19), (19, 27)])
+def test_follow_numbers_looks_at_no_event_that_is_too_short(mode: str, source: int, number: int) -> None:
+    """Whichever of the fields stands last: what lies behind the event is not the event's."""
+    log = np.ones(64, dtype=np.uint8)
+    size = max(source + 4, number + 8)
+    places, widths = np.array((source, 5, number)), np.array((4, 4, 8))
+    codes = np.array([162], dtype=np.uint8)
+    run = getattr(kernels.follow_numbers, mode)
+    for length, runs in ((size - 1, 0), (size, 1)):
+        out = np.zeros((1, 4), dtype=np.uint64)
+        found = run(log, np.array([0]), np.array([length]), codes, 162, places, widths, out)
+        assert found == runs
