@@ -16,6 +16,7 @@ from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.infos import Infos
+from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.payloads import expand
@@ -87,11 +88,11 @@ class EventPages:
 
     def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
         reader = BlockReader.of_file(stream, source.name, block_size=self._block_size)
-        gtids, tables = GtidColumns(), TableMaps()
+        gtids, tables, judge = GtidColumns(), TableMaps(), Judge()
         try:
             for block in reader:
                 for part in expand(block):
-                    yield from self._page(part, gtids, tables, selection)
+                    yield from self._page(part, gtids, tables, selection, judge)
                     if selection.is_over:
                         return
         except BinlogError as error:
@@ -100,7 +101,7 @@ class EventPages:
             self.ends.append(judge_end(source.name, reader.tail, reader.context))
 
     def _page(
-        self, block: Block, gtids: GtidColumns, tables: TableMaps, selection: Selection
+        self, block: Block, gtids: GtidColumns, tables: TableMaps, selection: Selection, judge: Judge
     ) -> Iterator[Page]:
         failures: dict[int, BinlogError] = {}
         pool = Pool()
@@ -115,7 +116,7 @@ class EventPages:
         if failures:
             wanted[min(failures) :] = False
         new_program = self._prologue(block, pool, statuses, column)
-        infos = Infos(block, pool, tables, wanted, selection, new_program, failures.setdefault)
+        infos = Infos(block, pool, tables, wanted, selection, judge, new_program, failures.setdefault)
         if failures:
             wanted[min(failures) :] = False
         if wanted.any():

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, text_of
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps, decode
@@ -51,11 +52,13 @@ class Infos:
         tables: TableMaps,
         wanted: Any,
         selection: Selection,
+        judge: Judge,
         new_program: Callable[[], Program],
         fail: Callable[[int, BinlogError], object],
     ) -> None:
         self._block, self._pool, self._tables = block, pool, tables
         self._selection, self._new_program, self._fail = selection, new_program, fail
+        self._judge = judge
         self.programs: list[Program] = []
         self.program_of = np.zeros(len(block), dtype=np.int64)
         self.row_of = np.zeros(len(block), dtype=np.int64)
@@ -78,7 +81,7 @@ class Infos:
             assert column is not None
             program.column(column)
         self._add(program.text("}"), rows)
-        fits = block.body(kind).fits
+        fits = self._judge.accepts(block, kind, wanted[rows])
         if self._selection.has_names:
             by_name = {field.name: column for field, column in zip(fields, columns, strict=True)}
             self._strike_out(rows, fits, by_name, wanted)

@@ -25,7 +25,10 @@ class Number(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run of bytes. Without `size` it goes to the end of the body."""
+    """A run of bytes. Without `size` it goes to the end of the body.
+
+    `is_structure`: the bytes have fields of their own, which the layout does not look at.
+    """
 
     path: str
     size: Expression | None
@@ -33,6 +36,7 @@ class Run(NamedTuple):
     encoding: str | None = None
     ends_at_zero: bool = False
     item: str | None = None
+    is_structure: bool = False
 
     @property
     def dtype(self) -> None:
@@ -124,7 +128,7 @@ QUERY_EVENT = Layout(
         Number('error_code', '<u2'),
         Number('status_vars_length', '<u2', condition=lambda n, v: (v['event_body.fixed_length'] >= 13)),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 13), condition=lambda n, v: (v['event_body.fixed_length'] > 13)),
-        Run('status_vars', lambda n, v: v['status_vars_length'], condition=lambda n, v: (v['event_body.fixed_length'] >= 13)),
+        Run('status_vars', lambda n, v: v['status_vars_length'], condition=lambda n, v: (v['event_body.fixed_length'] >= 13), is_structure=True),
         Run('schema_name', lambda n, v: v['schema_name_length'], encoding='UTF-8'),
         Number('schema_name_terminator', 'u1'),
         Run('query', None),
@@ -321,8 +325,8 @@ USER_VAR_EVENT = Layout(
         Number('value_type', 'u1', condition=lambda n, v: (v['is_null'] == 0), enum='user_var_event::value_type'),
         Number('collation_id', '<u4', condition=lambda n, v: (v['is_null'] == 0)),
         Number('value_length', '<u4', condition=lambda n, v: (v['is_null'] == 0)),
-        Run('value', lambda n, v: v['value_length'], condition=lambda n, v: (v['is_null'] == 0)),
-        Run('attributes', None),
+        Run('value', lambda n, v: v['value_length'], condition=lambda n, v: (v['is_null'] == 0), is_structure=True),
+        Run('attributes', None, is_structure=True),
     ),
     True,
 )
@@ -362,7 +366,7 @@ EXECUTE_LOAD_QUERY_EVENT = Layout(
         Number('file_name_end', '<u4'),
         Number('duplicate_handling', 'u1', enum='execute_load_query_event::duplicate_handling'),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 26), condition=lambda n, v: (v['event_body.fixed_length'] > 26)),
-        Run('status_vars', lambda n, v: v['status_vars_length']),
+        Run('status_vars', lambda n, v: v['status_vars_length'], is_structure=True),
         Run('schema_name', lambda n, v: v['schema_name_length'], encoding='UTF-8'),
         Number('schema_name_terminator', 'u1'),
         Run('query', None),
@@ -450,7 +454,7 @@ ROWS_EVENT = Layout(
         Number('flags', '<u2'),
         Number('extra_data_length', '<u2', condition=lambda n, v: (v['event_body.fixed_length'] >= 10), valid=lambda n, v: (v['extra_data_length'] >= 2)),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 10), condition=lambda n, v: (v['event_body.fixed_length'] > 10)),
-        Run('extra_data', lambda n, v: (v['extra_data_length'] - 2), condition=lambda n, v: (v['event_body.fixed_length'] >= 10)),
+        Run('extra_data', lambda n, v: (v['extra_data_length'] - 2), condition=lambda n, v: (v['event_body.fixed_length'] >= 10), is_structure=True),
         Number('number_of_columns.first', 'u1', valid=lambda n, v: (v['number_of_columns.first'] <= 254)),
         Number('number_of_columns.value_2', '<u2', condition=lambda n, v: (v['number_of_columns.first'] == 252)),
         Number('number_of_columns.value_3', '<u3', condition=lambda n, v: (v['number_of_columns.first'] == 253)),
@@ -582,7 +586,7 @@ TRANSACTION_CONTEXT_EVENT = Layout(
         Number('read_set_count', '<u4'),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 18), condition=lambda n, v: (v['event_body.fixed_length'] > 18)),
         Run('server_uuid', lambda n, v: v['server_uuid_length'], encoding='UTF-8'),
-        Run('snapshot_version', lambda n, v: v['snapshot_version_length']),
+        Run('snapshot_version', lambda n, v: v['snapshot_version_length'], is_structure=True),
     ),
     False,
 )
@@ -674,7 +678,7 @@ GTID_TAGGED_EVENT = Layout(
         Value('last_non_ignorable_field_id.more', lambda n, v: n.where((v['last_non_ignorable_field_id.number_of_more'] == 0), 0, n.where((v['last_non_ignorable_field_id.number_of_more'] == 1), v['last_non_ignorable_field_id.next_1'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 2), v['last_non_ignorable_field_id.next_2'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 3), v['last_non_ignorable_field_id.next_3'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 4), v['last_non_ignorable_field_id.next_4'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 5), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_1'] * 4294967296)), n.where((v['last_non_ignorable_field_id.number_of_more'] == 6), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_2'] * 4294967296)), n.where((v['last_non_ignorable_field_id.number_of_more'] == 7), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_3'] * 4294967296)), v['last_non_ignorable_field_id.next_8'])))))))), is_unsigned=True),
         Value('last_non_ignorable_field_id.value', lambda n, v: n.where((v['last_non_ignorable_field_id.number_of_more'] == 8), v['last_non_ignorable_field_id.more'], ((v['last_non_ignorable_field_id.first'] >> v['last_non_ignorable_field_id.size']) + (v['last_non_ignorable_field_id.more'] * (1 << (7 - v['last_non_ignorable_field_id.number_of_more'])))))),
         Value('last_non_ignorable_field_id.signed_value', lambda n, v: n.where(((v['last_non_ignorable_field_id.value'] % 2) == 0), (v['last_non_ignorable_field_id.value'] // 2), ((-1) - (v['last_non_ignorable_field_id.value'] // 2)))),
-        Run('fields', lambda n, v: (((v['message_size.value'] - v['serialization_version.size']) - v['message_size.size']) - v['last_non_ignorable_field_id.size'])),
+        Run('fields', lambda n, v: (((v['message_size.value'] - v['serialization_version.size']) - v['message_size.size']) - v['last_non_ignorable_field_id.size']), is_structure=True),
         Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
     ),
     True,
@@ -787,7 +791,7 @@ QUERY_COMPRESSED_EVENT = Layout(
         Number('error_code', '<u2'),
         Number('status_vars_length', '<u2'),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 13), condition=lambda n, v: (v['event_body.fixed_length'] > 13)),
-        Run('status_vars', lambda n, v: v['status_vars_length']),
+        Run('status_vars', lambda n, v: v['status_vars_length'], is_structure=True),
         Run('schema_name', lambda n, v: v['schema_name_length'], encoding='UTF-8'),
         Number('schema_name_terminator', 'u1'),
         Number('compressed_query.method', 'u1', valid=lambda n, v: n.both((v['compressed_query.method'] >= 129), (v['compressed_query.method'] <= 132))),
@@ -796,7 +800,7 @@ QUERY_COMPRESSED_EVENT = Layout(
         Number('compressed_query.length_2', '>u2', condition=lambda n, v: (v['compressed_query.length_size'] == 2)),
         Number('compressed_query.length_3', '>u3', condition=lambda n, v: (v['compressed_query.length_size'] == 3)),
         Number('compressed_query.length_4', '>u4', condition=lambda n, v: (v['compressed_query.length_size'] == 4)),
-        Run('compressed_query.deflated', None),
+        Run('compressed_query.deflated', None, is_structure=True),
         Value('compressed_query.uncompressed_length', lambda n, v: n.where((v['compressed_query.length_size'] == 1), v['compressed_query.length_1'], n.where((v['compressed_query.length_size'] == 2), v['compressed_query.length_2'], n.where((v['compressed_query.length_size'] == 3), v['compressed_query.length_3'], v['compressed_query.length_4'])))),
     ),
     True,
@@ -813,7 +817,7 @@ COMPRESSED_ROWS_EVENT = Layout(
         Number('flags', '<u2'),
         Number('extra_data_length', '<u2', condition=lambda n, v: (v['event_body.fixed_length'] >= 10), valid=lambda n, v: (v['extra_data_length'] >= 2)),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 10), condition=lambda n, v: (v['event_body.fixed_length'] > 10)),
-        Run('extra_data', lambda n, v: (v['extra_data_length'] - 2), condition=lambda n, v: (v['event_body.fixed_length'] >= 10)),
+        Run('extra_data', lambda n, v: (v['extra_data_length'] - 2), condition=lambda n, v: (v['event_body.fixed_length'] >= 10), is_structure=True),
         Number('number_of_columns.first', 'u1', valid=lambda n, v: (v['number_of_columns.first'] <= 254)),
         Number('number_of_columns.value_2', '<u2', condition=lambda n, v: (v['number_of_columns.first'] == 252)),
         Number('number_of_columns.value_3', '<u3', condition=lambda n, v: (v['number_of_columns.first'] == 253)),
@@ -823,7 +827,7 @@ COMPRESSED_ROWS_EVENT = Layout(
         Run('columns.bitmap', lambda n, v: ((v['number_of_columns.value'] + 7) // 8)),
         Value('is_update', lambda n, v: n.either((v['type_code'] == 167), (v['type_code'] == 170))),
         Run('columns_after.bitmap', lambda n, v: ((v['number_of_columns.value'] + 7) // 8), condition=lambda n, v: v['is_update']),
-        Run('compressed_images', None),
+        Run('compressed_images', None, is_structure=True),
         Value('is_statement_end', lambda n, v: ((v['flags'] & 1) != 0)),
         Value('has_no_foreign_key_checks', lambda n, v: ((v['flags'] & 2) != 0)),
         Value('has_relaxed_unique_checks', lambda n, v: ((v['flags'] & 4) != 0)),

@@ -33,13 +33,7 @@ def test_damaged_logs_read_as_by_the_reader(log: LogFile) -> None:
     rng = random.Random(str(path.name) + path.parent.name)
     for _ in range(6):
         data = damaged(path.read_bytes(), rng)
-        wanted = by_reader(data, verify_checksums=False)
-        found = by_columns(data, verify_checksums=False)
-        # Of types whose layout ends early the columns do not look at what lies behind.
-        assert found[0][: len(wanted[0])] == wanted[0]
-        if found[1] != wanted[1]:
-            assert wanted[1] is not None
-            assert len(found[0]) > len(wanted[0])
+        assert by_columns(data, verify_checksums=False) == by_reader(data, verify_checksums=False)
 
 
 @pytest.mark.parametrize("log", SOME, ids=lambda log: log.id)
@@ -50,6 +44,7 @@ def test_verify_gives_a_report_whatever_the_bytes(log: LogFile) -> None:
         data = damaged(path.read_bytes(), rng)
         report = scan(Source.of_bytes(data))
         assert report.size <= len(data)
+        assert report.damage_count or by_reader(data)[1] is None
 
 
 def test_random_bytes_behind_the_magic() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.judge import ALONE
 from binlog_kaitai.grammar import BODIES, EventType
 from tests.columns.support import blocks
 from tests.corpus_files import LogFile, logs
@@ -85,3 +86,16 @@ def test_headers_equal_those_of_the_generated_classes() -> None:
 )
 def test_layouts_reach_what_the_columns_live_on(kind: EventType, path: str) -> None:
     assert path in [field.path for field in BODIES[kind.value].fields]
+
+
+def test_structures_that_layouts_pass_over_are_known() -> None:
+    """What `judge` does about each of them depends on what they need besides their own bytes."""
+    found = {
+        field.path
+        for layout in BODIES.values()
+        if layout.complete
+        for field in layout.fields
+        if getattr(field, "is_structure", False)
+    }
+    in_context = {"attributes", "compressed_images", "compressed_query.deflated", "fields", "value"}
+    assert found == in_context | set(ALONE)

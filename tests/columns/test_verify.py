@@ -13,8 +13,9 @@ from binlog_kaitai.columns.verify import scan
 from binlog_kaitai.errors import ChecksumError, FramingError, GrammarError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import EndKind
+from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources import Source
-from tests.columns.support import by_reader
+from tests.columns.support import by_columns, by_reader
 from tests.corpus_files import LogFile, case, logs
 from tools.bench.make_log import shape_of, write
 
@@ -92,6 +93,26 @@ def test_bodies_without_checksum_are_checked_against_the_grammar() -> None:
     report = scan(Source.of_bytes(bytes(data)))
     assert [type(error) for error in report.damages] == [GrammarError]
     assert report.damages[0].position == query.position
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), [("TABLE_MAP_EVENT", "metadata_length.first"), ("QUERY_EVENT", "status_vars")]
+)
+@pytest.mark.parametrize("flavor", ["mysql-9.7", "mariadb-11.8"])
+def test_structures_behind_the_layouts_are_checked(flavor: str, name: str, path: str) -> None:
+    """Every event of the type has the same fault; the others of its content are not read by the grammar."""
+    for log in case(flavor, "no_checksum").logs:
+        data, places = bytearray(log.read_bytes()), []
+        for event in bk.open(log):
+            if event.type == name and event.checksum_status == "none":
+                found = dissect(event).leaves
+                leaf = next(leaf for leaf in found if leaf.path.startswith(f"body.content.{path}"))
+                # A table map's metadata does not end any more; a key of status variables is one of a string.
+                data[event.position + leaf.offset] = 0xFE if name == "TABLE_MAP_EVENT" else 6
+                places.append(event.position)
+        report = scan(Source.of_bytes(bytes(data)))
+        assert [error.position for error in report.damages if isinstance(error, GrammarError)] == places
+        assert by_columns(bytes(data)) == by_reader(bytes(data))
 
 
 def test_ends() -> None:

@@ -25,7 +25,10 @@ class Number(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A run of bytes. Without `size` it goes to the end of the body."""
+    """A run of bytes. Without `size` it goes to the end of the body.
+
+    `is_structure`: the bytes have fields of their own, which the layout does not look at.
+    """
 
     path: str
     size: Expression | None
@@ -33,6 +36,7 @@ class Run(NamedTuple):
     encoding: str | None = None
     ends_at_zero: bool = False
     item: str | None = None
+    is_structure: bool = False
 
     @property
     def dtype(self) -> None:

@@ -21,6 +21,9 @@ _BITS = re.compile(r"b(?P<bits>\d+)(?P<order>le|be)?$")
 _TEXT = re.compile(r"(?P<run>\w+)\.to_s\(\s*(['\"])(?P<encoding>[\w-]+)\2\s*\)$")
 _MAX_DEPTH = 8
 
+#: Items of which any bytes are a list.
+_BYTES = (None, "u1", "s1")
+
 _STEPS = Path(__file__).with_name("layout_steps.py")
 
 
@@ -160,12 +163,21 @@ class _Builder:
                 self._repeated(scope, node),
                 condition,
                 item=_dtype(use, node, self._endian(scope)),
+                is_structure=node["repeat"] == "eos" and use not in _BYTES,
             )
             return
         if "size" in node or "size-eos" in node or "contents" in node:
             encoding = node.get("encoding") if use in ("str", "strz") else None
             ends_at_zero = use == "strz" or node.get("terminator") == 0
-            self._add_run(scope, name, self._size(scope, node), condition, encoding, ends_at_zero)
+            self._add_run(
+                scope,
+                name,
+                self._size(scope, node),
+                condition,
+                encoding,
+                ends_at_zero,
+                is_structure=use not in (None, "str", "strz"),
+            )
             return
         dtype = _dtype(use, node, self._endian(scope))
         if dtype is not None:
@@ -231,6 +243,8 @@ class _Builder:
         encoding: str | None = None,
         ends_at_zero: bool = False,
         item: str | None = None,
+        *,
+        is_structure: bool = False,
     ) -> None:
         path = scope.prefix + name
         scope.names[name] = None
@@ -240,6 +254,7 @@ class _Builder:
             encoding=repr(encoding) if encoding else None,
             ends_at_zero="True" if ends_at_zero else None,
             item=repr(item) if item else None,
+            is_structure="True" if is_structure else None,
         )
         self.steps.append(f"Run({path!r}, {_lambda(size)}{extra})")
 

@@ -1,0 +1,95 @@
+"""Which events follow the grammar to their last byte, though just a few of them are read by it.
+
+A record layout tells of all bytes but those of structures that take more than arithmetic. Those repeat: the
+status variables of one connection, the table maps of one table. So each distinct content is read once, by
+the reader. An event that is not accepted is the reader's to read, and to say what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.kernels import NONE
+from binlog_kaitai.columns.rows.tables import group_ranges
+from binlog_kaitai.columns.rows.walk import hash_ranges
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType
+
+#: Structures that mean the same in every event of a type and format: nothing before them matters.
+ALONE = ("status_vars", "extra_data")
+
+#: What is remembered of contents that follow the grammar, in bytes.
+_MAX_KNOWN = 16 << 20
+
+
+class Judge:
+    """Accepts events of one file; what it has read once it knows in later blocks too."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[object, ...]] = set()
+        self._size = 0
+
+    def accepts(self, block: Block, kind: int, wanted: Any) -> Any:
+        """Which events of a type follow the grammar for sure, bool; of those not wanted it may be any."""
+        accepted = block.body(kind).fits & wanted
+        for starts, lengths in _unread(block, kind):
+            if starts is None:
+                accepted &= lengths == 0
+                continue
+            chosen = np.flatnonzero(accepted)
+            starts, ends = starts[chosen], starts[chosen] + lengths[chosen]
+            groups = _groups(block.data, starts, ends)
+            for group in np.unique(groups).tolist():
+                content = bytes(block.data[starts[group] : ends[group]])
+                if not self._follows(block, kind, int(chosen[group]), content):
+                    accepted[chosen[groups == group]] = False
+        return accepted
+
+    def _follows(self, block: Block, kind: int, index: int, content: bytes) -> bool:
+        row = int(block.rows_of(kind)[index])
+        key = block.layout, int(block.codes[row]), content
+        if key in self._known:
+            return True
+        try:
+            _ = block.event(row).parsed
+        except BinlogError:
+            return False
+        self._size += len(content)
+        if self._size > _MAX_KNOWN:
+            self._known.clear()
+            self._size = len(content)
+        self._known.add(key)
+        return True
+
+
+def _unread(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
+    """Place and length of what the layout does not look at; no place where its context matters too."""
+    rows, body = block.rows_of(kind), block.body(kind)
+    if body.layout.complete:
+        for field in body.layout.fields:
+            if getattr(field, "is_structure", False):
+                starts, lengths = body.ranges(field.path)
+                yield starts if field.path in ALONE else None, lengths
+        return
+    starts = block.starts[rows] + block.header_length
+    ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
+    if kind == EventType.table_map_event:
+        # Tables get a new id whenever they are opened anew; all behind it stays the same.
+        starts = block.starts[rows] + (block.offset(kind, "flags") or 0)
+        yield starts, ends - starts
+    else:
+        yield None, np.ones(len(rows), dtype=np.int64)
+
+
+def _groups(data: Any, starts: Any, ends: Any) -> Any:
+    """For each range the number of the first one with the same bytes."""
+    if hash_ranges.for_work(int((ends - starts).sum())) is not hash_ranges.plain:
+        return group_ranges(data, starts, ends)
+    numbers: dict[bytes, int] = {}
+    pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
+    found = [numbers.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]
+    return np.array(found, dtype=np.int64)
