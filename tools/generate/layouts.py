@@ -15,9 +15,8 @@ from typing import Any
 
 from tools.generate.grammar import Grammar, Node, Type, type_name
 from tools.generate.layout_expressions import UntranslatableError, parse, translate
+from tools.generate.layout_source import BITS, function, keywords, nest, number_type
 
-_NUMBER = re.compile(r"(?P<kind>[us])(?P<width>[1248])(?P<order>le|be)?$|f(?P<float>[48])(?P<forder>le|be)?$")
-_BITS = re.compile(r"b(?P<bits>\d+)(?P<order>le|be)?$")
 _TEXT = re.compile(r"(?P<run>\w+)\.to_s\(\s*(['\"])(?P<encoding>[\w-]+)\2\s*\)$")
 _MAX_DEPTH = 8
 
@@ -162,7 +161,7 @@ class _Builder:
                 name,
                 self._repeated(scope, node),
                 condition,
-                item=_dtype(use, node, self._endian(scope)),
+                item=number_type(use, node, self._endian(scope)),
                 is_structure=node["repeat"] == "eos" and use not in _BYTES,
             )
             return
@@ -179,11 +178,11 @@ class _Builder:
                 is_structure=use not in (None, "str", "strz"),
             )
             return
-        dtype = _dtype(use, node, self._endian(scope))
+        dtype = number_type(use, node, self._endian(scope))
         if dtype is not None:
             self._add_number(scope, node, dtype, condition)
             return
-        if not isinstance(use, str) or use in ("str", "strz") or _BITS.match(use):
+        if not isinstance(use, str) or use in ("str", "strz") or BITS.match(use):
             raise UntranslatableError(f"{path} takes more than arithmetic")
         child = self._child(scope, use, f"{path}.", condition)
         scope.children[name] = child
@@ -210,8 +209,8 @@ class _Builder:
         if node["repeat"] == "eos":
             return None
         use = node.get("type")
-        bits = _BITS.match(use) if isinstance(use, str) else None
-        dtype = _dtype(use, node, self._endian(scope))
+        bits = BITS.match(use) if isinstance(use, str) else None
+        dtype = number_type(use, node, self._endian(scope))
         if node["repeat"] != "expr" or (bits is None and dtype is None):
             raise UntranslatableError("a list of structures")
         count = self._translate(scope, node["repeat-expr"])
@@ -231,7 +230,7 @@ class _Builder:
             self.enums.add((found.owner.path, found.name))
             enum = repr("::".join((*found.owner.path, found.name)))
         valid = self._valid(scope, node, source)
-        extra = _keywords(condition=_lambda(condition), valid=_lambda(valid), enum=enum)
+        extra = keywords(condition=function(condition), valid=function(valid), enum=enum)
         self.steps.append(f"Number({path!r}, {dtype!r}{extra})")
 
     def _add_run(
@@ -249,14 +248,14 @@ class _Builder:
         path = scope.prefix + name
         scope.names[name] = None
         scope.runs.add(name)
-        extra = _keywords(
-            condition=_lambda(condition),
+        extra = keywords(
+            condition=function(condition),
             encoding=repr(encoding) if encoding else None,
             ends_at_zero="True" if ends_at_zero else None,
             item=repr(item) if item else None,
             is_structure="True" if is_structure else None,
         )
-        self.steps.append(f"Run({path!r}, {_lambda(size)}{extra})")
+        self.steps.append(f"Run({path!r}, {function(size)}{extra})")
 
     def _valid(self, scope: _Scope, node: Node, source: str) -> str | None:
         valid = node.get("valid")
@@ -270,10 +269,10 @@ class _Builder:
                 tests.append(f"({source} {operator} {self._translate(scope, valid[key])})")
         if "any-of" in valid:
             choices = [f"({source} == {self._translate(scope, one)})" for one in valid["any-of"]]
-            tests.append(_nest("n.either", choices) or "True")
+            tests.append(nest("n.either", choices) or "True")
         if "expr" in valid:
             tests.append(self._translate(scope, re.sub(r"\b_\b(?!\.)", node["id"], str(valid["expr"]))))
-        return _nest("n.both", tests)
+        return nest("n.both", tests)
 
     def _instances(self, scope: _Scope) -> None:
         for name, node in scope.type.instances.items():
@@ -301,8 +300,8 @@ class _Builder:
             scope.pending.discard(name)
             self._uses_wide, self._in_instance = outer, was_in_instance
         path = scope.prefix + name
-        extra = _keywords(condition=_lambda(condition), is_unsigned="True" if is_unsigned else None)
-        self.steps.append(f"Value({path!r}, {_lambda(source)}{extra})")
+        extra = keywords(condition=function(condition), is_unsigned="True" if is_unsigned else None)
+        self.steps.append(f"Value({path!r}, {function(source)}{extra})")
         scope.names[name] = f"v[{path!r}]"
         self._wide[f"v[{path!r}]"] = is_unsigned
         return f"v[{path!r}]"
@@ -314,7 +313,7 @@ class _Builder:
             return False
         paths = scope.prefix + name, scope.prefix + match["run"]
         condition = self._condition(scope, node)
-        extra = _keywords(condition=_lambda(condition))
+        extra = keywords(condition=function(condition))
         self.steps.append(f"Text({paths[0]!r}, {paths[1]!r}, {match['encoding']!r}{extra})")
         scope.names[name] = None
         return True
@@ -358,27 +357,6 @@ class _Builder:
         return "v.pos" if names == ["pos"] else "(v.pos >= v.size)"
 
 
-def _dtype(use: object, node: Node, endian: str) -> str | None:
-    """NumPy's name of a primitive type, or None; 24 and 48 bits count as numbers of 3 and 6 bytes."""
-    if not isinstance(use, str):
-        return "u1" if use is None and node.get("repeat") == "expr" and node.get("size") == 1 else None
-    if number := _NUMBER.match(use):
-        order = ">" if "be" in (number["order"] or number["forder"] or endian) else "<"
-        if number["float"]:
-            return f"{order}f{number['float']}"
-        return ("" if number["width"] == "1" else order) + _integer(number)
-    bits = _BITS.match(use)
-    if bits is None or int(bits["bits"]) not in (8, 16, 24, 32, 48, 64):
-        return None
-    # Whole bytes read as bits: the highest bit first, unless the type says otherwise.
-    order = "" if bits["bits"] == "8" else "<" if bits["order"] == "le" else ">"
-    return f"{order}u{int(bits['bits']) // 8}"
-
-
-def _integer(number: re.Match[str]) -> str:
-    return ("u" if number["kind"] == "u" else "i") + number["width"]
-
-
 def _arguments(use: str) -> list[str]:
     """The arguments in a use of a type, split at the commas that are in no inner parentheses."""
     inside = use.strip().partition("(")[2].removesuffix(")")
@@ -390,20 +368,3 @@ def _arguments(use: str) -> list[str]:
         else:
             found[-1] += character
     return [one.strip() for one in found if one.strip()]
-
-
-def _lambda(source: str | None) -> str | None:
-    return None if source is None else f"lambda n, v: {source}"
-
-
-def _nest(function: str, tests: list[str]) -> str | None:
-    if not tests:
-        return None
-    result = tests[-1]
-    for test in reversed(tests[:-1]):
-        result = f"{function}({test}, {result})"
-    return result
-
-
-def _keywords(**values: str | None) -> str:
-    return "".join(f", {name}={value}" for name, value in values.items() if value is not None)

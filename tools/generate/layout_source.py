@@ -1,0 +1,51 @@
+"""Pieces of the layouts' Python source: names of number types, functions, keyword arguments."""
+
+from __future__ import annotations
+
+import re
+
+from tools.generate.grammar import Node
+
+_NUMBER = re.compile(r"(?P<kind>[us])(?P<width>[1248])(?P<order>le|be)?$|f(?P<float>[48])(?P<forder>le|be)?$")
+BITS = re.compile(r"b(?P<bits>\d+)(?P<order>le|be)?$")
+
+
+def number_type(use: object, node: Node, endian: str) -> str | None:
+    """NumPy's name of a primitive type, or None; 24 and 48 bits count as numbers of 3 and 6 bytes."""
+    if not isinstance(use, str):
+        return "u1" if use is None and node.get("repeat") == "expr" and node.get("size") == 1 else None
+    if number := _NUMBER.match(use):
+        order = ">" if "be" in (number["order"] or number["forder"] or endian) else "<"
+        if number["float"]:
+            return f"{order}f{number['float']}"
+        return ("" if number["width"] == "1" else order) + _integer(number)
+    bits = BITS.match(use)
+    if bits is None or int(bits["bits"]) not in (8, 16, 24, 32, 48, 64):
+        return None
+    # Whole bytes read as bits: the highest bit first, unless the type says otherwise.
+    order = "" if bits["bits"] == "8" else "<" if bits["order"] == "le" else ">"
+    return f"{order}u{int(bits['bits']) // 8}"
+
+
+def _integer(number: re.Match[str]) -> str:
+    return ("u" if number["kind"] == "u" else "i") + number["width"]
+
+
+def function(source: str | None) -> str | None:
+    """Source of a function of the layout, see `layout_steps.Expression`."""
+    return None if source is None else f"lambda n, v: {source}"
+
+
+def nest(function: str, tests: list[str]) -> str | None:
+    """Tests joined by a function of two; None where there are none."""
+    if not tests:
+        return None
+    result = tests[-1]
+    for test in reversed(tests[:-1]):
+        result = f"{function}({test}, {result})"
+    return result
+
+
+def keywords(**values: str | None) -> str:
+    """Source of the keyword arguments that are given."""
+    return "".join(f", {name}={value}" for name, value in values.items() if value is not None)
