@@ -81,7 +81,7 @@ class Infos:
             assert column is not None
             program.column(column)
         self._add(program.text("}"), rows)
-        fits = self._judge.accepts(block, kind, wanted[rows])
+        fits = block.body(kind).fits & self._judge.accepts(block, kind, wanted[rows])
         if self._selection.has_names:
             by_name = {field.name: column for field, column in zip(fields, columns, strict=True)}
             self._strike_out(rows, fits, by_name, wanted)

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.kernels import NONE
 from binlog_kaitai.columns.rows.tables import group_ranges
 from binlog_kaitai.columns.rows.walk import hash_ranges
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType
+from binlog_kaitai.grammar import BODIES, CHECKSUM_SIZE, UNKNOWN_BODY, EventType
 
 #: Structures that mean the same in every event of a type and format: nothing before them matters.
 ALONE = ("status_vars", "extra_data")
@@ -35,15 +35,17 @@ class Judge:
 
     def accepts(self, block: Block, kind: int, wanted: Any) -> Any:
         """Which events of a type follow the grammar for sure, bool; of those not wanted it may be any."""
-        accepted = block.body(kind).fits & wanted
-        for starts, lengths in _unread(block, kind):
+        is_complete = BODIES.get(kind, UNKNOWN_BODY).complete
+        accepted = block.body(kind).fits & wanted if is_complete else wanted.copy()
+        for starts, lengths in _structures(block, kind) if is_complete else _whole(block, kind):
             if starts is None:
                 accepted &= lengths == 0
                 continue
+            accepted &= lengths >= 0
             chosen = np.flatnonzero(accepted)
             starts, ends = starts[chosen], starts[chosen] + lengths[chosen]
             groups = _groups(block.data, starts, ends)
-            for group in np.unique(groups).tolist():
+            for group in np.unique(groups).tolist() if groups.any() else [0][: len(groups)]:
                 content = bytes(block.data[starts[group] : ends[group]])
                 if not self._follows(block, kind, int(chosen[group]), content):
                     accepted[chosen[groups == group]] = False
@@ -66,23 +68,25 @@ class Judge:
         return True
 
 
-def _unread(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
-    """Place and length of what the layout does not look at; no place where its context matters too."""
-    rows, body = block.rows_of(kind), block.body(kind)
-    if body.layout.complete:
-        for field in body.layout.fields:
-            if getattr(field, "is_structure", False):
-                starts, lengths = body.ranges(field.path)
-                yield starts if field.path in ALONE else None, lengths
-        return
-    starts = block.starts[rows] + block.header_length
-    ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
-    if kind == EventType.table_map_event:
-        # Tables get a new id whenever they are opened anew; all behind it stays the same.
-        starts = block.starts[rows] + (block.offset(kind, "flags") or 0)
-        yield starts, ends - starts
-    else:
+def _structures(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
+    """Place and length of what the layout passes over; no place where more matters than these bytes."""
+    body = block.body(kind)
+    for field in body.layout.fields:
+        if getattr(field, "is_structure", False):
+            starts, lengths = body.ranges(field.path)
+            yield starts if field.path in ALONE else None, lengths
+
+
+def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
+    """The same where a layout ends early: that is the whole body."""
+    rows = block.rows_of(kind)
+    if kind != EventType.table_map_event:
         yield None, np.ones(len(rows), dtype=np.int64)
+        return
+    # A table gets a new id whenever it is opened anew; all behind that stays the same.
+    starts = block.starts[rows] + (block.offset(kind, "flags") or 0)
+    ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
+    yield starts, ends - starts
 
 
 def _groups(data: Any, starts: Any, ends: Any) -> Any:

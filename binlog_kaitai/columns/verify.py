@@ -196,9 +196,12 @@ class _Scan:
 
         Without table maps the reader cannot go on: all of them are looked at.
         """
+        is_vouched = is_whole is not None and bool(is_whole.all())
         for kind in block.kinds:
             if block.is_special or kind == EventType.transaction_payload_event:
                 continue  # they have been read
+            if is_vouched and kind != EventType.table_map_event:
+                continue
             rows = block.rows_of(kind)
             if is_whole is None or kind == EventType.table_map_event:
                 doubtful = np.ones(len(rows), dtype=np.bool_)
