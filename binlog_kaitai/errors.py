@@ -88,6 +88,10 @@ def _rebuild(
     return kind(reason, file=file, position=position, event_type=event_type, field=field)
 
 
+class DefinitionWarning(UserWarning):
+    """What is known of a table by its DDL does not fit its rows, so that its columns stay without names."""
+
+
 class SourceError(BinlogError):
     """A path, index file or stream cannot be read."""
 

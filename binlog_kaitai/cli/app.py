@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
@@ -60,6 +61,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ENCODING_ERRORS)
+    warnings.showwarning = lambda message, *_: click.echo(f"binlog-kaitai: warning: {message}", err=True)
     try:
         app.main(arguments, prog_name="binlog-kaitai", standalone_mode=False)
         sys.stdout.flush()

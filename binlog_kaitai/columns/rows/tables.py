@@ -6,6 +6,8 @@ reads once.
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,11 @@ from binlog_kaitai.columns.rows.number_kernels import read_little
 from binlog_kaitai.columns.rows.walk import ends_with, hash_ranges, same_ranges
 from binlog_kaitai.columns.rows.widths import Width, width_of
 from binlog_kaitai.context import MAX_TABLE_MAPS
-from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.statements import may_matter_bytes
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.grammar import CHECKSUM_SIZE, ColumnType, EventType, TableMapEvent
-from binlog_kaitai.schema import Schema, is_mariadb
+from binlog_kaitai.schema import NameSource, Schema, is_mariadb
 
 #: Distinct tables that are remembered; more are read again.
 _MAX_TABLES = 1 << 12
@@ -150,8 +152,12 @@ class Tables:
         try:
             table_map: TableMapEvent = block.event(row).body
             names = table_map.schema_name, table_map.table_name
-            definition = self.definitions.of(*names, table_map)
+            found = self.definitions.fit(*names, table_map)
+            definition = found if isinstance(found, TableDefinition) else None
             made = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]))
+            if isinstance(found, DefinitionMismatch) and made.schema.names_from is NameSource.NONE:
+                place = replace(found, file=block.file, position=int(block.positions[row]))
+                warnings.warn(str(place), DefinitionWarning, stacklevel=2)
         except BinlogError as error:
             made = error
         if isinstance(table, Table) and isinstance(made, Table) and table.schema == made.schema:
