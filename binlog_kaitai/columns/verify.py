@@ -1,7 +1,7 @@
 """One pass over a log that finds all damage it can, and counts what is there.
 
 Checked: the frame of every event, the position in its header, its checksum, the insides of compressed
-transactions, and by the record layouts the body of events that have no checksum. No damage ends the pass:
+transactions, table maps, and the body of events that no checksum vouches for. No damage ends the pass:
 behind a header that cannot be right it goes on at the next whole event, if the file can seek.
 """
 
