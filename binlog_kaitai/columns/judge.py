@@ -14,7 +14,7 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.kernels import NONE
-from binlog_kaitai.columns.rows.tables import group_ranges
+from binlog_kaitai.columns.rows.groups import group_ranges
 from binlog_kaitai.columns.rows.walk import hash_ranges
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import BODIES, CHECKSUM_SIZE, UNKNOWN_BODY, EventType

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.rows.tables import Table, Tables, distinct, group_ranges
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
+from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import AFTER, FULL, MISFIT, STATE_SIZE, locate
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.grammar import ROWS_TYPES, parse_compressed

@@ -14,8 +14,9 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.kernels import NONE
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.number_kernels import read_little
-from binlog_kaitai.columns.rows.walk import ends_with, hash_ranges, same_ranges
+from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, width_of
 from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
@@ -199,14 +200,6 @@ def _frames_transaction(block: Block, rows: Any) -> Any:
     return found
 
 
-def distinct(keys: Any) -> tuple[Any, Any]:
-    """Where each distinct number stands first, in the order of the numbers, and for each key which it is."""
-    if len(keys) and (keys == keys[0]).all():
-        return np.zeros(1, dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return first, which.reshape(-1)
-
-
 def _last_of_each(ids: Any) -> Any:
     """Where each distinct value stands last, rising."""
     if len(ids) and (ids == ids[0]).all():
@@ -231,26 +224,3 @@ def _newest_before(ids: Any, places: Any, rows: Any, wanted: Any, span: int) -> 
     is_found = (at >= 0) & (known[ranked] == wanted)
     is_found &= keys[order][at] >= ranked * span
     return np.where(is_found, order[at], -1)
-
-
-def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
-    """For each range the number of the first one with the same bytes."""
-    count, lengths = len(starts), ends - starts
-    is_same = np.empty(count, dtype=np.bool_)
-    same = same_ranges.for_work(int(lengths.sum()))
-    if count and (lengths == lengths[0]).all():
-        same(data, starts, np.broadcast_to(starts[:1], count).copy(), lengths, is_same)
-        if is_same.all():
-            return np.zeros(count, dtype=np.int64)
-    hashes = np.empty(count, dtype=np.uint64)
-    hash_ranges.for_work(int(lengths.sum()))(data, starts, ends, hashes)
-    first, which = distinct(hashes)
-    firsts = first[which]
-    same(data, starts, starts[firsts], lengths, is_same)
-    is_same &= lengths == lengths[firsts]
-    if not is_same.all():
-        by_bytes: dict[bytes, int] = {}
-        pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
-        numbers = [by_bytes.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]
-        return np.array(numbers, dtype=np.int64)
-    return firsts
