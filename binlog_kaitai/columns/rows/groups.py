@@ -8,6 +8,9 @@ import numpy as np
 
 from binlog_kaitai.columns.rows.walk import hash_ranges, same_ranges
 
+#: Of so few ranges the kernels are not worth their loading.
+_FEW = 64
+
 
 def distinct(keys: Any) -> tuple[Any, Any]:
     """Where each distinct number stands first, in the order of the numbers, and for each key which it is."""
@@ -20,6 +23,8 @@ def distinct(keys: Any) -> tuple[Any, Any]:
 def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
     """For each range the number of the first one with the same bytes."""
     count, lengths = len(starts), ends - starts
+    if count <= _FEW:
+        return _group_by_bytes(data, starts, ends)
     is_same = np.empty(count, dtype=np.bool_)
     same = same_ranges.for_work(int(lengths.sum()))
     if count and (lengths == lengths[0]).all():
@@ -32,9 +37,11 @@ def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
     firsts = first[which]
     same(data, starts, starts[firsts], lengths, is_same)
     is_same &= lengths == lengths[firsts]
-    if not is_same.all():
-        by_bytes: dict[bytes, int] = {}
-        pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
-        numbers = [by_bytes.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]
-        return np.array(numbers, dtype=np.int64)
-    return firsts
+    return firsts if is_same.all() else _group_by_bytes(data, starts, ends)
+
+
+def _group_by_bytes(data: Any, starts: Any, ends: Any) -> Any:
+    found: dict[bytes, int] = {}
+    pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
+    numbers = [found.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]
+    return np.array(numbers, dtype=np.int64)
