@@ -94,10 +94,7 @@ class Framer:
         NotABinlogError, EncryptedError
             The first bytes are not those of a readable log.
         """
-        check_magic(read_up_to(stream, len(MAGIC)))
-        ahead = read_up_to(stream, header_length(1))
-        # Of fewer bytes nothing can be told; they are a part of an event in any version.
-        version = detect_version(ahead) if len(ahead) == header_length(1) else 4
+        version, ahead = read_start(stream)
         framer = cls(stream, version, len(MAGIC))
         framer._ahead = ahead
         return framer
@@ -169,6 +166,20 @@ def read_up_to(stream: BinaryIO, size: int) -> bytes:
     while len(parts) < size and (chunk := stream.read(min(size - len(parts), 16 * _STEP))):
         parts += chunk
     return bytes(parts)
+
+
+def read_start(stream: BinaryIO) -> tuple[int, bytes]:
+    """The version of a log, and the bytes behind its magic that were read to tell it.
+
+    Raises
+    ------
+    NotABinlogError, EncryptedError
+        The first bytes are not those of a readable log.
+    """
+    check_magic(read_up_to(stream, len(MAGIC)))
+    ahead = read_up_to(stream, header_length(1))
+    # Of fewer bytes nothing can be told; they are a part of an event in any version.
+    return detect_version(ahead) if len(ahead) == header_length(1) else 4, ahead
 
 
 def check_magic(start: bytes) -> None:

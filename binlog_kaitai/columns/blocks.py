@@ -25,12 +25,11 @@ from binlog_kaitai.columns.kernels import IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import type_name
-from binlog_kaitai.framing import Framer, Tail, check_magic, read_up_to
+from binlog_kaitai.framing import Framer, Tail, read_start
 from binlog_kaitai.grammar import (
     CHECKSUM_SIZE,
     EventType,
     Format,
-    detect_version,
     header_length,
     header_offset,
 )
@@ -112,9 +111,7 @@ class BlockReader:
         cls, stream: BinaryIO, name: str, *, block_size: int = BLOCK_SIZE, shares_checks: bool = False
     ) -> BlockReader:
         """The blocks of a whole file, from its magic on."""
-        check_magic(read_up_to(stream, len(MAGIC)))
-        ahead = read_up_to(stream, header_length(1))
-        version = detect_version(ahead) if len(ahead) == header_length(1) else 4
+        version, ahead = read_start(stream)
         return cls(
             stream,
             Context(version),

@@ -29,7 +29,7 @@ from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import End, EndKind, judge_end
 from binlog_kaitai.sources import MAGIC, Source
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
 
 _ENDS_OF_TRANSACTIONS = (EventType.xid_event, EventType.xa_prepare_log_event)
 
@@ -243,9 +243,7 @@ class _Scan:
             previous = gtid_set(body.gtids)
         else:
             for gtid in body.gtids:
-                previous.add_range(
-                    f"{gtid.domain_id}-{gtid.server_id}", gtid.sequence_number, gtid.sequence_number + 1
-                )
+                previous.add(mariadb_gtid(gtid.domain_id, gtid.server_id, gtid.sequence_number))
         self._report.previous_gtids = previous
 
 
