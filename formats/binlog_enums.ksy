@@ -4,6 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
 doc: The enumerations that more than one part of the grammar uses.
+doc-ref: libs/mysql/binlog/event/binlog_event.h, Log_event_type; sql/log_event.h (MariaDB), Log_event_type
 enums:
   event_type:
     0: unknown_event

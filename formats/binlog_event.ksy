@@ -13,6 +13,7 @@ meta:
 doc: |
   Header, body and checksum of one event, given what the events before it said. Stands by
   itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).
+doc-ref: libs/mysql/binlog/event/binlog_event.h, Binary_log_event
 -webide-representation: '{header.type_code} {body}'
 params:
   - id: binlog_version
@@ -38,10 +39,13 @@ params:
     doc: Whether `table_map` is there.
 seq:
   - id: header
+    -orig-id: m_header
     type: event_header(binlog_version, header_length)
+    doc: When and where the event was written, what it is, and how long it is.
   - id: body
     size: 'header.event_size - header_length - (has_checksum ? 4 : 0)'
     type: event_body(event_type.value, binlog_version, post_header_length, table_map, has_table_map)
+    doc: Everything between header and checksum, by the event's type.
   - id: checksum
     -orig-id: checksum
     type: u4

@@ -47,6 +47,7 @@ meta:
     - /events/xa_prepare_event
     - /events/xid_event
 doc: Everything between an event's header and its checksum.
+doc-ref: sql/binlog_reader.cc, binlog_event_deserialize; sql/log_event.cc (MariaDB), Log_event::read_log_event
 -webide-representation: '{content}'
 params:
   - id: type_code
@@ -126,6 +127,7 @@ seq:
         'binlog_enums::event_type::delete_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
         'binlog_enums::event_type::partial_row_data_event': partial_row_data_event(fixed_length)
         _: unknown_event
+    doc: The event, by its type.
 instances:
   fixed_length:
     value: 'post_header_length > 0 ? post_header_length : usual_fixed_length'

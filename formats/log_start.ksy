@@ -10,6 +10,7 @@ meta:
 doc: |
   What the first event tells about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
   alpha versions); a log that starts otherwise has no known version.
+doc-ref: client/mysqlbinlog.cc, check_header
 -webide-representation: 'version {binlog_version:dec}'
 seq:
   - id: first_header

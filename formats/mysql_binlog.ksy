@@ -19,8 +19,10 @@ meta:
 doc: |
   A whole file, binary log or relay log, of any version. Each entry looks back at the entries
   before it for the format description and the table maps in force.
+doc-ref: libs/mysql/binlog/event/binlog_event.h, BINLOG_MAGIC and Log_event_header
 seq:
   - id: magic
+    -orig-id: BINLOG_MAGIC
     contents: [0xfe, 'bin']
     doc: What every binary log starts with.
   - id: entries
@@ -31,6 +33,7 @@ seq:
         _index == 0 ? -1 : entries[_index - 1].table_map_index
       )
     repeat: eos
+    doc: The events from the first to the last, each with what it needs of those before it.
 instances:
   start:
     pos: 4
@@ -63,6 +66,7 @@ types:
             table_map,
             has_table_map
           )
+        doc: The event.
     instances:
       upcoming:
         pos: _io.pos

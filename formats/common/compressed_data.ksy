@@ -14,6 +14,7 @@ doc-ref: sql/log_event.cc, binlog_buf_compress
 -webide-representation: '{uncompressed_length:dec} bytes when uncompressed'
 seq:
   - id: method
+    -orig-id: Record Header
     type: u1
     valid:
       min: 0x81
@@ -22,20 +23,30 @@ seq:
       The top bit is set, the next three are the algorithm, the low three the size of the length.
       Servers know one algorithm, 0 for zlib, and refuse all other values.
   - id: length_1
+    -orig-id: Record Original Length
     type: u1
     if: length_size == 1
+    doc: Length before compression in bytes, where 1 byte holds it.
   - id: length_2
+    -orig-id: Record Original Length
     type: u2
     if: length_size == 2
+    doc: Length before compression in bytes, where 2 bytes hold it.
   - id: length_3
+    -orig-id: Record Original Length
     type: b24
     if: length_size == 3
+    doc: Length before compression in bytes, where 3 bytes hold it.
   - id: length_4
+    -orig-id: Record Original Length
     type: u4
     if: length_size == 4
+    doc: Length before compression in bytes, where 4 bytes hold it.
   - id: deflated
+    -orig-id: Compressed Buf
     size-eos: true
     type: deflated
+    doc: The compressed bytes, up to the end.
 instances:
   length_size:
     value: method & 0x07
@@ -47,8 +58,9 @@ types:
   deflated:
     seq:
       - id: data
+        -orig-id: Compressed Buf
         size-eos: true
-        doc: The compressed bytes.
+        doc: The compressed bytes, a zlib stream.
     instances:
       inflated:
         pos: 0

@@ -14,14 +14,17 @@ doc-ref: sql/rpl_gtid_set.cc, Gtid_set::encode
 -webide-representation: '{number_of_sources:dec} sources'
 seq:
   - id: first
+    -orig-id: n_sids_encoded
     type: u1
     doc: Tagged form, the same 1 as in `format`; untagged form, lowest byte of the number of sources.
   - id: count_low
+    -orig-id: n_sids_encoded
     type: u4
     doc: The next four bytes of the number of sources; the first four in the tagged form.
   - id: count_high
+    -orig-id: n_sids_encoded
     type: u2
-    doc: Its highest two bytes.
+    doc: Bytes 5 and 6 of `n_sids_encoded`; the highest two bytes of the number of sources.
   - id: format
     -orig-id: Gtid_format
     type: u1
@@ -34,9 +37,11 @@ seq:
       The form of the set. In the untagged form it is the eighth byte of the number of sources,
       which never gets that far.
   - id: sources
+    -orig-id: tsid
     type: source
     repeat: expr
     repeat-expr: number_of_sources
+    doc: The sources with their intervals, in the order of UUID and tag.
 instances:
   is_tagged:
     value: format == format::tagged
@@ -56,10 +61,12 @@ types:
         size: 16
         doc: UUID of the server that the transactions come from, in the order in which it is printed.
       - id: tag_length
+        -orig-id: tag_length
         type: varlen_integer
         if: _parent.is_tagged
         doc: Length of the tag in bytes, 0 to 32; 0 where the transactions have none.
       - id: tag
+        -orig-id: tag
         type: str
         size: tag_length.value
         encoding: UTF-8
@@ -70,9 +77,11 @@ types:
         type: u8
         doc: How many intervals of this source the set has.
       - id: intervals
+        -orig-id: Interval
         type: interval
         repeat: expr
         repeat-expr: number_of_intervals
+        doc: The intervals, rising and apart from each other.
   interval:
     -webide-representation: '{start:dec}-{last:dec}'
     seq:

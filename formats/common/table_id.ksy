@@ -16,12 +16,14 @@ params:
     doc: Length of the fixed part that starts with this number, in bytes.
 seq:
   - id: low
+    -orig-id: m_id
     type: u4
-    doc: The lower 32 bits.
+    doc: The lower 32 bits of `m_id`.
   - id: high
+    -orig-id: m_id
     type: u2
     if: post_header_length != 6
-    doc: The upper 16 bits.
+    doc: The upper 16 bits of `m_id`.
 instances:
   value:
     value: '(post_header_length == 6 ? low.as<u8> : (low.as<u8> + (high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>).as<u8>'

@@ -20,27 +20,35 @@ seq:
   - id: next_1
     type: u1
     if: number_of_more == 1
+    doc: The 1 byte behind the first, of 2 in all.
   - id: next_2
     type: u2
     if: number_of_more == 2
+    doc: The 2 bytes behind the first, of 3 in all.
   - id: next_3
     type: b24le
     if: number_of_more == 3
+    doc: The 3 bytes behind the first, of 4 in all.
   - id: next_4
     type: u4
     if: number_of_more >= 4 and number_of_more <= 7
+    doc: The 4 bytes behind the first, of 5 to 8 in all.
   - id: last_1
     type: u1
     if: number_of_more == 5
+    doc: The last byte, of 6 in all.
   - id: last_2
     type: u2
     if: number_of_more == 6
+    doc: The last 2 bytes, of 7 in all.
   - id: last_3
     type: b24le
     if: number_of_more == 7
+    doc: The last 3 bytes, of 8 in all.
   - id: next_8
     type: u8
     if: number_of_more == 8
+    doc: The 8 bytes behind the first, of 9 in all.
 instances:
   number_of_more:
     value: |

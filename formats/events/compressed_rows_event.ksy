@@ -133,12 +133,14 @@ types:
   extra_data:
     seq:
       - id: chunks
+        -orig-id: m_extra_row_info
         type: extra_row_info(_parent.is_update)
         repeat: eos
         doc: What there is, each with its type.
   row_list:
     seq:
       - id: rows
+        -orig-id: m_rows_buf
         type: |
           row(
             _parent.table_map,
@@ -149,4 +151,4 @@ types:
             false
           )
         repeat: eos
-        doc: The rows.
+        doc: The rows, in the order they were changed.

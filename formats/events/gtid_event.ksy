@@ -52,42 +52,52 @@ seq:
   - id: unknown_post_header
     size: post_header_length - known_post_header_length
     if: post_header_length > known_post_header_length
+    doc: Fixed part beyond what is known; early 5.7 versions wrote a shorter logical clock there.
   - id: immediate_commit_timestamp_low
+    -orig-id: immediate_commit_timestamp
     type: u4
     if: has_commit_timestamps
-    doc: Lowest 32 bits of `immediate_commit_timestamp`.
+    doc: Lowest 32 bits of `immediate_commit_timestamp`. Since 8.0.1.
   - id: immediate_commit_timestamp_middle
+    -orig-id: immediate_commit_timestamp
     type: u2
     if: has_commit_timestamps
-    doc: The next 16 bits.
+    doc: The next 16 bits of `immediate_commit_timestamp`.
   - id: immediate_commit_timestamp_high
+    -orig-id: immediate_commit_timestamp
     type: u1
     if: has_commit_timestamps
-    doc: The highest 7 bits; the top bit is set where an original commit timestamp follows.
+    doc: The highest 7 bits of `immediate_commit_timestamp`; the top bit is set where an original one follows.
   - id: original_commit_timestamp_low
+    -orig-id: original_commit_timestamp
     type: u4
     if: has_original_commit_timestamp
-    doc: Lowest 32 bits of `original_commit_timestamp`.
+    doc: Lowest 32 bits of `original_commit_timestamp`. Since 8.0.1.
   - id: original_commit_timestamp_middle
+    -orig-id: original_commit_timestamp
     type: u2
     if: has_original_commit_timestamp
-    doc: The next 16 bits.
+    doc: The next 16 bits of `original_commit_timestamp`.
   - id: original_commit_timestamp_high
+    -orig-id: original_commit_timestamp
     type: u1
     if: has_original_commit_timestamp
-    doc: The highest 8 bits.
+    doc: The highest 8 bits of `original_commit_timestamp`.
   - id: packed_transaction_length
+    -orig-id: transaction_length
     type: packed_integer
     if: has_transaction_length
-    doc: The number behind `transaction_length`. Since 8.0.2.
+    doc: The number behind `transaction_length`, in bytes. Since 8.0.2.
   - id: immediate_server_version_low
+    -orig-id: immediate_server_version
     type: b24le
     if: has_server_versions
     doc: Lowest 24 bits of `immediate_server_version`. Since 8.0.14.
   - id: immediate_server_version_high
+    -orig-id: immediate_server_version
     type: u1
     if: has_server_versions
-    doc: The highest 7 bits; the top bit is set where an original server version follows.
+    doc: The highest 7 bits of `immediate_server_version`; the top bit is set where an original one follows.
   - id: original_server_version_if_other
     -orig-id: original_server_version
     type: u4

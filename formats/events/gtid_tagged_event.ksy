@@ -26,8 +26,10 @@ seq:
     type: varlen_integer
     doc: A reader that does not know this field must not go on; 0 where it may skip all that it does not know.
   - id: fields
+    -orig-id: define_fields
     size: message_size.value - serialization_version.size - message_size.size - last_non_ignorable_field_id.size
     type: fields
+    doc: The fields of the message, each with its number.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
@@ -101,30 +103,45 @@ types:
       - id: gno
         -orig-id: rpl_gtid_gno
         type: number(2)
-        doc: Signed.
+        doc: Number of the transaction among those of its server with its tag, signed, 1 to 2^63 - 2.
       - id: tag
+        -orig-id: tag
         type: text
+        doc: Tag of the GTID, between the UUID and the number.
       - id: last_committed
+        -orig-id: last_committed
         type: number(4)
-        doc: Signed.
+        doc: '`sequence_number` of the newest transaction that must be committed before, signed.'
       - id: sequence_number
+        -orig-id: sequence_number
         type: number(5)
-        doc: Signed.
+        doc: Number of the transaction in this log, signed, from 1.
       - id: immediate_commit_timestamp
+        -orig-id: immediate_commit_timestamp
         type: number(6)
+        doc: |
+          When the server that wrote this log committed the transaction, in microseconds
+          since 1970-01-01 UTC.
       - id: original_commit_timestamp
+        -orig-id: original_commit_timestamp
         type: number(7)
         if: has_original_commit_timestamp
         doc: Left out where it is the same as the immediate one.
       - id: transaction_length
+        -orig-id: transaction_length
         type: number(8)
+        doc: Length of the whole transaction with this event, in bytes.
       - id: immediate_server_version
+        -orig-id: immediate_server_version
         type: number(9)
+        doc: Version of the server that wrote this log, 90001 for 9.0.1.
       - id: original_server_version
+        -orig-id: original_server_version
         type: number(10)
         if: has_original_server_version
         doc: Left out where it is the same as the immediate one.
       - id: commit_group_ticket
+        -orig-id: commit_group_ticket
         type: number(11)
         if: has_commit_group_ticket
         doc: Left out where the transaction has none.
@@ -164,7 +181,9 @@ types:
         valid: field * 2
         doc: Number of the field, which a variable-length integer stores doubled.
       - id: number
+        -orig-id: field_data
         type: varlen_integer
+        doc: The field's value.
   uuid:
     seq:
       - id: id
@@ -173,6 +192,7 @@ types:
         valid: 1 * 2
         doc: Number of the field, which a variable-length integer stores doubled.
       - id: bytes
+        -orig-id: Uuid::bytes
         type: varlen_integer
         repeat: expr
         repeat-expr: 16
@@ -186,9 +206,11 @@ types:
         valid: 3 * 2
         doc: Number of the field, which a variable-length integer stores doubled.
       - id: length
+        -orig-id: tag_length
         type: varlen_integer
         doc: Length of the tag, 1 to 32, in bytes; 0 where the event has none after all.
       - id: text
+        -orig-id: tag
         type: str
         size: length.value
         encoding: UTF-8

@@ -12,9 +12,11 @@ doc: |
 doc-ref: libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
 seq:
   - id: fields
+    -orig-id: OTW_HB_HEADER
     type: field
     repeat: until
     repeat-until: _.is_end
+    doc: What the source tells, each fact once, then the end mark.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
@@ -24,13 +26,16 @@ types:
     -webide-representation: '{value}'
     seq:
       - id: key
+        -orig-id: type
         type: packed_integer
         doc: 0 ends the list, 1 is the log's file name, 2 the position; others are to be skipped.
       - id: length
+        -orig-id: length
         type: packed_integer
         if: not is_end
         doc: Length of `value`, in bytes.
       - id: value
+        -orig-id: value
         size: length.value
         type:
           switch-on: key.value
@@ -39,6 +44,7 @@ types:
             2: log_position
             _: unknown_field
         if: not is_end
+        doc: The value, by its kind.
     instances:
       is_end:
         -orig-id: OTW_HB_HEADER_END_MARK
@@ -60,6 +66,7 @@ types:
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: What newer servers may add.
   unknown_field:
     seq:
       - id: data

@@ -24,10 +24,12 @@ seq:
     -orig-id: old_sql_ex
     type: short_separators
     if: not has_long_separators
+    doc: The separators, a byte each, of a LOAD_EVENT.
   - id: long_separators
     -orig-id: sql_ex_info
     type: long_separators
     if: has_long_separators
+    doc: The separators, with their lengths, of a NEW_LOAD_EVENT or CREATE_FILE_EVENT.
   - id: field_name_lengths
     -orig-id: field_lens
     type: u1
@@ -132,9 +134,11 @@ types:
   counted_bytes:
     seq:
       - id: length
+        -orig-id: field_term_len and so on
         type: u1
         doc: Length of `value`, in bytes.
       - id: value
+        -orig-id: field_term and so on
         size: length
         doc: The separator; may be empty.
   terminated_name:
@@ -143,10 +147,12 @@ types:
         type: u1
     seq:
       - id: name
+        -orig-id: fields, table_name, db
         type: str
         size: length
         encoding: UTF-8
         doc: The name.
       - id: terminator
+        -orig-id: fields, table_name, db
         type: u1
-        doc: 0; servers do not check it.
+        doc: 0, behind the name; servers do not check it.

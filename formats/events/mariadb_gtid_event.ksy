@@ -140,8 +140,10 @@ types:
         type: u1
         doc: Length of `bqual`, up to 64 bytes.
       - id: gtrid
+        -orig-id: data
         size: gtrid_length
         doc: Global transaction identifier, the first part.
       - id: bqual
+        -orig-id: data
         size: bqual_length
         doc: Branch qualifier, the second part.

@@ -27,6 +27,7 @@ seq:
     type: gtid
     repeat: expr
     repeat-expr: number_of_gtids
+    doc: The newest GTID of each server in each domain.
   - id: padding
     -orig-id: GTID_LIST_HEADER_LEN
     size: 2

@@ -15,6 +15,7 @@ seq:
   - id: gtids
     -orig-id: buf
     type: gtid_set
+    doc: The GTIDs of all transactions in earlier logs.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof

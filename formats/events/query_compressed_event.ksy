@@ -53,11 +53,13 @@ seq:
     encoding: UTF-8
     doc: Default schema of the session; may be empty.
   - id: schema_name_terminator
+    -orig-id: db
     type: u1
-    doc: 0; servers do not check it.
+    doc: 0, behind the name; servers do not check it.
   - id: compressed_query
     -orig-id: query
     type: compressed_data
+    doc: The statement, compressed; `query` has it as it was.
 instances:
   query:
     value: compressed_query.deflated.inflated

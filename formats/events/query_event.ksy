@@ -54,8 +54,9 @@ seq:
     encoding: UTF-8
     doc: Default schema of the session; may be empty.
   - id: schema_name_terminator
+    -orig-id: db
     type: u1
-    doc: 0; servers do not check it.
+    doc: 0, behind the name; servers do not check it.
   - id: query
     -orig-id: query
     size-eos: true

@@ -13,13 +13,16 @@ doc: |
 doc-ref: libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
 seq:
   - id: variables
+    -orig-id: status_vars
     type: variable
     repeat: eos
+    doc: The variables, each with its key.
 types:
   variable:
     -webide-representation: '{key}: {value}'
     seq:
       - id: key
+        -orig-id: Query_event_status_vars
         type: u1
         enum: binlog_enums::query_status_key
         doc: Which variable it is.
@@ -140,8 +143,9 @@ types:
         encoding: UTF-8
         doc: Catalog of the session, always `std`.
       - id: terminator
+        -orig-id: catalog
         type: u1
-        doc: 0; servers do not check it.
+        doc: 0, behind the name; servers do not check it.
   auto_increment:
     -webide-representation: 'by {increment:dec} from {offset:dec}'
     seq:
@@ -276,9 +280,11 @@ types:
     -webide-representation: '{last_committed:dec}, {sequence_number:dec}'
     seq:
       - id: last_committed
+        -orig-id: last_committed
         type: u8
         doc: Logical clock of the commit that this one came after.
       - id: sequence_number
+        -orig-id: sequence_number
         type: u8
         doc: Logical clock of this commit.
   explicit_defaults_for_timestamp:
@@ -347,19 +353,24 @@ types:
     -webide-representation: '{collations}'
     seq:
       - id: number_of_collations
+        -orig-id: m_count
         type: u1
-        doc: Number of pairs.
+        doc: Number of pairs, up to 8.
       - id: collations
+        -orig-id: m_element
         type: collation
         repeat: expr
         repeat-expr: number_of_collations
+        doc: Pairs of a character set and its default collation.
     types:
       collation:
         seq:
           - id: charset_id
+            -orig-id: m_from
             type: u2
             doc: Number of a character set, which is that of its compiled default collation.
           - id: collation_id
+            -orig-id: m_to
             type: u2
             doc: Number of the collation that is its default in the session.
   mariadb_dummy:

@@ -146,6 +146,7 @@ types:
   extra_data:
     seq:
       - id: chunks
+        -orig-id: m_extra_row_info
         type: extra_row_info(_parent.is_update)
         repeat: eos
         doc: What there is, each with its type.

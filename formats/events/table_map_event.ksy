@@ -43,8 +43,9 @@ seq:
     encoding: UTF-8
     doc: Name of the table's database.
   - id: schema_name_end
+    -orig-id: m_dbnam
     type: u1
-    doc: A zero byte behind the name.
+    doc: 0, behind the name.
   - id: table_name_length
     -orig-id: m_tbllen
     type: packed_integer
@@ -56,8 +57,9 @@ seq:
     encoding: UTF-8
     doc: Name of the table.
   - id: table_name_end
+    -orig-id: m_tblnam
     type: u1
-    doc: A zero byte behind the name.
+    doc: 0, behind the name.
   - id: number_of_columns
     -orig-id: m_colcnt
     type: packed_integer
@@ -147,6 +149,7 @@ types:
   metadata_block:
     seq:
       - id: columns
+        -orig-id: m_field_metadata
         type: column_metadata(_parent.column_types[_index])
         repeat: expr
         repeat-expr: _parent.number_of_columns.value

@@ -63,6 +63,7 @@ types:
     doc: A bit for each column that the field is about; the first is the highest bit of the first byte.
     seq:
       - id: bits
+        -orig-id: m_signedness, m_column_visibility
         type: u1
         repeat: eos
         doc: Eight columns in each byte.
@@ -72,6 +73,7 @@ types:
       dimensions; or the places of the columns of a primary key.
     seq:
       - id: numbers
+        -orig-id: m_column_charset, m_geometry_type, m_primary_key, m_enum_and_set_column_charset, m_vector_dimensionality
         type: packed_integer
         repeat: eos
         doc: The numbers, in the order of the columns.
@@ -79,23 +81,28 @@ types:
     doc: The collation of most columns, and the exceptions.
     seq:
       - id: collation
+        -orig-id: default_charset
         type: packed_integer
         doc: Number of the collation of all columns but the exceptions.
       - id: exceptions
+        -orig-id: charset_pairs
         type: exception
         repeat: eos
         doc: The columns with another collation.
   exception:
     seq:
       - id: column
+        -orig-id: col_index
         type: packed_integer
         doc: Place among the columns that the field is about, from 0.
       - id: collation
+        -orig-id: col_charset
         type: packed_integer
         doc: Number of the column's collation.
   names:
     seq:
       - id: names
+        -orig-id: m_column_name
         type: name
         repeat: eos
         doc: The names of all columns.
@@ -103,9 +110,11 @@ types:
     -webide-representation: '{text}'
     seq:
       - id: length
+        -orig-id: len
         type: packed_integer
         doc: Length of `text`, in bytes.
       - id: text
+        -orig-id: m_column_name
         type: str
         size: length.value
         encoding: UTF-8
@@ -113,15 +122,18 @@ types:
   member_lists:
     seq:
       - id: columns
+        -orig-id: m_enum_str_value, m_set_str_value
         type: member_list
         repeat: eos
         doc: The members of each ENUM column, or of each SET column.
   member_list:
     seq:
       - id: number_of_members
+        -orig-id: count
         type: packed_integer
         doc: Number of members of one column.
       - id: members
+        -orig-id: str_vector
         type: member
         repeat: expr
         repeat-expr: number_of_members.value
@@ -130,23 +142,28 @@ types:
     -webide-representation: '{value}'
     seq:
       - id: length
+        -orig-id: len1
         type: packed_integer
         doc: Length of `value`, in bytes.
       - id: value
+        -orig-id: m_enum_str_value, m_set_str_value
         size: length.value
         doc: The member, in the column's character set.
   prefixed_key:
     seq:
       - id: parts
+        -orig-id: m_primary_key
         type: key_part
         repeat: eos
         doc: The columns of the primary key.
   key_part:
     seq:
       - id: column
+        -orig-id: col_index
         type: packed_integer
         doc: Place among all columns, from 0.
       - id: prefix_length
+        -orig-id: col_prefix
         type: packed_integer
         doc: Number of characters of the column that count; 0 for all.
   unknown_field:

@@ -76,16 +76,21 @@ types:
   snapshot:
     seq:
       - id: gtids
+        -orig-id: snapshot_version
         type: gtid_set
         if: not _io.eof
+        doc: The set of GTIDs; absent where the member sent none.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: What newer servers may add.
   item:
     seq:
       - id: length
+        -orig-id: len
         type: u2
         doc: Length of `hash`, in bytes.
       - id: hash
+        -orig-id: hash
         size: length
         doc: Hash of a row's primary or unique key.

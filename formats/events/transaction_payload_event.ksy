@@ -16,6 +16,7 @@ doc-ref: libs/mysql/binlog/event/codecs/binary.cpp, Transaction_payload
 -webide-representation: '{uncompressed_size:dec} bytes when uncompressed'
 seq:
   - id: fields
+    -orig-id: OTW_PAYLOAD_HEADER
     type: |
       field(
         _index == 0 ? 0.as<u8> : fields[_index - 1].payload_size,
@@ -55,13 +56,16 @@ types:
         type: u8
     seq:
       - id: kind
+        -orig-id: type
         type: packed_integer
         doc: 0 end mark, 1 payload size, 2 compression type, 3 uncompressed size.
       - id: length
+        -orig-id: length
         type: packed_integer
         if: kind.value != 0
         doc: Length of the value, in bytes.
       - id: value
+        -orig-id: value
         size: length.value
         type:
           switch-on: kind.value
@@ -71,6 +75,7 @@ types:
             3: number
             _: unknown_value
         if: kind.value != 0
+        doc: The fact, by its kind.
     instances:
       payload_size:
         value: '(kind.value == 1 ? value.as<number>.number.value : previous_payload_size).as<u8>'
@@ -81,10 +86,13 @@ types:
   number:
     seq:
       - id: number
+        -orig-id: value
         type: packed_integer
+        doc: Sizes in bytes; 0 for zstd and 255 for none where it is the compression.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: What newer servers may add.
   unknown_value:
     seq:
       - id: data

@@ -50,7 +50,9 @@ seq:
         'value_type::decimal': decimal_value
         _: unknown_value
     if: is_null == 0
+    doc: The value, by `value_type`.
   - id: attributes
+    -orig-id: flags
     type: attribute
     repeat: eos
     doc: What else is known of the value's type. Absent in logs older than 5.5.
@@ -70,8 +72,10 @@ types:
         enum: attribute_kind
         doc: What the attribute says.
       - id: data_type_name
+        -orig-id: data_type_name
         type: data_type_name
         if: kind == attribute_kind::data_type_name
+        doc: Name of the value's type, where that is not one of the five kinds.
       - id: unknown
         size-eos: true
         if: kind != attribute_kind::signed and kind != attribute_kind::unsigned and kind != attribute_kind::data_type_name
@@ -80,8 +84,9 @@ types:
     doc: MariaDB since 2024 (10.5.25, 10.6.18, 10.11.8, 11.4), where the type is a plugin's or a geometry.
     seq:
       - id: length
+        -orig-id: m_data_type_name
         type: u1
-        doc: Length of `name`, in bytes.
+        doc: Length of `name`, in bytes; its own byte in front.
       - id: name
         -orig-id: m_data_type_name
         type: str
@@ -91,6 +96,7 @@ types:
   string_value:
     seq:
       - id: data
+        -orig-id: val
         size-eos: true
         doc: Text in the value's character set, or bytes.
     instances:
@@ -101,20 +107,24 @@ types:
     -webide-representation: '{number}'
     seq:
       - id: number
+        -orig-id: val
         type: f8
         doc: The value.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: Bytes behind the value; no server writes any.
   int_value:
     -webide-representation: '{number:dec}'
     seq:
       - id: number
+        -orig-id: val
         type: s8
         doc: The value, unless the event's `is_unsigned` holds.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: Bytes behind the value; no server writes any.
     instances:
       unsigned_number:
         pos: 0
@@ -123,12 +133,15 @@ types:
   decimal_value:
     seq:
       - id: precision
+        -orig-id: val
         type: u1
         doc: Number of digits in all, 1 to 65.
       - id: scale
+        -orig-id: val
         type: u1
         doc: Number of digits behind the point, 0 to 30.
       - id: digits
+        -orig-id: val
         size-eos: true
         doc: The digits as a DECIMAL column stores them.
   unknown_value:

@@ -46,14 +46,18 @@ types:
   entry:
     seq:
       - id: key_length
+        -orig-id: key_len
         type: u2
         doc: Length of `key`, in bytes.
       - id: key
+        -orig-id: key
         size: key_length
         doc: Hash of a primary key, or a name of the server's own.
       - id: value_length
+        -orig-id: value_len
         type: u4
         doc: Length of `value`, in bytes.
       - id: value
+        -orig-id: value
         size: value_length
         doc: The GTIDs that the row's last change had seen, encoded as in `gtid_set`.

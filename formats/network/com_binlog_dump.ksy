@@ -11,6 +11,7 @@ doc-ref: sql/rpl_source.cc, com_binlog_dump
 -webide-representation: '{file_name}:{position:dec}'
 seq:
   - id: command
+    -orig-id: COM_BINLOG_DUMP
     contents: [0x12]
     doc: Number of the command.
   - id: position

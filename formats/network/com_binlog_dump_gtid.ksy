@@ -14,6 +14,7 @@ doc-ref: sql/rpl_source.cc, com_binlog_dump_gtid
 -webide-representation: 'all but {data}'
 seq:
   - id: command
+    -orig-id: COM_BINLOG_DUMP_GTID
     contents: [0x1e]
     doc: Number of the command.
   - id: flags
@@ -46,9 +47,11 @@ seq:
       Length of `data`, in bytes. Servers read it whatever the flags; old descriptions of the
       protocol tie it to a flag.
   - id: data
+    -orig-id: data
     size: data_length
     type: data
     if: has_data
+    doc: The GTIDs, as `data_length` says.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
@@ -74,9 +77,11 @@ types:
   data:
     seq:
       - id: gtids
+        -orig-id: slave_gtid_executed
         type: gtid_set
         if: not _io.eof
         doc: The transactions that the replica has.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
+        doc: What newer replicas may add.

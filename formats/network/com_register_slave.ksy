@@ -11,6 +11,7 @@ doc-ref: sql/rpl_source.cc, register_replica
 -webide-representation: 'server {server_id:dec}'
 seq:
   - id: command
+    -orig-id: COM_REGISTER_SLAVE
     contents: [0x15]
     doc: Number of the command. An old description of the protocol says 0x14, which is COM_CONNECT_OUT.
   - id: server_id
@@ -18,6 +19,7 @@ seq:
     type: u4
     doc: The `server_id` of the replica.
   - id: host_length
+    -orig-id: host
     type: u1
     doc: Length of `host`, in bytes.
   - id: host
@@ -27,6 +29,7 @@ seq:
     encoding: UTF-8
     doc: The replica's option `report_host`, usually empty.
   - id: user_length
+    -orig-id: user
     type: u1
     doc: Length of `user`, in bytes.
   - id: user
@@ -36,6 +39,7 @@ seq:
     encoding: UTF-8
     doc: The replica's option `report_user`, usually empty.
   - id: password_length
+    -orig-id: password
     type: u1
     doc: Length of `password`, in bytes.
   - id: password

@@ -11,9 +11,11 @@ doc-ref: sql/sql_parse.cc, dispatch_command
 -webide-representation: '{schema_name}.{table_name}'
 seq:
   - id: command
+    -orig-id: COM_TABLE_DUMP
     contents: [0x13]
     doc: Number of the command.
   - id: schema_name_length
+    -orig-id: db_len
     type: u1
     doc: Length of `schema_name`, in bytes.
   - id: schema_name
@@ -23,6 +25,7 @@ seq:
     encoding: UTF-8
     doc: Schema of the table.
   - id: table_name_length
+    -orig-id: tbl_len
     type: u1
     doc: Length of `table_name`, in bytes.
   - id: table_name

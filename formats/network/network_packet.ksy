@@ -12,6 +12,7 @@ doc-ref: sql-common/net_serv.cc
 -webide-representation: '#{sequence_id:dec}, {payload_length:dec} bytes'
 seq:
   - id: payload_length
+    -orig-id: len
     type: b24le
     doc: Length of `payload`, in bytes.
   - id: sequence_id
@@ -19,6 +20,7 @@ seq:
     type: u1
     doc: Number of the packet, from 0 at each command, modulo 256.
   - id: payload
+    -orig-id: packet
     size: payload_length
     doc: A message, such as `stream_packet`, or a part of one.
 instances:

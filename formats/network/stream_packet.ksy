@@ -35,6 +35,7 @@ params:
     type: bool
 seq:
   - id: kind
+    -orig-id: event_ptr
     type: u1
     enum: kind
     valid:
@@ -50,14 +51,18 @@ seq:
         'kind::event': streamed_event
         'kind::end_of_stream': end_of_stream
         'kind::error': error
+    doc: The message, by its kind.
 types:
   streamed_event:
     -webide-representation: '{event}'
     seq:
       - id: semi_sync
+        -orig-id: reserve_header
         type: semi_sync_header
         if: _parent.has_semi_sync
+        doc: The header of semi-synchronous replication.
       - id: event
+        -orig-id: event_ptr
         type: |
           binlog_event(
             _parent.binlog_version,
@@ -68,6 +73,7 @@ types:
             _parent.table_map,
             _parent.has_table_map
           )
+        doc: The event, as it stands in the log.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof
@@ -81,6 +87,7 @@ types:
         contents: [0xef]
         doc: Marks the header.
       - id: flags
+        -orig-id: kPacketFlagSync
         type: u1
         doc: Bits described by `is_ack_wanted`.
     instances:
@@ -96,12 +103,17 @@ types:
     -webide-representation: 'status {status_flags:hex}'
     seq:
       - id: affected_rows
+        -orig-id: affected_rows
         type: packed_integer
         if: is_long
+        doc: Number of rows that a statement changed; 0 here.
       - id: last_insert_id
+        -orig-id: id
         type: packed_integer
         if: is_long
+        doc: Value of an AUTO_INCREMENT column that a statement made; 0 here.
       - id: status_flags_of_long_form
+        -orig-id: server_status
         type: u2
         if: is_long
         doc: The flags behind `status_flags`, before the number of warnings.
@@ -111,10 +123,12 @@ types:
         if: not _io.eof
         doc: Number of warnings.
       - id: status_flags_of_short_form
+        -orig-id: server_status
         type: u2
         if: not is_long and not _io.eof
         doc: The flags behind `status_flags`, after the number of warnings.
       - id: info
+        -orig-id: message
         size-eos: true
         if: not _io.eof
         doc: Text for people, and changes of the session's state.
@@ -135,6 +149,7 @@ types:
         type: u2
         doc: Number of the error, 1236 where the server cannot read the log as asked.
       - id: sql_state_marker
+        -orig-id: sqlstate
         type: u1
         if: has_sql_state
         doc: The character `#`.

@@ -39,6 +39,7 @@ types:
         type: u1
         doc: What `data` is; 0 for the NDB binlog thread.
       - id: data
+        -orig-id: m_extra_row_ndb_info
         size: length - 2
         doc: NDB Cluster's own.
   partition:

@@ -13,6 +13,7 @@ params:
     doc: Number of the table's columns.
 seq:
   - id: bitmap
+    -orig-id: columns_before_image, columns_after_image
     size: (number_of_columns + 7) / 8
     doc: A bit for each column; the first is the lowest bit of the first byte.
 instances:

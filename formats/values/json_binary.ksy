@@ -16,10 +16,12 @@ doc-ref: sql-common/json_binary.h
 -webide-representation: '{type} {content}'
 seq:
   - id: type
+    -orig-id: type
     type: u1
     enum: value_type
     doc: What the document is.
   - id: content
+    -orig-id: value
     type: value(type, 1)
     doc: The document.
   - id: unknown_tail
@@ -80,17 +82,20 @@ types:
         type: number(is_large)
         doc: Length of the whole object or array, in bytes.
       - id: key_entries
+        -orig-id: key-entry
         type: key_entry(is_large)
         repeat: expr
         repeat-expr: number_of_elements.value
         if: is_object
         doc: Where the keys are, in the order of their length, then of their bytes.
       - id: value_entries
+        -orig-id: value-entry
         type: value_entry(is_large)
         repeat: expr
         repeat-expr: number_of_elements.value
         doc: What and where the values are.
       - id: contents
+        -orig-id: key, value
         size: size.value - table_size
         doc: The keys, and the values that the table has no room for.
     instances:
@@ -104,10 +109,12 @@ types:
         type: bool
     seq:
       - id: number_2
+        -orig-id: uint16
         type: u2
         if: not is_large
         doc: The number in a small object or array.
       - id: number_4
+        -orig-id: uint32
         type: u4
         if: is_large
         doc: The number in a large object or array.
@@ -121,9 +128,11 @@ types:
         type: bool
     seq:
       - id: offset
+        -orig-id: key-offset
         type: number(is_large)
         doc: Where the key is, from the start of the object, in bytes.
       - id: length
+        -orig-id: key-length
         type: u2
         doc: Length of the key, in bytes.
     instances:
@@ -140,10 +149,12 @@ types:
         type: bool
     seq:
       - id: type
+        -orig-id: type
         type: u1
         enum: value_type
         doc: What the value is.
       - id: inlined
+        -orig-id: offset-or-inlined-value
         type:
           switch-on: type
           cases:
@@ -155,10 +166,12 @@ types:
         if: is_inlined
         doc: The value itself, where it is short enough.
       - id: padding
+        -orig-id: offset-or-inlined-value
         size: '(is_large ? 4 : 2) - (type == value_type::literal ? 1 : is_wide ? 4 : 2)'
         if: is_inlined
         doc: The rest of the place for an offset; in a negative number its sign.
       - id: offset
+        -orig-id: offset-or-inlined-value
         type: number(is_large)
         if: not is_inlined
         doc: Where the value is, from the start of the object or array, in bytes.
@@ -180,6 +193,7 @@ types:
     doc: null, true or false.
     seq:
       - id: value
+        -orig-id: literal
         type: u1
         enum: literal
         doc: Which of the three literals.
@@ -188,6 +202,7 @@ types:
     doc: A signed number of 2 bytes.
     seq:
       - id: value
+        -orig-id: number
         type: s2
         doc: The number.
   uint16_value:
@@ -195,6 +210,7 @@ types:
     doc: An unsigned number of 2 bytes.
     seq:
       - id: value
+        -orig-id: number
         type: u2
         doc: The number.
   int32_value:
@@ -202,6 +218,7 @@ types:
     doc: A signed number of 4 bytes.
     seq:
       - id: value
+        -orig-id: number
         type: s4
         doc: The number.
   uint32_value:
@@ -209,6 +226,7 @@ types:
     doc: An unsigned number of 4 bytes.
     seq:
       - id: value
+        -orig-id: number
         type: u4
         doc: The number.
   int64_value:
@@ -216,6 +234,7 @@ types:
     doc: A signed number of 8 bytes.
     seq:
       - id: number
+        -orig-id: number
         type: numeric_values::int_8(false)
         doc: The number, in two halves.
     instances:
@@ -227,6 +246,7 @@ types:
     doc: An unsigned number of 8 bytes.
     seq:
       - id: value
+        -orig-id: number
         type: u8
         doc: The number.
   double_value:
@@ -234,15 +254,18 @@ types:
     doc: A floating-point number.
     seq:
       - id: value
+        -orig-id: number
         type: f8
         doc: The number.
   text:
     -webide-representation: '{value}'
     seq:
       - id: length
+        -orig-id: data-length
         type: length
         doc: Length of `value`, in bytes.
       - id: value
+        -orig-id: utf8mb4-data
         type: str
         size: length.value
         encoding: UTF-8
@@ -257,9 +280,11 @@ types:
         enum: column_types::column_type
         doc: The type that a column of such values would have.
       - id: length
+        -orig-id: data-length
         type: length
         doc: Length of `value`, in bytes.
       - id: value
+        -orig-id: binary-data
         size: length.value
         type: json_opaque(type)
         doc: The value, as a column of its type would have it.
@@ -275,6 +300,7 @@ types:
     doc-ref: sql-common/json_binary.cc, read_variable_length
     seq:
       - id: groups
+        -orig-id: data-length
         type: group(_index)
         repeat: until
         repeat-until: not _.has_next
@@ -295,6 +321,7 @@ types:
         doc: Place among the groups, from 0.
     seq:
       - id: byte
+        -orig-id: data-length
         type: u1
         doc: The top bit says that another group follows.
     instances:

@@ -17,6 +17,7 @@ seq:
     enum: operation
     doc: What is done at the path.
   - id: path_length
+    -orig-id: path_length
     type: packed_integer
     doc: Length of `path`, in bytes.
   - id: path
@@ -26,6 +27,7 @@ seq:
     encoding: UTF-8
     doc: Where in the document, such as `$.name[2]`.
   - id: value_length
+    -orig-id: value_length
     type: packed_integer
     if: has_value
     doc: Length of `value`, in bytes.

@@ -31,12 +31,15 @@ types:
   decimal:
     seq:
       - id: precision
+        -orig-id: precision
         type: u1
-        doc: Number of digits in all.
+        doc: Number of digits in all, 1 to 65.
       - id: scale
+        -orig-id: scale
         type: u1
-        doc: Number of digits behind the point.
+        doc: Number of digits behind the point, 0 to 30.
       - id: number
+        -orig-id: MYSQL_TYPE_NEWDECIMAL
         type: numeric_values::decimal(precision, scale)
         doc: The digits.
       - id: unknown_tail
@@ -48,24 +51,31 @@ types:
     doc: One number of 8 bytes, from the microsecond in its lowest bits to the year.
     seq:
       - id: microsecond
+        -orig-id: second_part
         type: b24le
         doc: 0 to 999999.
       - id: second
+        -orig-id: second
         type: b6le
         doc: 0 to 59.
       - id: minute
+        -orig-id: minute
         type: b6le
         doc: 0 to 59.
       - id: hour
+        -orig-id: hour
         type: b5le
         doc: 0 to 23.
       - id: day
+        -orig-id: day
         type: b5le
         doc: 0 to 31; 0 where no day is given.
       - id: year_month
+        -orig-id: ym
         type: b17le
         doc: The year times 13 plus the month.
       - id: sign
+        -orig-id: neg
         type: b1le
         doc: Always 0.
       - id: unknown_tail
@@ -82,12 +92,15 @@ types:
     doc: One number of 8 bytes, in two's complement where the time is negative.
     seq:
       - id: fraction
+        -orig-id: second_part
         type: b24le
         doc: The microseconds, if the time is not negative.
       - id: packed
+        -orig-id: hms
         type: s4
         doc: Hours, minutes and seconds, if the time is not negative.
       - id: sign
+        -orig-id: neg
         type: s1
         doc: 0, or -1 where the time is negative.
       - id: unknown_tail
@@ -111,5 +124,6 @@ types:
   other:
     seq:
       - id: data
+        -orig-id: binary-data
         size-eos: true
         doc: The value's bytes.

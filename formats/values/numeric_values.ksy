@@ -17,10 +17,12 @@ types:
         type: bool
     seq:
       - id: signed
+        -orig-id: MYSQL_TYPE_TINY
         type: s1
         if: not is_unsigned
         doc: The number, -128 to 127.
       - id: unsigned
+        -orig-id: MYSQL_TYPE_TINY
         type: u1
         if: is_unsigned
         doc: The number, 0 to 255.
@@ -35,10 +37,12 @@ types:
         type: bool
     seq:
       - id: signed
+        -orig-id: MYSQL_TYPE_SHORT
         type: s2
         if: not is_unsigned
         doc: The number, -32768 to 32767.
       - id: unsigned
+        -orig-id: MYSQL_TYPE_SHORT
         type: u2
         if: is_unsigned
         doc: The number, 0 to 65535.
@@ -53,6 +57,7 @@ types:
         type: bool
     seq:
       - id: number
+        -orig-id: MYSQL_TYPE_INT24
         type: b24le
         doc: The number, in two's complement where it is signed.
     instances:
@@ -66,10 +71,12 @@ types:
         type: bool
     seq:
       - id: signed
+        -orig-id: MYSQL_TYPE_LONG
         type: s4
         if: not is_unsigned
         doc: The number, -2147483648 to 2147483647.
       - id: unsigned
+        -orig-id: MYSQL_TYPE_LONG
         type: u4
         if: is_unsigned
         doc: The number, 0 to 4294967295.
@@ -85,13 +92,16 @@ types:
         type: bool
     seq:
       - id: low
+        -orig-id: MYSQL_TYPE_LONGLONG
         type: u4
         doc: The lower 32 bits.
       - id: high_signed
+        -orig-id: MYSQL_TYPE_LONGLONG
         type: s4
         if: not is_unsigned
         doc: The upper 32 bits of a signed number.
       - id: high_unsigned
+        -orig-id: MYSQL_TYPE_LONGLONG
         type: u4
         if: is_unsigned
         doc: The upper 32 bits of an unsigned number.
@@ -109,6 +119,7 @@ types:
     doc: FLOAT.
     seq:
       - id: value
+        -orig-id: MYSQL_TYPE_FLOAT
         type: f4
         doc: The number, an IEEE 754 single.
   float_8:
@@ -116,6 +127,7 @@ types:
     doc: DOUBLE.
     seq:
       - id: value
+        -orig-id: MYSQL_TYPE_DOUBLE
         type: f8
         doc: The number, an IEEE 754 double.
   decimal:
@@ -134,6 +146,7 @@ types:
         doc: Number of digits behind the point.
     seq:
       - id: digits
+        -orig-id: MYSQL_TYPE_NEWDECIMAL
         size: integer_size + fraction_size
         doc: The number.
     instances:
@@ -157,6 +170,7 @@ types:
         doc: Length, in bytes.
     seq:
       - id: bits
+        -orig-id: MYSQL_TYPE_BIT
         size: size
         doc: The bits, the highest first, with zeros in front.
   enum:
@@ -168,13 +182,15 @@ types:
         doc: Length, in bytes; 1 up to 255 members, else 2.
     seq:
       - id: number_1
+        -orig-id: MYSQL_TYPE_ENUM
         type: u1
         if: size < 2
-        doc: Place of the member, from 1.
+        doc: Place of the member, from 1, of up to 255; 0 for a wrong value.
       - id: number_2
+        -orig-id: MYSQL_TYPE_ENUM
         type: u2
         if: size >= 2
-        doc: Place of the member, from 1.
+        doc: Place of the member, from 1, of up to 65535; 0 for a wrong value.
     instances:
       value:
         value: 'size < 2 ? number_1 : number_2'
@@ -188,22 +204,27 @@ types:
         doc: Length, in bytes; 1, 2, 3, 4 or 8 for up to 8, 16, 24, 32 or 64 members.
     seq:
       - id: members_1
+        -orig-id: MYSQL_TYPE_SET
         type: u1
         if: size == 1
         doc: A bit for each member, of up to 8.
       - id: members_2
+        -orig-id: MYSQL_TYPE_SET
         type: u2
         if: size == 2
         doc: A bit for each member, of up to 16.
       - id: members_3
+        -orig-id: MYSQL_TYPE_SET
         type: b24le
         if: size == 3
         doc: A bit for each member, of up to 24.
       - id: members_4
+        -orig-id: MYSQL_TYPE_SET
         type: u4
         if: size == 4
         doc: A bit for each member, of up to 32.
       - id: members_8
+        -orig-id: MYSQL_TYPE_SET
         type: u8
         if: size == 0 or size > 4
         doc: A bit for each member, of up to 64.

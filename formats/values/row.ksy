@@ -31,10 +31,12 @@ params:
     doc: Whether `after` may hold changes of JSON documents.
 seq:
   - id: before
+    -orig-id: BI
     type: row_image(table_map, columns_before, false)
     if: has_before
     doc: The row before the change, or what identifies it.
   - id: after
+    -orig-id: AI
     type: row_image(table_map, columns_after, is_partial)
     if: has_after
     doc: The row after the change, or what changed.

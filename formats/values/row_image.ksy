@@ -42,6 +42,7 @@ seq:
     size: (columns.number_present + 7) / 8
     doc: A bit for each column of the image, set where it is NULL; the first is the lowest bit of the first byte.
   - id: cells
+    -orig-id: Field
     type: cell(_index)
     repeat: expr
     repeat-expr: columns.number_of_columns
@@ -97,6 +98,7 @@ types:
         if: has_value and not is_partial
         doc: The value.
       - id: diffs
+        -orig-id: Json_diff_vector
         type: string_values::json_diffs(column.metadata.length_size)
         if: has_value and is_partial
         doc: What changed in the JSON document.

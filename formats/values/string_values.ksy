@@ -21,9 +21,11 @@ types:
         doc: Size of the length, in bytes.
     seq:
       - id: length
+        -orig-id: length
         type: length_prefix(length_size)
         doc: Length of `data`, in bytes.
       - id: data
+        -orig-id: MYSQL_TYPE_STRING, MYSQL_TYPE_VARCHAR, MYSQL_TYPE_BLOB
         size: length.value
         doc: The value, in the column's character set; a CHAR without the spaces at its end.
   compressed_text:
@@ -35,9 +37,11 @@ types:
         doc: Size of the length, in bytes.
     seq:
       - id: length
+        -orig-id: length
         type: length_prefix(length_size)
         doc: Length of what follows, in bytes.
       - id: content
+        -orig-id: MYSQL_TYPE_VARCHAR_COMPRESSED, MYSQL_TYPE_BLOB_COMPRESSED
         size: length.value
         type: compressed_content
         doc: The value as the table stores it.
@@ -46,18 +50,21 @@ types:
     doc-ref: sql/field_comp.cc (MariaDB)
     seq:
       - id: method
+        -orig-id: method
         type: u1
         if: not _io.eof
         doc: |
           0 where the value is not compressed; else 0x80 for zlib, 0x08 for a stream without header and
           checksum, and the size of the length in the low three bits.
       - id: original_length
+        -orig-id: length
         type: u1
         repeat: expr
         repeat-expr: original_length_size
         if: is_compressed
         doc: Length before compression, in bytes, big-endian.
       - id: data
+        -orig-id: MYSQL_TYPE_VARCHAR_COMPRESSED, MYSQL_TYPE_BLOB_COMPRESSED
         size-eos: true
         doc: The value, compressed or as it is.
     instances:
@@ -87,9 +94,11 @@ types:
         doc: Size of the length, in bytes.
     seq:
       - id: length
+        -orig-id: length
         type: length_prefix(length_size)
         doc: Length of `content`, in bytes.
       - id: content
+        -orig-id: MYSQL_TYPE_GEOMETRY
         size: length.value
         type: geometry_content
         doc: The reference system and the shape.
@@ -97,10 +106,12 @@ types:
     -webide-representation: 'SRID {srid:dec}'
     seq:
       - id: srid
+        -orig-id: srid
         type: u4
         if: not _io.eof
         doc: Number of the spatial reference system.
       - id: data
+        -orig-id: wkb
         size-eos: true
         doc: The shape as well-known binary (WKB); `shape` reads it.
     instances:
@@ -118,9 +129,11 @@ types:
         doc: Size of the length, in bytes.
     seq:
       - id: length
+        -orig-id: length
         type: length_prefix(length_size)
         doc: Length of `content`, in bytes; four times the number of dimensions.
       - id: content
+        -orig-id: MYSQL_TYPE_VECTOR
         size: length.value
         type: vector_content
         doc: The elements.
@@ -128,6 +141,7 @@ types:
     doc: The numbers of a vector.
     seq:
       - id: elements
+        -orig-id: MYSQL_TYPE_VECTOR
         type: f4
         repeat: eos
         doc: The elements, one for each dimension.
@@ -140,9 +154,11 @@ types:
         doc: Size of the length, in bytes.
     seq:
       - id: length
+        -orig-id: length
         type: length_prefix(length_size)
         doc: Length of `document`, in bytes.
       - id: document
+        -orig-id: MYSQL_TYPE_JSON
         size: length.value
         type: json_binary
         if: length.value > 0
@@ -156,15 +172,18 @@ types:
         doc: Size of the length, in bytes.
     seq:
       - id: length
+        -orig-id: length
         type: length_prefix(length_size)
         doc: Length of `content`, in bytes; 0 where nothing changed.
       - id: content
+        -orig-id: Json_diff_vector
         size: length.value
         type: diff_list
         doc: The changes.
   diff_list:
     seq:
       - id: diffs
+        -orig-id: Json_diff
         type: json_diff
         repeat: eos
         doc: The changes, in the order they are to be made.

@@ -17,8 +17,9 @@ types:
     -webide-representation: '{value:dec}'
     seq:
       - id: years
+        -orig-id: MYSQL_TYPE_YEAR
         type: u1
-        doc: Years since 1900; 0 for the year 0.
+        doc: Years since 1900, 1 to 255; 0 for the year 0.
     instances:
       value:
         value: 'years == 0 ? 0 : 1900 + years'
@@ -26,12 +27,15 @@ types:
     -webide-representation: '{year:dec}-{month:dec}-{day:dec}'
     seq:
       - id: day
+        -orig-id: day
         type: b5le
         doc: 0 to 31; 0 where no day is given.
       - id: month
+        -orig-id: month
         type: b4le
         doc: 0 to 12; 0 where no month is given.
       - id: year
+        -orig-id: year
         type: b15le
         doc: 0 to 9999.
   time:
@@ -43,10 +47,12 @@ types:
         doc: Number of digits of the fraction, 0 to 6; above 0 in MariaDB only.
     seq:
       - id: number
+        -orig-id: MYSQL_TYPE_TIME
         type: b24le
         if: fractional_digits == 0
         doc: The decimal digits HHHMMSS, in two's complement where negative.
       - id: packed
+        -orig-id: MYSQL_TYPE_TIME
         size: 'fractional_digits < 3 ? 4 : fractional_digits < 6 ? 5 : 6'
         if: fractional_digits > 0
         doc: |
@@ -78,10 +84,12 @@ types:
         doc: Number of digits of the fraction, 0 to 6; above 0 in MariaDB only.
     seq:
       - id: number
+        -orig-id: MYSQL_TYPE_DATETIME
         type: u8
         if: fractional_digits == 0
         doc: The decimal digits YYYYMMDDhhmmss.
       - id: packed
+        -orig-id: MYSQL_TYPE_DATETIME
         size: 'fractional_digits < 3 ? 6 : fractional_digits < 6 ? 7 : 8'
         if: fractional_digits > 0
         doc: |
@@ -115,14 +123,17 @@ types:
         doc: Number of digits of the fraction, 0 to 6; above 0 in MariaDB only.
     seq:
       - id: seconds_le
+        -orig-id: MYSQL_TYPE_TIMESTAMP
         type: u4
         if: fractional_digits == 0
         doc: The seconds, without a fraction behind them.
       - id: seconds_be
+        -orig-id: MYSQL_TYPE_TIMESTAMP
         type: u4be
         if: fractional_digits > 0
         doc: The seconds in front of a fraction.
       - id: packed_fraction
+        -orig-id: sec_part
         size: (fractional_digits + 1) / 2
         if: fractional_digits > 0
         doc: A big-endian number, the fraction in units of its last digit.
@@ -141,9 +152,11 @@ types:
         doc: Number of digits of the fraction, 0 to 6.
     seq:
       - id: packed
+        -orig-id: intpart
         type: b24be
         doc: 0x800000 plus a sign bit, hours (10 bits), minutes (6) and seconds (6).
       - id: fraction
+        -orig-id: frac
         type: fraction(fractional_digits)
         doc: The fraction of the second, in two's complement where the time is negative.
     instances:
@@ -172,24 +185,31 @@ types:
         doc: Number of digits of the fraction, 0 to 6.
     seq:
       - id: is_positive
+        -orig-id: DATETIMEF_INT_OFS
         type: b1
         doc: Always 1.
       - id: year_month
+        -orig-id: ym
         type: b17
         doc: The year times 13 plus the month.
       - id: day
+        -orig-id: day
         type: b5
         doc: 0 to 31; 0 where no day is given.
       - id: hour
+        -orig-id: hour
         type: b5
         doc: 0 to 23.
       - id: minute
+        -orig-id: minute
         type: b6
         doc: 0 to 59.
       - id: second
+        -orig-id: second
         type: b6
         doc: 0 to 59.
       - id: fraction
+        -orig-id: frac
         type: fraction(fractional_digits)
         doc: The fraction of the second.
     instances:
@@ -210,9 +230,11 @@ types:
         doc: Number of digits of the fraction, 0 to 6.
     seq:
       - id: seconds
+        -orig-id: m_tv_sec
         type: u4be
         doc: Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date.
       - id: fraction
+        -orig-id: m_tv_usec
         type: fraction(fractional_digits)
         doc: The fraction of the second.
     instances:
@@ -227,14 +249,17 @@ types:
         doc: Number of digits that the column is declared with, 0 to 6.
     seq:
       - id: hundredths
+        -orig-id: frac
         type: u1
         if: fractional_digits == 1 or fractional_digits == 2
         doc: The fraction, of a column with 1 or 2 digits.
       - id: ten_thousandths
+        -orig-id: frac
         type: u2be
         if: fractional_digits == 3 or fractional_digits == 4
         doc: The fraction, of a column with 3 or 4 digits.
       - id: millionths
+        -orig-id: frac
         type: b24be
         if: fractional_digits > 4
         doc: The fraction, of a column with 5 or 6 digits.

@@ -15,10 +15,12 @@ params:
     doc: Number of shapes that this one is part of.
 seq:
   - id: byte_order
+    -orig-id: wkbByteOrder
     type: u1
     valid: 1
     doc: 1 for little-endian, which is all that servers store.
   - id: type
+    -orig-id: wkbType
     type: u4
     enum: shape_type
     doc: What the shape is.
@@ -39,17 +41,21 @@ types:
     -webide-representation: '{x} {y}'
     seq:
       - id: x
+        -orig-id: x
         type: f8
         doc: First coordinate; of a geographic system the longitude.
       - id: y
+        -orig-id: y
         type: f8
         doc: Second coordinate; of a geographic system the latitude.
   points:
     seq:
       - id: number_of_points
+        -orig-id: n_points
         type: u4
         doc: How many points follow.
       - id: points
+        -orig-id: point_xy
         type: point
         repeat: expr
         repeat-expr: number_of_points
@@ -57,9 +63,11 @@ types:
   polygon:
     seq:
       - id: number_of_rings
+        -orig-id: n_linear_rings
         type: u4
         doc: How many rings follow.
       - id: rings
+        -orig-id: n_linear_rings
         type: points
         repeat: expr
         repeat-expr: number_of_rings
@@ -67,9 +75,11 @@ types:
   shapes:
     seq:
       - id: number_of_shapes
+        -orig-id: n_objects
         type: u4
         doc: How many shapes follow.
       - id: shapes
+        -orig-id: n_objects
         type: wkb(_parent.depth + 1)
         repeat: expr
         repeat-expr: number_of_shapes

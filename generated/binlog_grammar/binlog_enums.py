@@ -10,7 +10,11 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class BinlogEnums(KaitaiStruct):
-    """The enumerations that more than one part of the grammar uses."""
+    """The enumerations that more than one part of the grammar uses.
+
+    .. seealso::
+       libs/mysql/binlog/event/binlog_event.h, Log_event_type; sql/log_event.h (MariaDB), Log_event_type
+    """
 
     class ChecksumAlgorithm(IntEnum):
         off = 0

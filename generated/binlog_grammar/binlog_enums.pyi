@@ -6,7 +6,10 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class BinlogEnums(KaitaiStruct):
-    """The enumerations that more than one part of the grammar uses."""
+    """The enumerations that more than one part of the grammar uses.
+
+    See libs/mysql/binlog/event/binlog_event.h, Log_event_type; sql/log_event.h (MariaDB), Log_event_type
+    """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class EventType(IntEnum):

@@ -16,6 +16,9 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 class BinlogEvent(KaitaiStruct):
     """Header, body and checksum of one event, given what the events before it said. Stands by
     itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).
+
+    .. seealso::
+       libs/mysql/binlog/event/binlog_event.h, Binary_log_event
     """
     checksum = None
 

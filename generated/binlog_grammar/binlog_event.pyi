@@ -11,6 +11,8 @@ from . import table_map_event as _table_map_event
 class BinlogEvent(KaitaiStruct):
     """Header, body and checksum of one event, given what the events before it said. Stands by
     itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).
+
+    See libs/mysql/binlog/event/binlog_event.h, Binary_log_event
     """
     binlog_version: int
     """Version of the log's format, 1, 3 or 4."""
@@ -27,7 +29,12 @@ class BinlogEvent(KaitaiStruct):
     has_table_map: bool
     """Whether `table_map` is there."""
     header: _event_header.EventHeader
+    """When and where the event was written, what it is, and how long it is.
+
+    The server's name: m_header
+    """
     body: _event_body.EventBody
+    """Everything between header and checksum, by the event's type."""
     _raw_body: bytes
     checksum: int | None
     """CRC32 (zlib's) of all bytes of the event before this field. In a format description event,

@@ -11,19 +11,31 @@ class ComRegisterSlave(KaitaiStruct):
     See sql/rpl_source.cc, register_replica
     """
     command: bytes
-    """Number of the command. An old description of the protocol says 0x14, which is COM_CONNECT_OUT."""
+    """Number of the command. An old description of the protocol says 0x14, which is COM_CONNECT_OUT.
+
+    The server's name: COM_REGISTER_SLAVE
+    """
     server_id: int
     """The `server_id` of the replica."""
     host_length: int
-    """Length of `host`, in bytes."""
+    """Length of `host`, in bytes.
+
+    The server's name: host
+    """
     host: str
     """The replica's option `report_host`, usually empty."""
     user_length: int
-    """Length of `user`, in bytes."""
+    """Length of `user`, in bytes.
+
+    The server's name: user
+    """
     user: str
     """The replica's option `report_user`, usually empty."""
     password_length: int
-    """Length of `password`, in bytes."""
+    """Length of `password`, in bytes.
+
+    The server's name: password
+    """
     password: str
     """The replica's option `report_password`, usually empty."""
     port: int

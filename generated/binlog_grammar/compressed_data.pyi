@@ -16,12 +16,34 @@ class CompressedData(KaitaiStruct):
     method: int
     """The top bit is set, the next three are the algorithm, the low three the size of the length.
     Servers know one algorithm, 0 for zlib, and refuse all other values.
+
+    The server's name: Record Header
     """
     length_1: int | None
+    """Length before compression in bytes, where 1 byte holds it.
+
+    The server's name: Record Original Length
+    """
     length_2: int | None
+    """Length before compression in bytes, where 2 bytes hold it.
+
+    The server's name: Record Original Length
+    """
     length_3: int | None
+    """Length before compression in bytes, where 3 bytes hold it.
+
+    The server's name: Record Original Length
+    """
     length_4: int | None
+    """Length before compression in bytes, where 4 bytes hold it.
+
+    The server's name: Record Original Length
+    """
     deflated: CompressedData.Deflated
+    """The compressed bytes, up to the end.
+
+    The server's name: Compressed Buf
+    """
     _raw_deflated: bytes
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
@@ -33,7 +55,10 @@ class CompressedData(KaitaiStruct):
 
     class Deflated(KaitaiStruct):
         data: bytes
-        """The compressed bytes."""
+        """The compressed bytes, a zlib stream.
+
+        The server's name: Compressed Buf
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def inflated(self) -> bytes:

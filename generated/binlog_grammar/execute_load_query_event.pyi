@@ -62,7 +62,10 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
     The server's name: db
     """
     schema_name_terminator: int
-    """0; servers do not check it."""
+    """0, behind the name; servers do not check it.
+
+    The server's name: db
+    """
     query: bytes
     """The statement, in the character set of the status variable `charset`."""
     def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -44,24 +44,52 @@ class GtidEvent(KaitaiStruct):
     sequence_number: int | None
     """Number of the transaction in this log, from 1."""
     unknown_post_header: bytes | None
+    """Fixed part beyond what is known; early 5.7 versions wrote a shorter logical clock there."""
     immediate_commit_timestamp_low: int | None
-    """Lowest 32 bits of `immediate_commit_timestamp`."""
+    """Lowest 32 bits of `immediate_commit_timestamp`. Since 8.0.1.
+
+    The server's name: immediate_commit_timestamp
+    """
     immediate_commit_timestamp_middle: int | None
-    """The next 16 bits."""
+    """The next 16 bits of `immediate_commit_timestamp`.
+
+    The server's name: immediate_commit_timestamp
+    """
     immediate_commit_timestamp_high: int | None
-    """The highest 7 bits; the top bit is set where an original commit timestamp follows."""
+    """The highest 7 bits of `immediate_commit_timestamp`; the top bit is set where an original one follows.
+
+    The server's name: immediate_commit_timestamp
+    """
     original_commit_timestamp_low: int | None
-    """Lowest 32 bits of `original_commit_timestamp`."""
+    """Lowest 32 bits of `original_commit_timestamp`. Since 8.0.1.
+
+    The server's name: original_commit_timestamp
+    """
     original_commit_timestamp_middle: int | None
-    """The next 16 bits."""
+    """The next 16 bits of `original_commit_timestamp`.
+
+    The server's name: original_commit_timestamp
+    """
     original_commit_timestamp_high: int | None
-    """The highest 8 bits."""
+    """The highest 8 bits of `original_commit_timestamp`.
+
+    The server's name: original_commit_timestamp
+    """
     packed_transaction_length: _packed_integer.PackedInteger | None
-    """The number behind `transaction_length`. Since 8.0.2."""
+    """The number behind `transaction_length`, in bytes. Since 8.0.2.
+
+    The server's name: transaction_length
+    """
     immediate_server_version_low: int | None
-    """Lowest 24 bits of `immediate_server_version`. Since 8.0.14."""
+    """Lowest 24 bits of `immediate_server_version`. Since 8.0.14.
+
+    The server's name: immediate_server_version
+    """
     immediate_server_version_high: int | None
-    """The highest 7 bits; the top bit is set where an original server version follows."""
+    """The highest 7 bits of `immediate_server_version`; the top bit is set where an original one follows.
+
+    The server's name: immediate_server_version
+    """
     original_server_version_if_other: int | None
     """The number behind `original_server_version`.
 

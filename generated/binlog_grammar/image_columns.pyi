@@ -12,7 +12,10 @@ class ImageColumns(KaitaiStruct):
     number_of_columns: int
     """Number of the table's columns."""
     bitmap: bytes
-    """A bit for each column; the first is the lowest bit of the first byte."""
+    """A bit for each column; the first is the lowest bit of the first byte.
+
+    The server's name: columns_before_image, columns_after_image
+    """
     def __init__(self, number_of_columns: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def columns(self) -> list[ImageColumns.Column]:

@@ -18,9 +18,15 @@ class LoadParts(KaitaiStruct):
     schema_name_length: int
     """Length of the schema's name, in bytes."""
     short_separators: LoadParts.ShortSeparators | None
-    """The server's name: old_sql_ex"""
+    """The separators, a byte each, of a LOAD_EVENT.
+
+    The server's name: old_sql_ex
+    """
     long_separators: LoadParts.LongSeparators | None
-    """The server's name: sql_ex_info"""
+    """The separators, with their lengths, of a NEW_LOAD_EVENT or CREATE_FILE_EVENT.
+
+    The server's name: sql_ex_info
+    """
     field_name_lengths: list[int]
     """Length of each listed column's name, in bytes.
 
@@ -136,15 +142,27 @@ class LoadParts(KaitaiStruct):
 
     class CountedBytes(KaitaiStruct):
         length: int
-        """Length of `value`, in bytes."""
+        """Length of `value`, in bytes.
+
+        The server's name: field_term_len and so on
+        """
         value: bytes
-        """The separator; may be empty."""
+        """The separator; may be empty.
+
+        The server's name: field_term and so on
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class TerminatedName(KaitaiStruct):
         length: int
         name: str
-        """The name."""
+        """The name.
+
+        The server's name: fields, table_name, db
+        """
         terminator: int
-        """0; servers do not check it."""
+        """0, behind the name; servers do not check it.
+
+        The server's name: fields, table_name, db
+        """
         def __init__(self, length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

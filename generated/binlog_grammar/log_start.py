@@ -13,6 +13,9 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 class LogStart(KaitaiStruct):
     """What the first event tells about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
     alpha versions); a log that starts otherwise has no known version.
+
+    .. seealso::
+       client/mysqlbinlog.cc, check_header
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(LogStart, self).__init__(_io)

@@ -143,7 +143,13 @@ class MariadbGtidEvent(KaitaiStruct):
         bqual_length: int
         """Length of `bqual`, up to 64 bytes."""
         gtrid: bytes
-        """Global transaction identifier, the first part."""
+        """Global transaction identifier, the first part.
+
+        The server's name: data
+        """
         bqual: bytes
-        """Branch qualifier, the second part."""
+        """Branch qualifier, the second part.
+
+        The server's name: data
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

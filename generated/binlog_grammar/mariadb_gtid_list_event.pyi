@@ -20,7 +20,10 @@ class MariadbGtidListEvent(KaitaiStruct):
     unknown_post_header: bytes | None
     """Fixed part beyond what is known; no server writes any."""
     gtids: list[MariadbGtidListEvent.Gtid]
-    """The server's name: list"""
+    """The newest GTID of each server in each domain.
+
+    The server's name: list
+    """
     padding: bytes | None
     """Two zeros in an empty list, since old replicas do not accept a shorter event.
 

@@ -12,7 +12,10 @@ class PreviousGtidsEvent(KaitaiStruct):
     See libs/mysql/binlog/event/control_events.h, Previous_gtids_event
     """
     gtids: _gtid_set.GtidSet
-    """The server's name: buf"""
+    """The GTIDs of all transactions in earlier logs.
+
+    The server's name: buf
+    """
     unknown_tail: bytes | None
     """What newer servers may add."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -13,11 +13,18 @@ class QueryStatusVars(KaitaiStruct):
     See libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
     """
     variables: list[QueryStatusVars.Variable]
+    """The variables, each with its key.
+
+    The server's name: status_vars
+    """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Variable(KaitaiStruct):
         key: _binlog_enums.BinlogEnums.QueryStatusKey | int
-        """Which variable it is."""
+        """Which variable it is.
+
+        The server's name: Query_event_status_vars
+        """
         value: QueryStatusVars.Flags2 | QueryStatusVars.SqlMode | QueryStatusVars.CatalogWithTerminator | QueryStatusVars.AutoIncrement | QueryStatusVars.Charset | QueryStatusVars.TimeZone | QueryStatusVars.Catalog | QueryStatusVars.LcTimeNames | QueryStatusVars.CharsetDatabase | QueryStatusVars.TableMapForUpdate | QueryStatusVars.SourceDataWritten | QueryStatusVars.Invoker | QueryStatusVars.UpdatedSchemaNames | QueryStatusVars.Microseconds | QueryStatusVars.CommitTimestamp | QueryStatusVars.CommitTimestamp2 | QueryStatusVars.ExplicitDefaultsForTimestamp | QueryStatusVars.DdlXid | QueryStatusVars.DefaultCollationForUtf8mb4 | QueryStatusVars.SqlRequirePrimaryKey | QueryStatusVars.DefaultTableEncryption | QueryStatusVars.EnableCascadeTriggers | QueryStatusVars.MariadbGtidFlags3 | QueryStatusVars.MariadbCharacterSetCollations | QueryStatusVars.MariadbDummy | QueryStatusVars.Unknown
         """Value of the variable."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -120,7 +127,10 @@ class QueryStatusVars(KaitaiStruct):
         The server's name: catalog
         """
         terminator: int
-        """0; servers do not check it."""
+        """0, behind the name; servers do not check it.
+
+        The server's name: catalog
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class AutoIncrement(KaitaiStruct):
@@ -333,15 +343,28 @@ class QueryStatusVars(KaitaiStruct):
     class MariadbCharacterSetCollations(KaitaiStruct):
         """The variable `character_set_collations`. Since 11.2."""
         number_of_collations: int
-        """Number of pairs."""
+        """Number of pairs, up to 8.
+
+        The server's name: m_count
+        """
         collations: list[QueryStatusVars.MariadbCharacterSetCollations.Collation]
+        """Pairs of a character set and its default collation.
+
+        The server's name: m_element
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
         class Collation(KaitaiStruct):
             charset_id: int
-            """Number of a character set, which is that of its compiled default collation."""
+            """Number of a character set, which is that of its compiled default collation.
+
+            The server's name: m_from
+            """
             collation_id: int
-            """Number of the collation that is its default in the session."""
+            """Number of the collation that is its default in the session.
+
+            The server's name: m_to
+            """
             def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class MariadbDummy(KaitaiStruct):

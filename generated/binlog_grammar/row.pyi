@@ -25,7 +25,13 @@ class Row(KaitaiStruct):
     is_partial: bool
     """Whether `after` may hold changes of JSON documents."""
     before: _row_image.RowImage | None
-    """The row before the change, or what identifies it."""
+    """The row before the change, or what identifies it.
+
+    The server's name: BI
+    """
     after: _row_image.RowImage | None
-    """The row after the change, or what changed."""
+    """The row after the change, or what changed.
+
+    The server's name: AI
+    """
     def __init__(self, table_map: _table_map_event.TableMapEvent | None, columns_before: _image_columns.ImageColumns | None, columns_after: _image_columns.ImageColumns | None, has_before: bool, has_after: bool, is_partial: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -30,7 +30,10 @@ class RowImage(KaitaiStruct):
     null_bits: bytes
     """A bit for each column of the image, set where it is NULL; the first is the lowest bit of the first byte."""
     cells: list[RowImage.Cell]
-    """One for each column of the table; those that are not in the image or NULL have no bytes."""
+    """One for each column of the table; those that are not in the image or NULL have no bytes.
+
+    The server's name: Field
+    """
     def __init__(self, table_map: _table_map_event.TableMapEvent | None, columns: _image_columns.ImageColumns | None, is_partial: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def has_partial_bits(self) -> bool: ...
@@ -41,7 +44,10 @@ class RowImage(KaitaiStruct):
         value: _numeric_values.NumericValues.Int1 | _numeric_values.NumericValues.Int2 | _numeric_values.NumericValues.Int3 | _numeric_values.NumericValues.Int4 | _numeric_values.NumericValues.Int8 | _numeric_values.NumericValues.Float4 | _numeric_values.NumericValues.Float8 | _numeric_values.NumericValues.Decimal | _numeric_values.NumericValues.Bit | _numeric_values.NumericValues.Enum | _numeric_values.NumericValues.Set | _temporal_values.TemporalValues.Year | _temporal_values.TemporalValues.Date | _temporal_values.TemporalValues.Time | _temporal_values.TemporalValues.Datetime | _temporal_values.TemporalValues.Timestamp | _temporal_values.TemporalValues.Time2 | _temporal_values.TemporalValues.Datetime2 | _temporal_values.TemporalValues.Timestamp2 | _string_values.StringValues.Text | _string_values.StringValues.CompressedText | _string_values.StringValues.Geometry | _string_values.StringValues.Vector | _string_values.StringValues.Json | RowImage.NoBytes | None
         """The value."""
         diffs: _string_values.StringValues.JsonDiffs | None
-        """What changed in the JSON document."""
+        """What changed in the JSON document.
+
+        The server's name: Json_diff_vector
+        """
         def __init__(self, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def column(self) -> _table_map_event.TableMapEvent.Column:

@@ -131,5 +131,8 @@ class RowsEvent(KaitaiStruct):
 
     class ExtraData(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]
-        """What there is, each with its type."""
+        """What there is, each with its type.
+
+        The server's name: m_extra_row_info
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

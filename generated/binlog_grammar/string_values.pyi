@@ -22,7 +22,10 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of `data`, in bytes."""
         data: bytes
-        """The value, in the column's character set; a CHAR without the spaces at its end."""
+        """The value, in the column's character set; a CHAR without the spaces at its end.
+
+        The server's name: MYSQL_TYPE_STRING, MYSQL_TYPE_VARCHAR, MYSQL_TYPE_BLOB
+        """
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class CompressedText(KaitaiStruct):
@@ -32,7 +35,10 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of what follows, in bytes."""
         content: StringValues.CompressedContent
-        """The value as the table stores it."""
+        """The value as the table stores it.
+
+        The server's name: MYSQL_TYPE_VARCHAR_COMPRESSED, MYSQL_TYPE_BLOB_COMPRESSED
+        """
         _raw_content: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -46,9 +52,15 @@ class StringValues(KaitaiStruct):
         checksum, and the size of the length in the low three bits.
         """
         original_length: list[int] | None
-        """Length before compression, in bytes, big-endian."""
+        """Length before compression, in bytes, big-endian.
+
+        The server's name: length
+        """
         data: bytes
-        """The value, compressed or as it is."""
+        """The value, compressed or as it is.
+
+        The server's name: MYSQL_TYPE_VARCHAR_COMPRESSED, MYSQL_TYPE_BLOB_COMPRESSED
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_compressed(self) -> bool: ...
@@ -71,7 +83,10 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of `content`, in bytes."""
         content: StringValues.GeometryContent
-        """The reference system and the shape."""
+        """The reference system and the shape.
+
+        The server's name: MYSQL_TYPE_GEOMETRY
+        """
         _raw_content: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -79,7 +94,10 @@ class StringValues(KaitaiStruct):
         srid: int | None
         """Number of the spatial reference system."""
         data: bytes
-        """The shape as well-known binary (WKB); `shape` reads it."""
+        """The shape as well-known binary (WKB); `shape` reads it.
+
+        The server's name: wkb
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def shape(self) -> _wkb.Wkb | None:
@@ -92,14 +110,20 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of `content`, in bytes; four times the number of dimensions."""
         content: StringValues.VectorContent
-        """The elements."""
+        """The elements.
+
+        The server's name: MYSQL_TYPE_VECTOR
+        """
         _raw_content: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class VectorContent(KaitaiStruct):
         """The numbers of a vector."""
         elements: list[float]
-        """The elements, one for each dimension."""
+        """The elements, one for each dimension.
+
+        The server's name: MYSQL_TYPE_VECTOR
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Json(KaitaiStruct):
@@ -109,7 +133,10 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of `document`, in bytes."""
         document: _json_binary.JsonBinary | None
-        """The document; absent where a wrong value was let in, which counts as JSON null."""
+        """The document; absent where a wrong value was let in, which counts as JSON null.
+
+        The server's name: MYSQL_TYPE_JSON
+        """
         _raw_document: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -120,11 +147,17 @@ class StringValues(KaitaiStruct):
         length: _length_prefix.LengthPrefix
         """Length of `content`, in bytes; 0 where nothing changed."""
         content: StringValues.DiffList
-        """The changes."""
+        """The changes.
+
+        The server's name: Json_diff_vector
+        """
         _raw_content: bytes
         def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class DiffList(KaitaiStruct):
         diffs: list[_json_diff.JsonDiff]
-        """The changes, in the order they are to be made."""
+        """The changes, in the order they are to be made.
+
+        The server's name: Json_diff
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

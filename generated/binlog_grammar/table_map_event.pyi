@@ -40,7 +40,10 @@ class TableMapEvent(KaitaiStruct):
     The server's name: m_dbnam
     """
     schema_name_end: int
-    """A zero byte behind the name."""
+    """0, behind the name.
+
+    The server's name: m_dbnam
+    """
     table_name_length: _packed_integer.PackedInteger
     """Length of `table_name`, in bytes.
 
@@ -52,7 +55,10 @@ class TableMapEvent(KaitaiStruct):
     The server's name: m_tblnam
     """
     table_name_end: int
-    """A zero byte behind the name."""
+    """0, behind the name.
+
+    The server's name: m_tblnam
+    """
     number_of_columns: _packed_integer.PackedInteger
     """Number of columns, hidden ones included; up to 4096.
 
@@ -131,7 +137,10 @@ class TableMapEvent(KaitaiStruct):
 
     class MetadataBlock(KaitaiStruct):
         columns: list[_column_metadata.ColumnMetadata]
-        """One for each column; many have no bytes."""
+        """One for each column; many have no bytes.
+
+        The server's name: m_field_metadata
+        """
         unknown_tail: bytes | None
         """Metadata of types that this grammar does not know."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -106,7 +106,10 @@ class TableMapMetadata(KaitaiStruct):
     class Bitmap(KaitaiStruct):
         """A bit for each column that the field is about; the first is the highest bit of the first byte."""
         bits: list[int]
-        """Eight columns in each byte."""
+        """Eight columns in each byte.
+
+        The server's name: m_signedness, m_column_visibility
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Numbers(KaitaiStruct):
@@ -114,65 +117,113 @@ class TableMapMetadata(KaitaiStruct):
         dimensions; or the places of the columns of a primary key.
         """
         numbers: list[_packed_integer.PackedInteger]
-        """The numbers, in the order of the columns."""
+        """The numbers, in the order of the columns.
+
+        The server's name: m_column_charset, m_geometry_type, m_primary_key, m_enum_and_set_column_charset, m_vector_dimensionality
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class DefaultCollation(KaitaiStruct):
         """The collation of most columns, and the exceptions."""
         collation: _packed_integer.PackedInteger
-        """Number of the collation of all columns but the exceptions."""
+        """Number of the collation of all columns but the exceptions.
+
+        The server's name: default_charset
+        """
         exceptions: list[TableMapMetadata.Exception]
-        """The columns with another collation."""
+        """The columns with another collation.
+
+        The server's name: charset_pairs
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Exception(KaitaiStruct):
         column: _packed_integer.PackedInteger
-        """Place among the columns that the field is about, from 0."""
+        """Place among the columns that the field is about, from 0.
+
+        The server's name: col_index
+        """
         collation: _packed_integer.PackedInteger
-        """Number of the column's collation."""
+        """Number of the column's collation.
+
+        The server's name: col_charset
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Names(KaitaiStruct):
         names: list[TableMapMetadata.Name]
-        """The names of all columns."""
+        """The names of all columns.
+
+        The server's name: m_column_name
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Name(KaitaiStruct):
         length: _packed_integer.PackedInteger
-        """Length of `text`, in bytes."""
+        """Length of `text`, in bytes.
+
+        The server's name: len
+        """
         text: str
-        """The column's name."""
+        """The column's name.
+
+        The server's name: m_column_name
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class MemberLists(KaitaiStruct):
         columns: list[TableMapMetadata.MemberList]
-        """The members of each ENUM column, or of each SET column."""
+        """The members of each ENUM column, or of each SET column.
+
+        The server's name: m_enum_str_value, m_set_str_value
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class MemberList(KaitaiStruct):
         number_of_members: _packed_integer.PackedInteger
-        """Number of members of one column."""
+        """Number of members of one column.
+
+        The server's name: count
+        """
         members: list[TableMapMetadata.Member]
-        """The members, in the order of the column's declaration."""
+        """The members, in the order of the column's declaration.
+
+        The server's name: str_vector
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Member(KaitaiStruct):
         length: _packed_integer.PackedInteger
-        """Length of `value`, in bytes."""
+        """Length of `value`, in bytes.
+
+        The server's name: len1
+        """
         value: bytes
-        """The member, in the column's character set."""
+        """The member, in the column's character set.
+
+        The server's name: m_enum_str_value, m_set_str_value
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class PrefixedKey(KaitaiStruct):
         parts: list[TableMapMetadata.KeyPart]
-        """The columns of the primary key."""
+        """The columns of the primary key.
+
+        The server's name: m_primary_key
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class KeyPart(KaitaiStruct):
         column: _packed_integer.PackedInteger
-        """Place among all columns, from 0."""
+        """Place among all columns, from 0.
+
+        The server's name: col_index
+        """
         prefix_length: _packed_integer.PackedInteger
-        """Number of characters of the column that count; 0 for all."""
+        """Number of characters of the column that count; 0 for all.
+
+        The server's name: col_prefix
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownField(KaitaiStruct):

@@ -58,12 +58,20 @@ class TransactionContextEvent(KaitaiStruct):
 
     class Snapshot(KaitaiStruct):
         gtids: _gtid_set.GtidSet | None
+        """The set of GTIDs; absent where the member sent none.
+
+        The server's name: snapshot_version
+        """
         unknown_tail: bytes | None
+        """What newer servers may add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Item(KaitaiStruct):
         length: int
-        """Length of `hash`, in bytes."""
+        """Length of `hash`, in bytes.
+
+        The server's name: len
+        """
         hash: bytes
         """Hash of a row's primary or unique key."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

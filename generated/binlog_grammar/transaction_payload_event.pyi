@@ -16,7 +16,10 @@ class TransactionPayloadEvent(KaitaiStruct):
     See libs/mysql/binlog/event/codecs/binary.cpp, Transaction_payload
     """
     fields: list[TransactionPayloadEvent.Field]
-    """What is known of the payload, each fact once and in any order, then the end mark."""
+    """What is known of the payload, each fact once and in any order, then the end mark.
+
+    The server's name: OTW_PAYLOAD_HEADER
+    """
     payload: bytes
     """The events, one behind the other, as the compression left them.
 
@@ -52,10 +55,14 @@ class TransactionPayloadEvent(KaitaiStruct):
         previous_compression_type: int
         previous_uncompressed_size: int
         kind: _packed_integer.PackedInteger
-        """0 end mark, 1 payload size, 2 compression type, 3 uncompressed size."""
+        """0 end mark, 1 payload size, 2 compression type, 3 uncompressed size.
+
+        The server's name: type
+        """
         length: _packed_integer.PackedInteger | None
         """Length of the value, in bytes."""
         value: TransactionPayloadEvent.Number | TransactionPayloadEvent.UnknownValue | None
+        """The fact, by its kind."""
         _raw_value: bytes
         def __init__(self, previous_payload_size: int, previous_compression_type: int, previous_uncompressed_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
@@ -67,7 +74,12 @@ class TransactionPayloadEvent(KaitaiStruct):
 
     class Number(KaitaiStruct):
         number: _packed_integer.PackedInteger
+        """Sizes in bytes; 0 for zstd and 255 for none where it is the compression.
+
+        The server's name: value
+        """
         unknown_tail: bytes | None
+        """What newer servers may add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownValue(KaitaiStruct):

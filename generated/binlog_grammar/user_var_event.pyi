@@ -35,10 +35,16 @@ class UserVarEvent(KaitaiStruct):
     The server's name: val_len
     """
     value: UserVarEvent.StringValue | UserVarEvent.RealValue | UserVarEvent.IntValue | UserVarEvent.DecimalValue | UserVarEvent.UnknownValue | None
-    """The server's name: val"""
+    """The value, by `value_type`.
+
+    The server's name: val
+    """
     _raw_value: bytes
     attributes: list[UserVarEvent.Attribute]
-    """What else is known of the value's type. Absent in logs older than 5.5."""
+    """What else is known of the value's type. Absent in logs older than 5.5.
+
+    The server's name: flags
+    """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_unsigned(self) -> bool:
@@ -78,6 +84,7 @@ class UserVarEvent(KaitaiStruct):
         The server's name: flags
         """
         data_type_name: UserVarEvent.DataTypeName | None
+        """Name of the value's type, where that is not one of the five kinds."""
         unknown: bytes | None
         """Everything behind a kind that is not known."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -85,7 +92,10 @@ class UserVarEvent(KaitaiStruct):
     class DataTypeName(KaitaiStruct):
         """MariaDB since 2024 (10.5.25, 10.6.18, 10.11.8, 11.4), where the type is a plugin's or a geometry."""
         length: int
-        """Length of `name`, in bytes."""
+        """Length of `name`, in bytes; its own byte in front.
+
+        The server's name: m_data_type_name
+        """
         name: str
         """Name of the type, such as `inet6` or `point`.
 
@@ -95,7 +105,10 @@ class UserVarEvent(KaitaiStruct):
 
     class StringValue(KaitaiStruct):
         data: bytes
-        """Text in the value's character set, or bytes."""
+        """Text in the value's character set, or bytes.
+
+        The server's name: val
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def text(self) -> str:
@@ -103,14 +116,22 @@ class UserVarEvent(KaitaiStruct):
 
     class RealValue(KaitaiStruct):
         number: float
-        """The value."""
+        """The value.
+
+        The server's name: val
+        """
         unknown_tail: bytes | None
+        """Bytes behind the value; no server writes any."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class IntValue(KaitaiStruct):
         number: int
-        """The value, unless the event's `is_unsigned` holds."""
+        """The value, unless the event's `is_unsigned` holds.
+
+        The server's name: val
+        """
         unknown_tail: bytes | None
+        """Bytes behind the value; no server writes any."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def unsigned_number(self) -> int:
@@ -118,11 +139,20 @@ class UserVarEvent(KaitaiStruct):
 
     class DecimalValue(KaitaiStruct):
         precision: int
-        """Number of digits in all, 1 to 65."""
+        """Number of digits in all, 1 to 65.
+
+        The server's name: val
+        """
         scale: int
-        """Number of digits behind the point, 0 to 30."""
+        """Number of digits behind the point, 0 to 30.
+
+        The server's name: val
+        """
         digits: bytes
-        """The digits as a DECIMAL column stores them."""
+        """The digits as a DECIMAL column stores them.
+
+        The server's name: val
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownValue(KaitaiStruct):

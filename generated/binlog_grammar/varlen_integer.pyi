@@ -17,13 +17,21 @@ class VarlenInteger(KaitaiStruct):
     first: int
     """How many bytes follow, and the lowest bits of the number."""
     next_1: int | None
+    """The 1 byte behind the first, of 2 in all."""
     next_2: int | None
+    """The 2 bytes behind the first, of 3 in all."""
     next_3: int | None
+    """The 3 bytes behind the first, of 4 in all."""
     next_4: int | None
+    """The 4 bytes behind the first, of 5 to 8 in all."""
     last_1: int | None
+    """The last byte, of 6 in all."""
     last_2: int | None
+    """The last 2 bytes, of 7 in all."""
     last_3: int | None
+    """The last 3 bytes, of 8 in all."""
     next_8: int | None
+    """The 8 bytes behind the first, of 9 in all."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def number_of_more(self) -> int:

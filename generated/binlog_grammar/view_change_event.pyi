@@ -34,11 +34,17 @@ class ViewChangeEvent(KaitaiStruct):
 
     class Entry(KaitaiStruct):
         key_length: int
-        """Length of `key`, in bytes."""
+        """Length of `key`, in bytes.
+
+        The server's name: key_len
+        """
         key: bytes
         """Hash of a primary key, or a name of the server's own."""
         value_length: int
-        """Length of `value`, in bytes."""
+        """Length of `value`, in bytes.
+
+        The server's name: value_len
+        """
         value: bytes
         """The GTIDs that the row's last change had seen, encoded as in `gtid_set`."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

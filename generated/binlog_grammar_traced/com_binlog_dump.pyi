@@ -11,7 +11,10 @@ class ComBinlogDump(KaitaiStruct):
     See sql/rpl_source.cc, com_binlog_dump
     """
     command: bytes
-    """Number of the command."""
+    """Number of the command.
+
+    The server's name: COM_BINLOG_DUMP
+    """
     position: int
     """Where to start in the log, as an offset, from 4.
 

@@ -13,7 +13,10 @@ class ComBinlogDumpGtid(KaitaiStruct):
     See sql/rpl_source.cc, com_binlog_dump_gtid
     """
     command: bytes
-    """Number of the command."""
+    """Number of the command.
+
+    The server's name: COM_BINLOG_DUMP_GTID
+    """
     flags: int
     """Bits described by the instances."""
     server_id: int
@@ -40,6 +43,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
     The server's name: data_size
     """
     data: ComBinlogDumpGtid.Data | None
+    """The GTIDs, as `data_length` says."""
     _raw_data: bytes
     unknown_tail: bytes | None
     """What newer replicas may add."""
@@ -68,6 +72,10 @@ class ComBinlogDumpGtid(KaitaiStruct):
 
     class Data(KaitaiStruct):
         gtids: _gtid_set.GtidSet | None
-        """The transactions that the replica has."""
+        """The transactions that the replica has.
+
+        The server's name: slave_gtid_executed
+        """
         unknown_tail: bytes | None
+        """What newer replicas may add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -11,16 +11,25 @@ class ComTableDump(KaitaiStruct):
     See sql/sql_parse.cc, dispatch_command
     """
     command: bytes
-    """Number of the command."""
+    """Number of the command.
+
+    The server's name: COM_TABLE_DUMP
+    """
     schema_name_length: int
-    """Length of `schema_name`, in bytes."""
+    """Length of `schema_name`, in bytes.
+
+    The server's name: db_len
+    """
     schema_name: str
     """Schema of the table.
 
     The server's name: db
     """
     table_name_length: int
-    """Length of `table_name`, in bytes."""
+    """Length of `table_name`, in bytes.
+
+    The server's name: tbl_len
+    """
     table_name: str
     """Name of the table.
 

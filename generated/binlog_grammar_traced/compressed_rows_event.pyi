@@ -123,10 +123,16 @@ class CompressedRowsEvent(KaitaiStruct):
 
     class ExtraData(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]
-        """What there is, each with its type."""
+        """What there is, each with its type.
+
+        The server's name: m_extra_row_info
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class RowList(KaitaiStruct):
         rows: list[_row.Row]
-        """The rows."""
+        """The rows, in the order they were changed.
+
+        The server's name: m_rows_buf
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -51,7 +51,11 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class EventBody(KaitaiStruct):
-    """Everything between an event's header and its checksum."""
+    """Everything between an event's header and its checksum.
+
+    .. seealso::
+       sql/binlog_reader.cc, binlog_event_deserialize; sql/log_event.cc (MariaDB), Log_event::read_log_event
+    """
     SEQ_FIELDS = ["content"]
     def __init__(self, type_code, binlog_version, post_header_length, table_map, has_table_map, _io, _parent=None, _root=None):
         super(EventBody, self).__init__(_io)

@@ -39,7 +39,10 @@ class ExtraRowInfo(KaitaiStruct):
         The server's name: EXTRA_ROW_INFO_FORMAT_OFFSET
         """
         data: bytes
-        """NDB Cluster's own."""
+        """NDB Cluster's own.
+
+        The server's name: m_extra_row_ndb_info
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Partition(KaitaiStruct):

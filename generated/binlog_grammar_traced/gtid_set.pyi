@@ -14,11 +14,20 @@ class GtidSet(KaitaiStruct):
     See sql/rpl_gtid_set.cc, Gtid_set::encode
     """
     first: int
-    """Tagged form, the same 1 as in `format`; untagged form, lowest byte of the number of sources."""
+    """Tagged form, the same 1 as in `format`; untagged form, lowest byte of the number of sources.
+
+    The server's name: n_sids_encoded
+    """
     count_low: int
-    """The next four bytes of the number of sources; the first four in the tagged form."""
+    """The next four bytes of the number of sources; the first four in the tagged form.
+
+    The server's name: n_sids_encoded
+    """
     count_high: int
-    """Its highest two bytes."""
+    """Bytes 5 and 6 of `n_sids_encoded`; the highest two bytes of the number of sources.
+
+    The server's name: n_sids_encoded
+    """
     format: GtidSet.Format | int
     """The form of the set. In the untagged form it is the eighth byte of the number of sources,
     which never gets that far.
@@ -26,6 +35,10 @@ class GtidSet(KaitaiStruct):
     The server's name: Gtid_format
     """
     sources: list[GtidSet.Source]
+    """The sources with their intervals, in the order of UUID and tag.
+
+    The server's name: tsid
+    """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_tagged(self) -> bool: ...
@@ -59,6 +72,10 @@ class GtidSet(KaitaiStruct):
         The server's name: n_intervals
         """
         intervals: list[GtidSet.Interval]
+        """The intervals, rising and apart from each other.
+
+        The server's name: Interval
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Interval(KaitaiStruct):

@@ -26,6 +26,10 @@ class GtidTaggedEvent(KaitaiStruct):
     last_non_ignorable_field_id: _varlen_integer.VarlenInteger
     """A reader that does not know this field must not go on; 0 where it may skip all that it does not know."""
     fields: GtidTaggedEvent.Fields
+    """The fields of the message, each with its number.
+
+    The server's name: define_fields
+    """
     _raw_fields: _bytes
     unknown_tail: _bytes | None
     """What newer servers may add."""
@@ -88,20 +92,26 @@ class GtidTaggedEvent(KaitaiStruct):
         The server's name: Uuid::bytes
         """
         gno: GtidTaggedEvent.Number
-        """Signed.
+        """Number of the transaction among those of its server with its tag, signed, 1 to 2^63 - 2.
 
         The server's name: rpl_gtid_gno
         """
         tag: GtidTaggedEvent.Text
+        """Tag of the GTID, between the UUID and the number."""
         last_committed: GtidTaggedEvent.Number
-        """Signed."""
+        """`sequence_number` of the newest transaction that must be committed before, signed."""
         sequence_number: GtidTaggedEvent.Number
-        """Signed."""
+        """Number of the transaction in this log, signed, from 1."""
         immediate_commit_timestamp: GtidTaggedEvent.Number
+        """When the server that wrote this log committed the transaction, in microseconds
+        since 1970-01-01 UTC.
+        """
         original_commit_timestamp: GtidTaggedEvent.Number | None
         """Left out where it is the same as the immediate one."""
         transaction_length: GtidTaggedEvent.Number
+        """Length of the whole transaction with this event, in bytes."""
         immediate_server_version: GtidTaggedEvent.Number
+        """Version of the server that wrote this log, 90001 for 9.0.1."""
         original_server_version: GtidTaggedEvent.Number | None
         """Left out where it is the same as the immediate one."""
         commit_group_ticket: GtidTaggedEvent.Number | None
@@ -132,6 +142,10 @@ class GtidTaggedEvent(KaitaiStruct):
         The server's name: field_id
         """
         number: _varlen_integer.VarlenInteger
+        """The field's value.
+
+        The server's name: field_data
+        """
         def __init__(self, field: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Uuid(KaitaiStruct):
@@ -141,7 +155,10 @@ class GtidTaggedEvent(KaitaiStruct):
         The server's name: field_id
         """
         bytes: list[_varlen_integer.VarlenInteger]
-        """The bytes of the UUID in the order in which it is printed; those from 128 on take two bytes each."""
+        """The bytes of the UUID in the order in which it is printed; those from 128 on take two bytes each.
+
+        The server's name: Uuid::bytes
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Text(KaitaiStruct):
@@ -151,7 +168,13 @@ class GtidTaggedEvent(KaitaiStruct):
         The server's name: field_id
         """
         length: _varlen_integer.VarlenInteger
-        """Length of the tag, 1 to 32, in bytes; 0 where the event has none after all."""
+        """Length of the tag, 1 to 32, in bytes; 0 where the event has none after all.
+
+        The server's name: tag_length
+        """
         text: str
-        """The tag, of lower case letters, digits and underscores."""
+        """The tag, of lower case letters, digits and underscores.
+
+        The server's name: tag
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -12,16 +12,24 @@ class HeartbeatEventV2(KaitaiStruct):
     See libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
     """
     fields: list[HeartbeatEventV2.Field]
+    """What the source tells, each fact once, then the end mark.
+
+    The server's name: OTW_HB_HEADER
+    """
     unknown_tail: bytes | None
     """Bytes beyond what is known; no server writes any."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Field(KaitaiStruct):
         key: _packed_integer.PackedInteger
-        """0 ends the list, 1 is the log's file name, 2 the position; others are to be skipped."""
+        """0 ends the list, 1 is the log's file name, 2 the position; others are to be skipped.
+
+        The server's name: type
+        """
         length: _packed_integer.PackedInteger | None
         """Length of `value`, in bytes."""
         value: HeartbeatEventV2.LogName | HeartbeatEventV2.LogPosition | HeartbeatEventV2.UnknownField | None
+        """The value, by its kind."""
         _raw_value: bytes
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
@@ -43,6 +51,7 @@ class HeartbeatEventV2(KaitaiStruct):
         The server's name: OTW_HB_LOG_POSITION_FIELD
         """
         unknown_tail: bytes | None
+        """What newer servers may add."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class UnknownField(KaitaiStruct):

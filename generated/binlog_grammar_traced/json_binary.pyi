@@ -18,7 +18,10 @@ class JsonBinary(KaitaiStruct):
     type: JsonBinary.ValueType | int
     """What the document is."""
     content: JsonBinary.Value
-    """The document."""
+    """The document.
+
+    The server's name: value
+    """
     unknown_tail: bytes | None
     """Bytes behind the document."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -88,11 +91,20 @@ class JsonBinary(KaitaiStruct):
         The server's name: bytes
         """
         key_entries: list[JsonBinary.KeyEntry] | None
-        """Where the keys are, in the order of their length, then of their bytes."""
+        """Where the keys are, in the order of their length, then of their bytes.
+
+        The server's name: key-entry
+        """
         value_entries: list[JsonBinary.ValueEntry]
-        """What and where the values are."""
+        """What and where the values are.
+
+        The server's name: value-entry
+        """
         contents: bytes
-        """The keys, and the values that the table has no room for."""
+        """The keys, and the values that the table has no room for.
+
+        The server's name: key, value
+        """
         def __init__(self, is_large: bool, is_object: bool, position: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def table_size(self) -> int:
@@ -101,9 +113,15 @@ class JsonBinary(KaitaiStruct):
     class Number(KaitaiStruct):
         is_large: bool
         number_2: int | None
-        """The number in a small object or array."""
+        """The number in a small object or array.
+
+        The server's name: uint16
+        """
         number_4: int | None
-        """The number in a large object or array."""
+        """The number in a large object or array.
+
+        The server's name: uint32
+        """
         def __init__(self, is_large: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -111,9 +129,15 @@ class JsonBinary(KaitaiStruct):
     class KeyEntry(KaitaiStruct):
         is_large: bool
         offset: JsonBinary.Number
-        """Where the key is, from the start of the object, in bytes."""
+        """Where the key is, from the start of the object, in bytes.
+
+        The server's name: key-offset
+        """
         length: int
-        """Length of the key, in bytes."""
+        """Length of the key, in bytes.
+
+        The server's name: key-length
+        """
         def __init__(self, is_large: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def key(self) -> str:
@@ -124,11 +148,20 @@ class JsonBinary(KaitaiStruct):
         type: JsonBinary.ValueType | int
         """What the value is."""
         inlined: JsonBinary.LiteralValue | JsonBinary.Int16Value | JsonBinary.Uint16Value | JsonBinary.Int32Value | JsonBinary.Uint32Value | None
-        """The value itself, where it is short enough."""
+        """The value itself, where it is short enough.
+
+        The server's name: offset-or-inlined-value
+        """
         padding: bytes | None
-        """The rest of the place for an offset; in a negative number its sign."""
+        """The rest of the place for an offset; in a negative number its sign.
+
+        The server's name: offset-or-inlined-value
+        """
         offset: JsonBinary.Number | None
-        """Where the value is, from the start of the object or array, in bytes."""
+        """Where the value is, from the start of the object or array, in bytes.
+
+        The server's name: offset-or-inlined-value
+        """
         def __init__(self, is_large: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_wide(self) -> bool: ...
@@ -142,31 +175,46 @@ class JsonBinary(KaitaiStruct):
     class LiteralValue(KaitaiStruct):
         """null, true or false."""
         value: JsonBinary.Literal | int
-        """Which of the three literals."""
+        """Which of the three literals.
+
+        The server's name: literal
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int16Value(KaitaiStruct):
         """A signed number of 2 bytes."""
         value: int
-        """The number."""
+        """The number.
+
+        The server's name: number
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Uint16Value(KaitaiStruct):
         """An unsigned number of 2 bytes."""
         value: int
-        """The number."""
+        """The number.
+
+        The server's name: number
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int32Value(KaitaiStruct):
         """A signed number of 4 bytes."""
         value: int
-        """The number."""
+        """The number.
+
+        The server's name: number
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Uint32Value(KaitaiStruct):
         """An unsigned number of 4 bytes."""
         value: int
-        """The number."""
+        """The number.
+
+        The server's name: number
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Int64Value(KaitaiStruct):
@@ -181,20 +229,32 @@ class JsonBinary(KaitaiStruct):
     class Uint64Value(KaitaiStruct):
         """An unsigned number of 8 bytes."""
         value: int
-        """The number."""
+        """The number.
+
+        The server's name: number
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class DoubleValue(KaitaiStruct):
         """A floating-point number."""
         value: float
-        """The number."""
+        """The number.
+
+        The server's name: number
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Text(KaitaiStruct):
         length: JsonBinary.Length
-        """Length of `value`, in bytes."""
+        """Length of `value`, in bytes.
+
+        The server's name: data-length
+        """
         value: str
-        """The text, in utf8mb4."""
+        """The text, in utf8mb4.
+
+        The server's name: utf8mb4-data
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Opaque(KaitaiStruct):
@@ -205,9 +265,15 @@ class JsonBinary(KaitaiStruct):
         The server's name: field_type
         """
         length: JsonBinary.Length
-        """Length of `value`, in bytes."""
+        """Length of `value`, in bytes.
+
+        The server's name: data-length
+        """
         value: _json_opaque.JsonOpaque
-        """The value, as a column of its type would have it."""
+        """The value, as a column of its type would have it.
+
+        The server's name: binary-data
+        """
         _raw_value: bytes
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -223,7 +289,10 @@ class JsonBinary(KaitaiStruct):
         See sql-common/json_binary.cc, read_variable_length
         """
         groups: list[JsonBinary.Group]
-        """The bytes of the length."""
+        """The bytes of the length.
+
+        The server's name: data-length
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:
@@ -233,7 +302,10 @@ class JsonBinary(KaitaiStruct):
         index: int
         """Place among the groups, from 0."""
         byte: int
-        """The top bit says that another group follows."""
+        """The top bit says that another group follows.
+
+        The server's name: data-length
+        """
         def __init__(self, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def has_next(self) -> bool: ...

@@ -19,11 +19,14 @@ class JsonOpaque(KaitaiStruct):
 
     class Decimal(KaitaiStruct):
         precision: int
-        """Number of digits in all."""
+        """Number of digits in all, 1 to 65."""
         scale: int
-        """Number of digits behind the point."""
+        """Number of digits behind the point, 0 to 30."""
         number: _numeric_values.NumericValues.Decimal
-        """The digits."""
+        """The digits.
+
+        The server's name: MYSQL_TYPE_NEWDECIMAL
+        """
         unknown_tail: bytes | None
         """Bytes behind the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -31,7 +34,10 @@ class JsonOpaque(KaitaiStruct):
     class Datetime(KaitaiStruct):
         """One number of 8 bytes, from the microsecond in its lowest bits to the year."""
         microsecond: int
-        """0 to 999999."""
+        """0 to 999999.
+
+        The server's name: second_part
+        """
         second: int
         """0 to 59."""
         minute: int
@@ -41,9 +47,15 @@ class JsonOpaque(KaitaiStruct):
         day: int
         """0 to 31; 0 where no day is given."""
         year_month: int
-        """The year times 13 plus the month."""
+        """The year times 13 plus the month.
+
+        The server's name: ym
+        """
         sign: bool
-        """Always 0."""
+        """Always 0.
+
+        The server's name: neg
+        """
         unknown_tail: bytes | None
         """Bytes behind the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -55,11 +67,20 @@ class JsonOpaque(KaitaiStruct):
     class Time(KaitaiStruct):
         """One number of 8 bytes, in two's complement where the time is negative."""
         fraction: int
-        """The microseconds, if the time is not negative."""
+        """The microseconds, if the time is not negative.
+
+        The server's name: second_part
+        """
         packed: int
-        """Hours, minutes and seconds, if the time is not negative."""
+        """Hours, minutes and seconds, if the time is not negative.
+
+        The server's name: hms
+        """
         sign: int
-        """0, or -1 where the time is negative."""
+        """0, or -1 where the time is negative.
+
+        The server's name: neg
+        """
         unknown_tail: bytes | None
         """Bytes behind the number."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -79,5 +100,8 @@ class JsonOpaque(KaitaiStruct):
 
     class Other(KaitaiStruct):
         data: bytes
-        """The value's bytes."""
+        """The value's bytes.
+
+        The server's name: binary-data
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

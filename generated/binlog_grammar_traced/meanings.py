@@ -3,17 +3,24 @@
 
 MEANINGS: dict[str, dict[str, str]] = {
     'BinlogEvent': {
+        'header': 'When and where the event was written, what it is, and how long it is.',
+        'body': "Everything between header and checksum, by the event's type.",
         'checksum': "CRC32 (zlib's) of all bytes of the event before this field. In a format description event, the bit `is_in_use` of the flags counts as 0, since closing the file clears it.",
         'own_post_header_length': 'Read ahead, from the table in the body of a format description event.',
         'event_type': 'What the event is; no bytes.',
     },
     'CompressedData': {
         'method': 'The top bit is set, the next three are the algorithm, the low three the size of the length. Servers know one algorithm, 0 for zlib, and refuse all other values.',
+        'length_1': 'Length before compression in bytes, where 1 byte holds it.',
+        'length_2': 'Length before compression in bytes, where 2 bytes hold it.',
+        'length_3': 'Length before compression in bytes, where 3 bytes hold it.',
+        'length_4': 'Length before compression in bytes, where 4 bytes hold it.',
+        'deflated': 'The compressed bytes, up to the end.',
         'length_size': 'Size of the length that follows, which is big-endian, 1 to 4 bytes.',
         'uncompressed_length': 'Length before compression, in bytes.',
     },
     'CompressedData.Deflated': {
-        'data': 'The compressed bytes.',
+        'data': 'The compressed bytes, a zlib stream.',
         'inflated': 'The bytes before compression.',
     },
     'EffectiveType': {
@@ -22,8 +29,9 @@ MEANINGS: dict[str, dict[str, str]] = {
     'GtidSet': {
         'first': 'Tagged form, the same 1 as in `format`; untagged form, lowest byte of the number of sources.',
         'count_low': 'The next four bytes of the number of sources; the first four in the tagged form.',
-        'count_high': 'Its highest two bytes.',
+        'count_high': 'Bytes 5 and 6 of `n_sids_encoded`; the highest two bytes of the number of sources.',
         'format': 'The form of the set. In the untagged form it is the eighth byte of the number of sources, which never gets that far.',
+        'sources': 'The sources with their intervals, in the order of UUID and tag.',
         'count': 'Bytes 1 to 6 as a number.',
         'number_of_sources': 'How many pairs of UUID and tag the set names.',
     },
@@ -32,6 +40,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'tag_length': 'Length of the tag in bytes, 0 to 32; 0 where the transactions have none.',
         'tag': 'Tag, of lower case letters, digits and underscores.',
         'number_of_intervals': 'How many intervals of this source the set has.',
+        'intervals': 'The intervals, rising and apart from each other.',
     },
     'GtidSet.Interval': {
         'start': 'First transaction number of the interval, from 1.',
@@ -46,12 +55,20 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value': 'The number; meaningless where `is_null`.',
     },
     'TableId': {
-        'low': 'The lower 32 bits.',
-        'high': 'The upper 16 bits.',
+        'low': 'The lower 32 bits of `m_id`.',
+        'high': 'The upper 16 bits of `m_id`.',
         'value': 'The number, up to 48 bits.',
     },
     'VarlenInteger': {
         'first': 'How many bytes follow, and the lowest bits of the number.',
+        'next_1': 'The 1 byte behind the first, of 2 in all.',
+        'next_2': 'The 2 bytes behind the first, of 3 in all.',
+        'next_3': 'The 3 bytes behind the first, of 4 in all.',
+        'next_4': 'The 4 bytes behind the first, of 5 to 8 in all.',
+        'last_1': 'The last byte, of 6 in all.',
+        'last_2': 'The last 2 bytes, of 7 in all.',
+        'last_3': 'The last 3 bytes, of 8 in all.',
+        'next_8': 'The 8 bytes behind the first, of 9 in all.',
         'number_of_more': 'Number of bytes after the first.',
         'size': 'Number of bytes in all.',
         'more': 'The following bytes as one number.',
@@ -59,6 +76,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'signed_value': 'The number, where it is signed.',
     },
     'EventBody': {
+        'content': 'The event, by its type.',
         'fixed_length': 'Length of the fixed part in front of the body, in bytes. Logs before version 4 have no format description, and a table that is too short has no entry.',
         'usual_fixed_length': 'What servers use for the type, in bytes.',
     },
@@ -125,7 +143,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'chunks': 'What there is, each with its type.',
     },
     'CompressedRowsEvent.RowList': {
-        'rows': 'The rows.',
+        'rows': 'The rows, in the order they were changed.',
     },
     'CreateFileEvent': {
         'thread_id': 'Connection that ran the statement.',
@@ -160,7 +178,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'unknown_post_header': 'Fixed part beyond what is known; no server writes any.',
         'status_vars': 'Variables of the session that the statement depends on.',
         'schema_name': 'Default schema of the session; may be empty.',
-        'schema_name_terminator': '0; servers do not check it.',
+        'schema_name_terminator': '0, behind the name; servers do not check it.',
         'query': 'The statement, in the character set of the status variable `charset`.',
         'query_text': 'The statement read as UTF-8.',
     },
@@ -183,15 +201,16 @@ MEANINGS: dict[str, dict[str, str]] = {
         'logical_clock_type': '2 where both logical timestamps follow; early 5.7 versions had another, shorter form.',
         'last_committed': '`sequence_number` of the newest transaction in this log that must be committed before this one may start on a replica; 0 at the start of a log.',
         'sequence_number': 'Number of the transaction in this log, from 1.',
-        'immediate_commit_timestamp_low': 'Lowest 32 bits of `immediate_commit_timestamp`.',
-        'immediate_commit_timestamp_middle': 'The next 16 bits.',
-        'immediate_commit_timestamp_high': 'The highest 7 bits; the top bit is set where an original commit timestamp follows.',
-        'original_commit_timestamp_low': 'Lowest 32 bits of `original_commit_timestamp`.',
-        'original_commit_timestamp_middle': 'The next 16 bits.',
-        'original_commit_timestamp_high': 'The highest 8 bits.',
-        'packed_transaction_length': 'The number behind `transaction_length`. Since 8.0.2.',
+        'unknown_post_header': 'Fixed part beyond what is known; early 5.7 versions wrote a shorter logical clock there.',
+        'immediate_commit_timestamp_low': 'Lowest 32 bits of `immediate_commit_timestamp`. Since 8.0.1.',
+        'immediate_commit_timestamp_middle': 'The next 16 bits of `immediate_commit_timestamp`.',
+        'immediate_commit_timestamp_high': 'The highest 7 bits of `immediate_commit_timestamp`; the top bit is set where an original one follows.',
+        'original_commit_timestamp_low': 'Lowest 32 bits of `original_commit_timestamp`. Since 8.0.1.',
+        'original_commit_timestamp_middle': 'The next 16 bits of `original_commit_timestamp`.',
+        'original_commit_timestamp_high': 'The highest 8 bits of `original_commit_timestamp`.',
+        'packed_transaction_length': 'The number behind `transaction_length`, in bytes. Since 8.0.2.',
         'immediate_server_version_low': 'Lowest 24 bits of `immediate_server_version`. Since 8.0.14.',
-        'immediate_server_version_high': 'The highest 7 bits; the top bit is set where an original server version follows.',
+        'immediate_server_version_high': 'The highest 7 bits of `immediate_server_version`; the top bit is set where an original one follows.',
         'original_server_version_if_other': 'The number behind `original_server_version`.',
         'commit_group_ticket': 'Ticket that puts the transaction into a group commit, for Group Replication; never 0. Since 8.0.',
         'unknown_tail': 'What newer servers may add.',
@@ -211,6 +230,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'serialization_version': 'Version of the serialization format, 1.',
         'message_size': 'Length of the message from `serialization_version` on, in bytes.',
         'last_non_ignorable_field_id': 'A reader that does not know this field must not go on; 0 where it may skip all that it does not know.',
+        'fields': 'The fields of the message, each with its number.',
         'unknown_tail': 'What newer servers may add.',
         'may_have_statements': 'The transaction may hold changes as statements; otherwise it holds rows alone.',
         'tag': 'Tag of the GTID, between the UUID and the number; of lower case letters, digits and underscores.',
@@ -227,10 +247,14 @@ MEANINGS: dict[str, dict[str, str]] = {
     'GtidTaggedEvent.Fields': {
         'flags': 'Bits described by `may_have_statements`.',
         'uuid': 'UUID of the server where the transaction began.',
-        'gno': 'Signed.',
-        'last_committed': 'Signed.',
-        'sequence_number': 'Signed.',
+        'gno': 'Number of the transaction among those of its server with its tag, signed, 1 to 2^63 - 2.',
+        'tag': 'Tag of the GTID, between the UUID and the number.',
+        'last_committed': '`sequence_number` of the newest transaction that must be committed before, signed.',
+        'sequence_number': 'Number of the transaction in this log, signed, from 1.',
+        'immediate_commit_timestamp': 'When the server that wrote this log committed the transaction, in microseconds since 1970-01-01 UTC.',
         'original_commit_timestamp': 'Left out where it is the same as the immediate one.',
+        'transaction_length': 'Length of the whole transaction with this event, in bytes.',
+        'immediate_server_version': 'Version of the server that wrote this log, 90001 for 9.0.1.',
         'original_server_version': 'Left out where it is the same as the immediate one.',
         'commit_group_ticket': 'Left out where the transaction has none.',
         'unknown_fields': 'Fields of newer servers, from number 12 on.',
@@ -238,6 +262,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'GtidTaggedEvent.Number': {
         'id': 'Number of the field, which a variable-length integer stores doubled.',
+        'number': "The field's value.",
     },
     'GtidTaggedEvent.Uuid': {
         'id': 'Number of the field, which a variable-length integer stores doubled.',
@@ -253,17 +278,20 @@ MEANINGS: dict[str, dict[str, str]] = {
         'log': "File name of the source's current log.",
     },
     'HeartbeatEventV2': {
+        'fields': 'What the source tells, each fact once, then the end mark.',
         'unknown_tail': 'Bytes beyond what is known; no server writes any.',
     },
     'HeartbeatEventV2.Field': {
         'key': "0 ends the list, 1 is the log's file name, 2 the position; others are to be skipped.",
         'length': 'Length of `value`, in bytes.',
+        'value': 'The value, by its kind.',
     },
     'HeartbeatEventV2.LogName': {
         'log': "File name of the source's current log.",
     },
     'HeartbeatEventV2.LogPosition': {
         'position': "End of the source's log, in bytes.",
+        'unknown_tail': 'What newer servers may add.',
     },
     'HeartbeatEventV2.UnknownField': {
         'data': 'Value of a field that this grammar does not know.',
@@ -301,6 +329,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'file_name': 'Name of the file as the statement gives it.',
     },
     'LoadParts': {
+        'short_separators': 'The separators, a byte each, of a LOAD_EVENT.',
+        'long_separators': 'The separators, with their lengths, of a NEW_LOAD_EVENT or CREATE_FILE_EVENT.',
         'field_name_lengths': "Length of each listed column's name, in bytes.",
         'field_names': 'The columns that the statement lists.',
         'table': 'The table to load into.',
@@ -333,7 +363,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'LoadParts.TerminatedName': {
         'name': 'The name.',
-        'terminator': '0; servers do not check it.',
+        'terminator': '0, behind the name; servers do not check it.',
     },
     'MariadbGtidEvent': {
         'sequence_number': 'Number of the transaction in its domain.',
@@ -369,6 +399,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     'MariadbGtidListEvent': {
         'count_and_flags': 'The number of GTIDs in 28 bits, four bits of flags above.',
         'unknown_post_header': 'Fixed part beyond what is known; no server writes any.',
+        'gtids': 'The newest GTID of each server in each domain.',
         'padding': 'Two zeros in an empty list, since old replicas do not accept a shorter event.',
         'unknown_tail': 'What newer servers may add.',
         'is_until_reached': 'Only in the network stream; the replica has what START SLAVE UNTIL asked for.',
@@ -404,6 +435,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_update': 'The rows were updated; each has an image before and one after.',
     },
     'PreviousGtidsEvent': {
+        'gtids': 'The GTIDs of all transactions in earlier logs.',
         'unknown_tail': 'What newer servers may add.',
     },
     'QueryCompressedEvent': {
@@ -415,7 +447,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'unknown_post_header': 'Fixed part beyond what is known; no server writes any.',
         'status_vars': 'Variables of the session that the statement depends on.',
         'schema_name': 'Default schema of the session; may be empty.',
-        'schema_name_terminator': '0; servers do not check it.',
+        'schema_name_terminator': '0, behind the name; servers do not check it.',
+        'compressed_query': 'The statement, compressed; `query` has it as it was.',
         'query': 'The statement, in the character set of the status variable `charset`.',
         'query_text': 'The statement read as UTF-8.',
     },
@@ -428,9 +461,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         'unknown_post_header': 'Fixed part beyond what is known; no server writes any.',
         'status_vars': 'Variables of the session that the statement depends on.',
         'schema_name': 'Default schema of the session; may be empty.',
-        'schema_name_terminator': '0; servers do not check it.',
+        'schema_name_terminator': '0, behind the name; servers do not check it.',
         'query': 'The statement, in the character set of the status variable `charset`.',
         'query_text': 'The statement read as UTF-8.',
+    },
+    'QueryStatusVars': {
+        'variables': 'The variables, each with its key.',
     },
     'QueryStatusVars.Variable': {
         'key': 'Which variable it is.',
@@ -457,7 +493,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     'QueryStatusVars.CatalogWithTerminator': {
         'length': 'Length of `name`, in bytes.',
         'name': 'Catalog of the session, always `std`.',
-        'terminator': '0; servers do not check it.',
+        'terminator': '0, behind the name; servers do not check it.',
     },
     'QueryStatusVars.AutoIncrement': {
         'increment': 'The variable `auto_increment_increment`.',
@@ -527,7 +563,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'start_sequence_number': 'Sequence number of the GTID of the event that started it.',
     },
     'QueryStatusVars.MariadbCharacterSetCollations': {
-        'number_of_collations': 'Number of pairs.',
+        'number_of_collations': 'Number of pairs, up to 8.',
+        'collations': 'Pairs of a character set and its default collation.',
     },
     'QueryStatusVars.MariadbCharacterSetCollations.Collation': {
         'charset_id': 'Number of a character set, which is that of its compiled default collation.',
@@ -604,10 +641,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         'unknown_post_header': 'What a newer server may add to the fixed part.',
         'schema_name_length': 'Length of `schema_name`, in bytes.',
         'schema_name': "Name of the table's database.",
-        'schema_name_end': 'A zero byte behind the name.',
+        'schema_name_end': '0, behind the name.',
         'table_name_length': 'Length of `table_name`, in bytes.',
         'table_name': 'Name of the table.',
-        'table_name_end': 'A zero byte behind the name.',
+        'table_name_end': '0, behind the name.',
         'number_of_columns': 'Number of columns, hidden ones included; up to 4096.',
         'column_types': 'The type of each column.',
         'metadata_length': 'Length of `metadata`, in bytes. Absent before 5.1.16 or so, together with all that follows.',
@@ -701,6 +738,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         'read_set': 'Hashes of the primary keys that the transaction read; servers leave it empty.',
         'unknown_tail': 'What newer servers may add.',
     },
+    'TransactionContextEvent.Snapshot': {
+        'gtids': 'The set of GTIDs; absent where the member sent none.',
+        'unknown_tail': 'What newer servers may add.',
+    },
     'TransactionContextEvent.Item': {
         'length': 'Length of `hash`, in bytes.',
         'hash': "Hash of a row's primary or unique key.",
@@ -715,6 +756,11 @@ MEANINGS: dict[str, dict[str, str]] = {
     'TransactionPayloadEvent.Field': {
         'kind': '0 end mark, 1 payload size, 2 compression type, 3 uncompressed size.',
         'length': 'Length of the value, in bytes.',
+        'value': 'The fact, by its kind.',
+    },
+    'TransactionPayloadEvent.Number': {
+        'number': 'Sizes in bytes; 0 for zstd and 255 for none where it is the compression.',
+        'unknown_tail': 'What newer servers may add.',
     },
     'TransactionPayloadEvent.UnknownValue': {
         'data': 'A fact that newer servers tell.',
@@ -726,15 +772,17 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value_type': 'How the value is written.',
         'collation_id': "Number of the value's character set and collation; 63 is binary.",
         'value_length': 'Length of `value`, in bytes.',
+        'value': 'The value, by `value_type`.',
         'attributes': "What else is known of the value's type. Absent in logs older than 5.5.",
         'is_unsigned': 'Whether an integer is to be read as `unsigned_number`.',
     },
     'UserVarEvent.Attribute': {
         'kind': 'What the attribute says.',
+        'data_type_name': "Name of the value's type, where that is not one of the five kinds.",
         'unknown': 'Everything behind a kind that is not known.',
     },
     'UserVarEvent.DataTypeName': {
-        'length': 'Length of `name`, in bytes.',
+        'length': 'Length of `name`, in bytes; its own byte in front.',
         'name': 'Name of the type, such as `inet6` or `point`.',
     },
     'UserVarEvent.StringValue': {
@@ -743,9 +791,11 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'UserVarEvent.RealValue': {
         'number': 'The value.',
+        'unknown_tail': 'Bytes behind the value; no server writes any.',
     },
     'UserVarEvent.IntValue': {
         'number': "The value, unless the event's `is_unsigned` holds.",
+        'unknown_tail': 'Bytes behind the value; no server writes any.',
         'unsigned_number': "The value, if the event's `is_unsigned` holds.",
     },
     'UserVarEvent.DecimalValue': {
@@ -790,10 +840,12 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'MysqlBinlog': {
         'magic': 'What every binary log starts with.',
+        'entries': 'The events from the first to the last, each with what it needs of those before it.',
         'start': "The first event's header, read ahead.",
         'binlog_version': "Version of the log's format, 1, 3 or 4.",
     },
     'MysqlBinlog.LogEntry': {
+        'event': 'The event.',
         'upcoming': 'The header, read ahead.',
         'upcoming_type': 'What the event is; no bytes.',
         'is_statement_start': 'No rows event behind refers to a table map before; it bounds the search.',
@@ -817,6 +869,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'file_name': 'Name of the log to start in; usually empty, since the server finds the log by the GTIDs.',
         'position': 'Where to start in the log, as an offset, usually 4.',
         'data_length': 'Length of `data`, in bytes. Servers read it whatever the flags; old descriptions of the protocol tie it to a flag.',
+        'data': 'The GTIDs, as `data_length` says.',
         'unknown_tail': 'What newer replicas may add.',
         'is_non_blocking': 'The stream ends after the newest event, instead of waiting for more.',
         'wants_long_heartbeats': 'To MySQL from 8.0.26 on; heartbeats are to be HEARTBEAT_LOG_EVENT_V2. Old descriptions of the protocol call the bit BINLOG_THROUGH_POSITION.',
@@ -824,6 +877,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'ComBinlogDumpGtid.Data': {
         'gtids': 'The transactions that the replica has.',
+        'unknown_tail': 'What newer replicas may add.',
     },
     'ComRegisterSlave': {
         'command': 'Number of the command. An old description of the protocol says 0x14, which is COM_CONNECT_OUT.',
@@ -860,8 +914,11 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'StreamPacket': {
         'kind': 'What the message is.',
+        'body': 'The message, by its kind.',
     },
     'StreamPacket.StreamedEvent': {
+        'semi_sync': 'The header of semi-synchronous replication.',
+        'event': 'The event, as it stands in the log.',
         'unknown_tail': "Nothing in a sound stream, since the event's header says its length.",
     },
     'StreamPacket.SemiSyncHeader': {
@@ -870,6 +927,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_ack_wanted': 'The source waits until a replica has the event, and wants a `semi_sync_ack`.',
     },
     'StreamPacket.EndOfStream': {
+        'affected_rows': 'Number of rows that a statement changed; 0 here.',
+        'last_insert_id': 'Value of an AUTO_INCREMENT column that a statement made; 0 here.',
         'status_flags_of_long_form': 'The flags behind `status_flags`, before the number of warnings.',
         'warnings': 'Number of warnings.',
         'status_flags_of_short_form': 'The flags behind `status_flags`, after the number of warnings.',
@@ -1010,8 +1069,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'content': 'The value, by its type.',
     },
     'JsonOpaque.Decimal': {
-        'precision': 'Number of digits in all.',
-        'scale': 'Number of digits behind the point.',
+        'precision': 'Number of digits in all, 1 to 65.',
+        'scale': 'Number of digits behind the point, 0 to 30.',
         'number': 'The digits.',
         'unknown_tail': 'Bytes behind the number.',
     },
@@ -1080,8 +1139,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'bits': 'The bits, the highest first, with zeros in front.',
     },
     'NumericValues.Enum': {
-        'number_1': 'Place of the member, from 1.',
-        'number_2': 'Place of the member, from 1.',
+        'number_1': 'Place of the member, from 1, of up to 255; 0 for a wrong value.',
+        'number_2': 'Place of the member, from 1, of up to 65535; 0 for a wrong value.',
         'value': 'Place of the member, from 1; 0 for the empty string that stands for a wrong value.',
     },
     'NumericValues.Set': {
@@ -1155,7 +1214,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'diffs': 'The changes, in the order they are to be made.',
     },
     'TemporalValues.Year': {
-        'years': 'Years since 1900; 0 for the year 0.',
+        'years': 'Years since 1900, 1 to 255; 0 for the year 0.',
     },
     'TemporalValues.Date': {
         'day': '0 to 31; 0 where no day is given.',

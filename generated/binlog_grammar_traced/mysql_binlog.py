@@ -18,6 +18,9 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 class MysqlBinlog(KaitaiStruct):
     """A whole file, binary log or relay log, of any version. Each entry looks back at the entries
     before it for the format description and the table maps in force.
+
+    .. seealso::
+       libs/mysql/binlog/event/binlog_event.h, BINLOG_MAGIC and Log_event_header
     """
     SEQ_FIELDS = ["magic", "entries"]
     def __init__(self, _io, _parent=None, _root=None):

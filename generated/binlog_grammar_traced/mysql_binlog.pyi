@@ -14,10 +14,16 @@ from . import table_map_event as _table_map_event
 class MysqlBinlog(KaitaiStruct):
     """A whole file, binary log or relay log, of any version. Each entry looks back at the entries
     before it for the format description and the table maps in force.
+
+    See libs/mysql/binlog/event/binlog_event.h, BINLOG_MAGIC and Log_event_header
     """
     magic: bytes
-    """What every binary log starts with."""
+    """What every binary log starts with.
+
+    The server's name: BINLOG_MAGIC
+    """
     entries: list[MysqlBinlog.LogEntry]
+    """The events from the first to the last, each with what it needs of those before it."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def start(self) -> _log_start.LogStart:
@@ -34,6 +40,7 @@ class MysqlBinlog(KaitaiStruct):
         previous_table_map_index: int
         """Place of the newest table map event of the statement before, or -1."""
         event: _binlog_event.BinlogEvent
+        """The event."""
         def __init__(self, index: int, previous_format_index: int, previous_table_map_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def upcoming(self) -> _event_header.EventHeader:

@@ -12,14 +12,20 @@ class NetworkPacket(KaitaiStruct):
     See sql-common/net_serv.cc
     """
     payload_length: int
-    """Length of `payload`, in bytes."""
+    """Length of `payload`, in bytes.
+
+    The server's name: len
+    """
     sequence_id: int
     """Number of the packet, from 0 at each command, modulo 256.
 
     The server's name: pkt_nr
     """
     payload: bytes
-    """A message, such as `stream_packet`, or a part of one."""
+    """A message, such as `stream_packet`, or a part of one.
+
+    The server's name: packet
+    """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_continued(self) -> bool:

@@ -16,9 +16,15 @@ class NumericValues(KaitaiStruct):
         """TINYINT."""
         is_unsigned: bool
         signed: int | None
-        """The number, -128 to 127."""
+        """The number, -128 to 127.
+
+        The server's name: MYSQL_TYPE_TINY
+        """
         unsigned: int | None
-        """The number, 0 to 255."""
+        """The number, 0 to 255.
+
+        The server's name: MYSQL_TYPE_TINY
+        """
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -27,9 +33,15 @@ class NumericValues(KaitaiStruct):
         """SMALLINT."""
         is_unsigned: bool
         signed: int | None
-        """The number, -32768 to 32767."""
+        """The number, -32768 to 32767.
+
+        The server's name: MYSQL_TYPE_SHORT
+        """
         unsigned: int | None
-        """The number, 0 to 65535."""
+        """The number, 0 to 65535.
+
+        The server's name: MYSQL_TYPE_SHORT
+        """
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -38,7 +50,10 @@ class NumericValues(KaitaiStruct):
         """MEDIUMINT."""
         is_unsigned: bool
         number: int
-        """The number, in two's complement where it is signed."""
+        """The number, in two's complement where it is signed.
+
+        The server's name: MYSQL_TYPE_INT24
+        """
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -47,9 +62,15 @@ class NumericValues(KaitaiStruct):
         """INT."""
         is_unsigned: bool
         signed: int | None
-        """The number, -2147483648 to 2147483647."""
+        """The number, -2147483648 to 2147483647.
+
+        The server's name: MYSQL_TYPE_LONG
+        """
         unsigned: int | None
-        """The number, 0 to 4294967295."""
+        """The number, 0 to 4294967295.
+
+        The server's name: MYSQL_TYPE_LONG
+        """
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -58,11 +79,20 @@ class NumericValues(KaitaiStruct):
         """BIGINT. In two halves, since the JavaScript runtime reads some negative numbers of 8 bytes wrong."""
         is_unsigned: bool
         low: int
-        """The lower 32 bits."""
+        """The lower 32 bits.
+
+        The server's name: MYSQL_TYPE_LONGLONG
+        """
         high_signed: int | None
-        """The upper 32 bits of a signed number."""
+        """The upper 32 bits of a signed number.
+
+        The server's name: MYSQL_TYPE_LONGLONG
+        """
         high_unsigned: int | None
-        """The upper 32 bits of an unsigned number."""
+        """The upper 32 bits of an unsigned number.
+
+        The server's name: MYSQL_TYPE_LONGLONG
+        """
         def __init__(self, is_unsigned: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def high(self) -> int:
@@ -76,13 +106,19 @@ class NumericValues(KaitaiStruct):
     class Float4(KaitaiStruct):
         """FLOAT."""
         value: float
-        """The number, an IEEE 754 single."""
+        """The number, an IEEE 754 single.
+
+        The server's name: MYSQL_TYPE_FLOAT
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Float8(KaitaiStruct):
         """DOUBLE."""
         value: float
-        """The number, an IEEE 754 double."""
+        """The number, an IEEE 754 double.
+
+        The server's name: MYSQL_TYPE_DOUBLE
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Decimal(KaitaiStruct):
@@ -97,7 +133,10 @@ class NumericValues(KaitaiStruct):
         scale: int
         """Number of digits behind the point."""
         digits: bytes
-        """The number."""
+        """The number.
+
+        The server's name: MYSQL_TYPE_NEWDECIMAL
+        """
         def __init__(self, precision: int, scale: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def integer_digits(self) -> int:
@@ -116,7 +155,10 @@ class NumericValues(KaitaiStruct):
         size: int
         """Length, in bytes."""
         bits: bytes
-        """The bits, the highest first, with zeros in front."""
+        """The bits, the highest first, with zeros in front.
+
+        The server's name: MYSQL_TYPE_BIT
+        """
         def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Enum(KaitaiStruct):
@@ -124,9 +166,15 @@ class NumericValues(KaitaiStruct):
         size: int
         """Length, in bytes; 1 up to 255 members, else 2."""
         number_1: int | None
-        """Place of the member, from 1."""
+        """Place of the member, from 1, of up to 255; 0 for a wrong value.
+
+        The server's name: MYSQL_TYPE_ENUM
+        """
         number_2: int | None
-        """Place of the member, from 1."""
+        """Place of the member, from 1, of up to 65535; 0 for a wrong value.
+
+        The server's name: MYSQL_TYPE_ENUM
+        """
         def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:
@@ -137,15 +185,30 @@ class NumericValues(KaitaiStruct):
         size: int
         """Length, in bytes; 1, 2, 3, 4 or 8 for up to 8, 16, 24, 32 or 64 members."""
         members_1: int | None
-        """A bit for each member, of up to 8."""
+        """A bit for each member, of up to 8.
+
+        The server's name: MYSQL_TYPE_SET
+        """
         members_2: int | None
-        """A bit for each member, of up to 16."""
+        """A bit for each member, of up to 16.
+
+        The server's name: MYSQL_TYPE_SET
+        """
         members_3: int | None
-        """A bit for each member, of up to 24."""
+        """A bit for each member, of up to 24.
+
+        The server's name: MYSQL_TYPE_SET
+        """
         members_4: int | None
-        """A bit for each member, of up to 32."""
+        """A bit for each member, of up to 32.
+
+        The server's name: MYSQL_TYPE_SET
+        """
         members_8: int | None
-        """A bit for each member, of up to 64."""
+        """A bit for each member, of up to 64.
+
+        The server's name: MYSQL_TYPE_SET
+        """
         def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:

@@ -44,9 +44,15 @@ class QueryCompressedEvent(KaitaiStruct):
     The server's name: db
     """
     schema_name_terminator: int
-    """0; servers do not check it."""
+    """0, behind the name; servers do not check it.
+
+    The server's name: db
+    """
     compressed_query: _compressed_data.CompressedData
-    """The server's name: query"""
+    """The statement, compressed; `query` has it as it was.
+
+    The server's name: query
+    """
     def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def query(self) -> bytes:

@@ -26,8 +26,12 @@ class StreamPacket(KaitaiStruct):
     table_map: _table_map_event.TableMapEvent | None
     has_table_map: bool
     kind: StreamPacket.Kind | int
-    """What the message is."""
+    """What the message is.
+
+    The server's name: event_ptr
+    """
     body: StreamPacket.StreamedEvent | StreamPacket.EndOfStream | StreamPacket.Error | None
+    """The message, by its kind."""
     def __init__(self, has_semi_sync: bool, binlog_version: int, header_length: int, post_header_length: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Kind(IntEnum):
@@ -37,7 +41,15 @@ class StreamPacket(KaitaiStruct):
 
     class StreamedEvent(KaitaiStruct):
         semi_sync: StreamPacket.SemiSyncHeader | None
+        """The header of semi-synchronous replication.
+
+        The server's name: reserve_header
+        """
         event: _binlog_event.BinlogEvent
+        """The event, as it stands in the log.
+
+        The server's name: event_ptr
+        """
         unknown_tail: bytes | None
         """Nothing in a sound stream, since the event's header says its length."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -53,7 +65,10 @@ class StreamPacket(KaitaiStruct):
         The server's name: kPacketMagicNum
         """
         flags: int
-        """Bits described by `is_ack_wanted`."""
+        """Bits described by `is_ack_wanted`.
+
+        The server's name: kPacketFlagSync
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_ack_wanted(self) -> bool:
@@ -69,18 +84,32 @@ class StreamPacket(KaitaiStruct):
         See sql/protocol_classic.cc, net_send_eof and net_send_ok
         """
         affected_rows: _packed_integer.PackedInteger | None
+        """Number of rows that a statement changed; 0 here."""
         last_insert_id: _packed_integer.PackedInteger | None
+        """Value of an AUTO_INCREMENT column that a statement made; 0 here.
+
+        The server's name: id
+        """
         status_flags_of_long_form: int | None
-        """The flags behind `status_flags`, before the number of warnings."""
+        """The flags behind `status_flags`, before the number of warnings.
+
+        The server's name: server_status
+        """
         warnings: int | None
         """Number of warnings.
 
         The server's name: statement_warn_count
         """
         status_flags_of_short_form: int | None
-        """The flags behind `status_flags`, after the number of warnings."""
+        """The flags behind `status_flags`, after the number of warnings.
+
+        The server's name: server_status
+        """
         info: bytes | None
-        """Text for people, and changes of the session's state."""
+        """Text for people, and changes of the session's state.
+
+        The server's name: message
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_long(self) -> bool: ...
@@ -99,7 +128,10 @@ class StreamPacket(KaitaiStruct):
         The server's name: sql_errno
         """
         sql_state_marker: int | None
-        """The character `#`."""
+        """The character `#`.
+
+        The server's name: sqlstate
+        """
         sql_state: str | None
         """Class of the error by the SQL standard. Since 4.1.
 

@@ -14,9 +14,15 @@ class TableId(KaitaiStruct):
     post_header_length: int
     """Length of the fixed part that starts with this number, in bytes."""
     low: int
-    """The lower 32 bits."""
+    """The lower 32 bits of `m_id`.
+
+    The server's name: m_id
+    """
     high: int | None
-    """The upper 16 bits."""
+    """The upper 16 bits of `m_id`.
+
+    The server's name: m_id
+    """
     def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def value(self) -> int:

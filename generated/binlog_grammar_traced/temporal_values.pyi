@@ -18,7 +18,10 @@ class TemporalValues(KaitaiStruct):
 
     class Year(KaitaiStruct):
         years: int
-        """Years since 1900; 0 for the year 0."""
+        """Years since 1900, 1 to 255; 0 for the year 0.
+
+        The server's name: MYSQL_TYPE_YEAR
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int: ...
@@ -37,10 +40,15 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits of the fraction, 0 to 6; above 0 in MariaDB only."""
         number: int | None
-        """The decimal digits HHHMMSS, in two's complement where negative."""
+        """The decimal digits HHHMMSS, in two's complement where negative.
+
+        The server's name: MYSQL_TYPE_TIME
+        """
         packed: bytes | None
         """A big-endian number: the time in units of its last digit, plus 1 and the longest time
         838:59:59.999999 in that unit.
+
+        The server's name: MYSQL_TYPE_TIME
         """
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
@@ -60,10 +68,15 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits of the fraction, 0 to 6; above 0 in MariaDB only."""
         number: int | None
-        """The decimal digits YYYYMMDDhhmmss."""
+        """The decimal digits YYYYMMDDhhmmss.
+
+        The server's name: MYSQL_TYPE_DATETIME
+        """
         packed: bytes | None
         """A big-endian number in units of the last digit: the year times 13 plus the month, that times
         32 plus the day, and from there hours, minutes and seconds as they are.
+
+        The server's name: MYSQL_TYPE_DATETIME
         """
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
@@ -84,11 +97,20 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits of the fraction, 0 to 6; above 0 in MariaDB only."""
         seconds_le: int | None
-        """The seconds, without a fraction behind them."""
+        """The seconds, without a fraction behind them.
+
+        The server's name: MYSQL_TYPE_TIMESTAMP
+        """
         seconds_be: int | None
-        """The seconds in front of a fraction."""
+        """The seconds in front of a fraction.
+
+        The server's name: MYSQL_TYPE_TIMESTAMP
+        """
         packed_fraction: bytes | None
-        """A big-endian number, the fraction in units of its last digit."""
+        """A big-endian number, the fraction in units of its last digit.
+
+        The server's name: sec_part
+        """
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def seconds(self) -> int:
@@ -101,9 +123,15 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits of the fraction, 0 to 6."""
         packed: int
-        """0x800000 plus a sign bit, hours (10 bits), minutes (6) and seconds (6)."""
+        """0x800000 plus a sign bit, hours (10 bits), minutes (6) and seconds (6).
+
+        The server's name: intpart
+        """
         fraction: TemporalValues.Fraction
-        """The fraction of the second, in two's complement where the time is negative."""
+        """The fraction of the second, in two's complement where the time is negative.
+
+        The server's name: frac
+        """
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_negative(self) -> bool: ...
@@ -125,9 +153,15 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits of the fraction, 0 to 6."""
         is_positive: bool
-        """Always 1."""
+        """Always 1.
+
+        The server's name: DATETIMEF_INT_OFS
+        """
         year_month: int
-        """The year times 13 plus the month."""
+        """The year times 13 plus the month.
+
+        The server's name: ym
+        """
         day: int
         """0 to 31; 0 where no day is given."""
         hour: int
@@ -137,7 +171,10 @@ class TemporalValues(KaitaiStruct):
         second: int
         """0 to 59."""
         fraction: TemporalValues.Fraction
-        """The fraction of the second."""
+        """The fraction of the second.
+
+        The server's name: frac
+        """
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def year(self) -> int:
@@ -153,9 +190,15 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits of the fraction, 0 to 6."""
         seconds: int
-        """Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date."""
+        """Seconds since 1970-01-01 00:00:00 UTC; 0 stands for the zero date.
+
+        The server's name: m_tv_sec
+        """
         fraction: TemporalValues.Fraction
-        """The fraction of the second."""
+        """The fraction of the second.
+
+        The server's name: m_tv_usec
+        """
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def microsecond(self) -> int: ...
@@ -165,11 +208,20 @@ class TemporalValues(KaitaiStruct):
         fractional_digits: int
         """Number of digits that the column is declared with, 0 to 6."""
         hundredths: int | None
-        """The fraction, of a column with 1 or 2 digits."""
+        """The fraction, of a column with 1 or 2 digits.
+
+        The server's name: frac
+        """
         ten_thousandths: int | None
-        """The fraction, of a column with 3 or 4 digits."""
+        """The fraction, of a column with 3 or 4 digits.
+
+        The server's name: frac
+        """
         millionths: int | None
-        """The fraction, of a column with 5 or 6 digits."""
+        """The fraction, of a column with 5 or 6 digits.
+
+        The server's name: frac
+        """
         def __init__(self, fractional_digits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:

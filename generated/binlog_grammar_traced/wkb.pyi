@@ -14,9 +14,15 @@ class Wkb(KaitaiStruct):
     depth: int
     """Number of shapes that this one is part of."""
     byte_order: int
-    """1 for little-endian, which is all that servers store."""
+    """1 for little-endian, which is all that servers store.
+
+    The server's name: wkbByteOrder
+    """
     type: Wkb.ShapeType | int
-    """What the shape is."""
+    """What the shape is.
+
+    The server's name: wkbType
+    """
     content: Wkb.Point | Wkb.Points | Wkb.Polygon | Wkb.Shapes | None
     """The shape, by its type."""
     def __init__(self, depth: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -39,21 +45,39 @@ class Wkb(KaitaiStruct):
 
     class Points(KaitaiStruct):
         number_of_points: int
-        """How many points follow."""
+        """How many points follow.
+
+        The server's name: n_points
+        """
         points: list[Wkb.Point]
-        """The points, in order."""
+        """The points, in order.
+
+        The server's name: point_xy
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Polygon(KaitaiStruct):
         number_of_rings: int
-        """How many rings follow."""
+        """How many rings follow.
+
+        The server's name: n_linear_rings
+        """
         rings: list[Wkb.Points]
-        """The outer ring, and the holes in it."""
+        """The outer ring, and the holes in it.
+
+        The server's name: n_linear_rings
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Shapes(KaitaiStruct):
         number_of_shapes: int
-        """How many shapes follow."""
+        """How many shapes follow.
+
+        The server's name: n_objects
+        """
         shapes: list[Wkb] | None
-        """The parts; not read where shapes are nested deeper than any server allows."""
+        """The parts; not read where shapes are nested deeper than any server allows.
+
+        The server's name: n_objects
+        """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
