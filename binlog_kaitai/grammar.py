@@ -58,6 +58,7 @@ __all__ = [
     "TableMapField",
     "TransactionPayloadEvent",
     "UserVarEvent",
+    "bit_fields",
     "detect_version",
     "header_length",
     "header_offset",
@@ -367,6 +368,13 @@ def meanings() -> dict[str, dict[str, str]]:
     from binlog_grammar_traced.meanings import MEANINGS
 
     return MEANINGS
+
+
+def bit_fields() -> dict[str, dict[str, int]]:
+    """How many bits the fields have that do not fill bytes: by name of the class, then by name of the field."""
+    from binlog_grammar_traced.meanings import BITS
+
+    return BITS
 
 
 def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None]:

@@ -19,6 +19,7 @@ _HEX_WIDTH = 3 * _BYTES_A_LINE - 1
 def explain_json(event: Event) -> tuple[str, GrammarError | None]:
     """The leaves as one line of JSON, a list of ``{offset, size, path, value}``; offsets in the file.
 
+    Fields of bits that share bytes are one object, whose value is an object of these fields.
     Of an event inside a transaction payload, offsets count from the event's own first byte.
     """
     dissection = dissect(event)
@@ -43,18 +44,23 @@ def _start_of(event: Event) -> int:
 def _lines(event: Event, dissection: Dissection, width: int | None) -> Iterator[str]:
     yield "  ".join(_headline(event))
     start = _start_of(event)
-    field_width = max(len(leaf.path) for leaf in dissection.leaves)
+    field_width = max(len(one.path) for leaf in dissection.leaves for one in (leaf, *leaf.parts))
     for leaf in dissection.leaves:
         data = event.raw[leaf.offset : leaf.end]
-        about = f"{leaf.path:<{field_width}}  {_shown(leaf):<24}  {leaf.meaning}".rstrip()
         head = f"{start + leaf.offset:>10}  {data[:_BYTES_A_LINE].hex(' '):<{_HEX_WIDTH}}  "
-        yield _cut(head + about, width)
+        yield _cut(head + _about(leaf, field_width), width)
         for at in range(_BYTES_A_LINE, len(data), _BYTES_A_LINE):
             yield f"{start + leaf.offset + at:>10}  {data[at : at + _BYTES_A_LINE].hex(' ')}"
+        for part in leaf.parts:
+            yield _cut(f"{'bits':>10}  {'':<{_HEX_WIDTH}}  {_about(part, field_width)}", width)
     for leaf in dissection.derived:
-        about = f"{leaf.path:<{field_width}}  {_shown(leaf):<24}  {leaf.meaning}".rstrip()
-        yield _cut(f"{'=':>10}  {'':<{_HEX_WIDTH}}  {about}", width)
+        yield _cut(f"{'=':>10}  {'':<{_HEX_WIDTH}}  {_about(leaf, field_width)}", width)
     yield ""
+
+
+def _about(leaf: Leaf, field_width: int) -> str:
+    shown = "" if leaf.parts else _shown(leaf)
+    return f"{leaf.path:<{field_width}}  {shown:<24}  {leaf.meaning}".rstrip()
 
 
 def _headline(event: Event) -> Iterator[str]:
@@ -93,4 +99,6 @@ def _shown(leaf: Leaf) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: plain(one) for name, one in value.items()}
     return [plain(one) for one in value] if isinstance(value, list) else plain(value)

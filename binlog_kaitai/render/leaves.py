@@ -3,6 +3,7 @@
 The traced classes note where each field of a type lies in the type's own stream; a leaf has the place in the
 whole event. Leaves come in order and tile the event: no byte is in two of them or in none. Where a lazy
 instance reads the very bytes of a field once more (the cells of row images), its leaves stand for the field.
+Fields of single bits that share bytes are one leaf, with the fields as its parts.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import meanings, trace_event
+from binlog_kaitai.grammar import bit_fields, meanings, trace_event
 from binlog_kaitai.reader import Event
 
 #: Types that are one number in parts: what the number means is worth more than what the part is.
 _NUMBERS = frozenset(("PackedInteger", "VarlenInteger"))
+_NUMBERS_IN = frozenset(("GtidTaggedEvent.Number.number",))
 
 
 class Leaf(NamedTuple):
@@ -27,13 +29,16 @@ class Leaf(NamedTuple):
     offset : int
         From the event's first byte, in bytes.
     size : int
-        In bytes; 0 for a bit field whose bits lie in the bytes of the field before.
+        In bytes, at least 1.
     path : str
-        Names in the grammar, such as ``"body.content.schema_name"``.
+        Names in the grammar, such as ``"body.content.schema_name"``; of fields of bits, that of the structure
+        that they make up.
     value : object
-        As the grammar reads it.
+        As the grammar reads it; of fields of bits, a dictionary of the fields.
     meaning : str
         The grammar's words for the field.
+    parts : tuple of Leaf
+        The fields of bits, without a place of their own; empty for a field of bytes.
     """
 
     offset: int
@@ -41,6 +46,7 @@ class Leaf(NamedTuple):
     path: str
     value: Any
     meaning: str
+    parts: tuple[Leaf, ...] = ()
 
     @property
     def end(self) -> int:
@@ -68,7 +74,7 @@ class Dissection(NamedTuple):
 def dissect(event: Event) -> Dissection:
     """Take an event apart, as far as it follows the grammar."""
     traced, error = trace_event(event.raw, event.type_code, event.layout, event.table_map)
-    found = [leaf for leaf in _walk(traced, 0, "") if leaf.size or _is_bit_field(leaf)]
+    found = [leaf for leaf in _walk(traced, 0, "") if leaf.size]
     parts = ((traced, "header"), (getattr(traced, "body", None), "content"))
     derived = [leaf for node, name in parts for leaf in _derived(getattr(node, name, None), name)]
     return Dissection(list(_without_gaps(found, event.raw)), derived, error)
@@ -100,25 +106,29 @@ def _derived(node: Any, prefix: str) -> Iterator[Leaf]:
             yield Leaf(0, 0, f"{prefix}.{name}", value, docs[name])
 
 
-def _is_bit_field(leaf: Leaf) -> bool:
-    return isinstance(leaf.value, int)
-
-
 def _walk(node: Any, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
     """Leaves of a structure; `whole` is the meaning of the field that it is."""
     name_of_type = type(node).__qualname__
     docs = meanings().get(name_of_type, {})
     overlays = dict(_overlays(node, base, prefix))
+    widths = bit_fields().get(name_of_type, {})
+    group: list[Leaf] = []
     for name in node.SEQ_FIELDS:
         where = node._debug.get(name)
         if where is None:
             continue
         value = getattr(node, name, None)
         path, meaning = prefix + name, docs.get(name, "")
-        if whole and (name_of_type in _NUMBERS or not meaning):
+        is_number = name_of_type in _NUMBERS or f"{name_of_type}.{name}" in _NUMBERS_IN
+        if whole and (is_number or not meaning):
             meaning = whole
         start = where["start"]
-        if isinstance(value, list) and value and hasattr(value[0], "_debug"):
+        if name in widths and "end" in where:
+            group.append(Leaf(base + start, where["end"] - start, path, value, meaning))
+            if sum(widths[leaf.path.removeprefix(prefix)] for leaf in group) % 8 == 0:
+                yield _joined(group, prefix, whole)
+                group = []
+        elif isinstance(value, list) and value and hasattr(value[0], "_debug"):
             for index, item in enumerate(value):
                 start = where["arr"][index]["start"]
                 yield from _child(node, item, base, start, f"{path}[{index}].", meaning)
@@ -128,6 +138,14 @@ def _walk(node: Any, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
             leaf = Leaf(base + start, where["end"] - start, path, value, meaning)
             is_run = isinstance(value, bytes)
             yield from overlays.get((leaf.offset, leaf.size), [leaf]) if is_run else [leaf]
+
+
+def _joined(group: list[Leaf], prefix: str, whole: str) -> Leaf:
+    """Fields of bits that fill some bytes together."""
+    values = {leaf.path.removeprefix(prefix): leaf.value for leaf in group}
+    size = sum(leaf.size for leaf in group)
+    parts = tuple(leaf._replace(size=0) for leaf in group)
+    return Leaf(group[0].offset, size, prefix.removesuffix("."), values, whole, parts)
 
 
 def _child(node: Any, child: Any, base: int, start: int, prefix: str, whole: str = "") -> Iterator[Leaf]:

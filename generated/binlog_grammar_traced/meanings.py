@@ -1287,3 +1287,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         'shapes': 'The parts; not read where shapes are nested deeper than any server allows.',
     },
 }
+
+#: The fields that do not fill bytes, with their bits.
+BITS: dict[str, dict[str, int]] = {
+    'JsonOpaque.Datetime': {'second': 6, 'minute': 6, 'hour': 5, 'day': 5, 'year_month': 17, 'sign': 1},
+    'TemporalValues.Date': {'day': 5, 'month': 4, 'year': 15},
+    'TemporalValues.Datetime2': {'is_positive': 1, 'year_month': 17, 'day': 5, 'hour': 5, 'minute': 6, 'second': 6},
+}

@@ -25,6 +25,7 @@ def test_leaves_tile_every_event(log: LogFile) -> None:
             end = 0
             for leaf in dissection.leaves:
                 assert leaf.offset == end
+                assert leaf.size > 0
                 assert leaf.path != "unread"
                 end = leaf.end
             assert end == len(event.raw)
@@ -58,6 +59,27 @@ def test_cells_of_rows_stand_for_the_bytes_of_their_images() -> None:
                     assert "body.content.images" not in paths
                     seen += 1
     assert seen > 50
+
+
+def test_fields_of_bits_are_one_leaf_of_the_bytes_they_share() -> None:
+    """2024-02-29 as a DATE is one little-endian number, 5 bits of the day below 4 of the month."""
+    log = next(log for log in logs() if log.case.id == "mysql-9.7/types_full")
+    dates = []
+    with bk.open(log.path) as reader:
+        for event in reader:
+            if event.type_code in ROWS_TYPES and len(event.raw) < 2_000:
+                for leaf in dissect(event).leaves:
+                    if leaf.parts and set(leaf.value) == {"day", "month", "year"}:
+                        dates.append((leaf, event.raw[leaf.offset : leaf.end]))
+    assert dates
+    for leaf, data in dates:
+        number = int.from_bytes(data, "little")
+        assert leaf.size == 3
+        assert leaf.value == {"day": number & 31, "month": number >> 5 & 15, "year": number >> 9}
+        assert leaf.path.endswith(".value")
+        assert [(part.path, part.size) for part in leaf.parts] == [
+            (f"{leaf.path}.{name}", 0) for name in ("day", "month", "year")
+        ]
 
 
 def test_an_event_that_breaks_off_shows_what_could_be_read() -> None:
