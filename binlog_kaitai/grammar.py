@@ -371,7 +371,7 @@ def meanings() -> dict[str, dict[str, str]]:
 
 
 def bit_fields() -> dict[str, dict[str, int]]:
-    """How many bits the fields have that do not fill bytes: by name of the class, then by name of the field."""
+    """How many bits the fields have that do not fill bytes: by names of the class and the field."""
     from binlog_grammar_traced.meanings import BITS
 
     return BITS
