@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
 
@@ -28,6 +28,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
 from binlog_kaitai.grammar import (
+    ROWS_TYPES,
     BinlogEvent,
     EventHeader,
     EventType,
@@ -37,6 +38,7 @@ from binlog_kaitai.grammar import (
     parse_event,
 )
 from binlog_kaitai.payload import read_payload
+from binlog_kaitai.row_numbers import RowNumbers
 from binlog_kaitai.sources import Source, SourceLike, resolve
 from binlog_kaitai.transactions import GTID_TYPES, GtidTracker
 
@@ -65,6 +67,9 @@ class Event:
         ``domain-server-sequence``; None outside of transactions and in anonymous ones.
     raw : bytes
         All of its bytes.
+    row_numbers : tuple of RowNumbers and int, or None
+        Of a rows event inside a transaction payload: what its rows count from, and which of the payload's
+        rows events it is, from 0.
     """
 
     __slots__ = (
@@ -78,6 +83,7 @@ class Event:
         "payload_index",
         "position",
         "raw",
+        "row_numbers",
         "table_map",
     )
 
@@ -99,6 +105,7 @@ class Event:
         self.checksum_status = checksum_status
         self.payload_index: int | None = None
         self.gtid: str | None = None
+        self.row_numbers: tuple[RowNumbers[Event], int] | None = None
 
     @property
     def type_code(self) -> int:
@@ -262,16 +269,28 @@ class LogReader(AbstractContextManager["LogReader"]):
         return event
 
     def _read_payload(self, outer: Event, context: Context, transactions: GtidTracker) -> Iterator[Event]:
-        inner_context = context.for_payload()
+        layout = context.layout
+        inner_context, ordinals = context.for_payload(), count()
+        numbers = RowNumbers(lambda: _rows_inside(outer, layout))
         try:
-            for index, frame in enumerate(read_payload(outer.body, context.layout.binlog_version)):
+            for index, frame in enumerate(read_payload(outer.body, layout.binlog_version)):
                 event = self._take_in(outer.file, frame, inner_context)
+                if layout.effective_type(event.type_code) in ROWS_TYPES:
+                    event.row_numbers = numbers, next(ordinals)
                 event.payload_index = index
                 event.position, event.end_position = outer.position, outer.end_position
                 event.gtid = _step(transactions, event)
                 yield event
         except BinlogError as error:
             raise outer.locate(error) from error.__cause__
+
+
+def _rows_inside(outer: Event, layout: Format) -> Iterator[Event]:
+    """The rows events of a transaction payload, read once more."""
+    context = Context(layout.binlog_version)
+    context.layout = layout
+    inside = LogReader([])._read_payload(outer, context, GtidTracker())
+    return (event for event in inside if event.row_numbers is not None)
 
 
 def checksum_status(raw: bytes, header: Header, layout: Format) -> str:

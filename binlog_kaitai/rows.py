@@ -35,7 +35,8 @@ class Row:
     Attributes
     ----------
     index : int
-        Its number in the event, from 0.
+        Its number in the event, from 0. In a transaction payload rows count on from event to event, since
+        these all have the payload's position: file, position and this number name one row of a log.
     before, after : dict or None
         Values by column name; None where the change has no such image. Columns that the image does not
         have (`binlog_row_image`) are left out: in `after` of an update they are as they were.
@@ -100,7 +101,7 @@ def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
     try:
         body, images = event.body, _images(event, schema)
         change = _change(body)
-        for index, image in enumerate(images):
+        for index, image in enumerate(images, _first_number(event, len(images))):
             yield _row(index, image, change, schema)
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
@@ -178,6 +179,23 @@ def _images(event: Event, schema: Schema) -> list[Any]:
     if images is None:
         raise GrammarError(_why_unreadable(event, schema), field=schema.full_name)
     return list(images)
+
+
+def _first_number(event: Event, count: int) -> int:
+    """The number of an event's first row; how many it has is told to the events behind it."""
+    if event.row_numbers is None:
+        return 0
+    numbers, ordinal = event.row_numbers
+    first = numbers.first(ordinal, _count)
+    numbers.tell_end(ordinal, first + count)
+    return first
+
+
+def _count(event: Event) -> int:
+    try:
+        return len(_images(event, schema_of(event)))
+    except BinlogError:
+        return 0  # an event that cannot be read is told where it is wanted
 
 
 def _why_unreadable(event: Event, schema: Schema) -> str:

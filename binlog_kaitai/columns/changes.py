@@ -31,8 +31,8 @@ CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delet
 _TIME = pa.timestamp("us", tz="UTC")
 _NAME = pa.dictionary(pa.int32(), pa.string())
 
-#: What comes before the table's own columns. `_row` is the row's number in its event, from 0; both images of
-#: an update have the same.
+#: What comes before the table's own columns. `_row` is the number of a row at its position, from 0: in the
+#: event, or among the rows of all events in a transaction payload. Both images of an update have the same.
 META_FIELDS = (
     pa.field("_change_type", _NAME, nullable=False),
     pa.field("_commit_timestamp", _TIME, nullable=False),
@@ -204,7 +204,7 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
         over_rows(page.commit_times[events]).view(_TIME),
         _same(_plain(block.file), len(of_rows)),
         over_rows(block.positions[events]),
-        pa.array(numbers),
+        pa.array(page.numbered(of_rows, numbers)),
         _named(np.repeat(codes, np.diff(limits)), texts),
         over_rows(header.numbers("server_id")[events]),
         over_rows(header["timestamp"][events] * _SECOND).view(_TIME),

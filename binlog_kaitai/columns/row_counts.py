@@ -16,16 +16,44 @@ from binlog_kaitai.grammar import set_old_fractions
 UNKNOWN = -1
 
 
-def row_counts(images: Images) -> Any:
+def row_counts(images: Images, wanted: Any = True) -> Any:
     """Rows of each rows event of a block, int64; an update counts once.
 
-    UNKNOWN where there is no table map, it does not tell how long values are, or the rows do not follow it.
+    UNKNOWN where there is no table map, it does not tell how long values are, or the rows do not follow it;
+    and for events that `wanted`, an array of truth values, leaves out.
     """
     counts = np.full(len(images), UNKNOWN, dtype=np.int64)
     for number, table in enumerate(images.tables):
         if isinstance(table, Table):
-            _count(images, np.flatnonzero(images.table_of == number), table, counts)
+            _count(images, np.flatnonzero((images.table_of == number) & wanted), table, counts)
     return counts
+
+
+class RowNumbers:
+    """What the rows of each event count from, for one block after another of the same file.
+
+    That is 0, but in a transaction payload, all of whose events have its position, rows count on from one
+    rows event to the next.
+    """
+
+    def __init__(self) -> None:
+        self._position, self._end = -1, 0
+
+    def first(self, images: Images) -> Any:
+        """The number of the first row of each rows event of the block, int64."""
+        block, rows = images.block, images.rows
+        positions = block.positions[rows]
+        is_inside = block.end_positions[rows] - positions != block.sizes[rows]
+        if not is_inside.any():
+            return np.zeros(len(rows), dtype=np.int64)
+        begins = np.diff(positions, prepend=self._position) != 0
+        goes_on = is_inside & np.append(~begins[1:], True)  # into the next block, maybe
+        counts = np.maximum(row_counts(images, goes_on), 0)
+        before = np.cumsum(counts) - counts
+        # Of the first transaction of the block, the beginning may lie in the block before.
+        first = before - np.maximum.accumulate(np.where(begins, before, -self._end))
+        self._position, self._end = int(positions[-1]), int(first[-1] + counts[-1])
+        return first
 
 
 def _count(images: Images, chosen: Any, table: Table, counts: Any) -> None:

@@ -229,7 +229,7 @@ def _lines(page: RowsPage, objects: Objects) -> Any:
     lines = joined(
         heads.take(which),
         ', "row": ',
-        pa.array(objects.numbers).cast(pa.string()),
+        _numbers(page.numbered(objects.events, objects.numbers)),
         ", ",
         tables.take(which),
         ', "change": "',

@@ -10,8 +10,11 @@ import zstandard
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.batches import read_events
+from binlog_kaitai.columns.changes import read_changes
+from binlog_kaitai.columns.row_objects import write_rows
 from binlog_kaitai.columns.verify import scan
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.rows import has_rows, rows_of
 from binlog_kaitai.sources import Source
 from tests.columns.support import by_columns
 from tests.core.test_hostile import event_of
@@ -76,3 +79,40 @@ def test_damage_in_a_large_payload_is_told_as_by_the_reader(behind: int) -> None
     assert by_columns(bytes(data), verify_checksums=False)[1] == message
     errors = scan(Source.of_bytes(bytes(data))).damages
     assert message in [str(error) for error in errors if isinstance(error, GrammarError)]
+
+
+def test_position_and_number_name_one_row() -> None:
+    data, _ = large()
+    rows = [
+        json.loads(line)
+        for lines in write_rows(data, verify_checksums=False)
+        for line in bytes(lines).splitlines()
+    ]
+    numbers = [row["row"] for row in rows if row["position"] == rows[-1]["position"]]
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) > 1000
+    tables = {(row["schema"], row["table"]) for row in rows}
+    assert len(tables) > 1
+    found = [
+        (row["_position"], row["_row"])
+        for schema, table in tables
+        for row in read_changes(data, table=f"{schema}.{table}", verify_checksums=False)
+        .read_all()
+        .to_pylist()
+        if row["_change_type"] != "update_preimage"
+    ]
+    assert sorted(found) == [(row["position"], row["row"]) for row in rows]
+
+
+@pytest.mark.parametrize("step", [2, 3, -1])
+def test_the_reader_numbers_rows_whatever_is_looked_at_before(step: int) -> None:
+    with bk.open(LOG) as reader:
+        events = [event for event in reader if has_rows(event)]
+    wanted = {id(event): row.index for event in events for row in rows_of(event)}
+    assert max(wanted.values()) > 10
+    with bk.open(LOG) as reader:
+        again = [event for event in reader if has_rows(event)]
+    places = {id(event): id(first) for event, first in zip(again, events, strict=True)}
+    for event in again[::step]:
+        last = [row.index for row in rows_of(event)][-1]
+        assert last == wanted[places[id(event)]]

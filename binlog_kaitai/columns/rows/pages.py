@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commits import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table, Tables
@@ -40,10 +41,19 @@ class RowsPage:
         GTID of each event of the block, as JSON text in `pool`.
     commit_times : int64 array
         Of each event of the block.
+    first_numbers : int64 array
+        Of each event in `images`, the number of its first row.
     """
 
     def __init__(
-        self, block: Block, images: Images, chosen: Any, pool: Pool, gtids: Column, commit_times: Any
+        self,
+        block: Block,
+        images: Images,
+        chosen: Any,
+        pool: Pool,
+        gtids: Column,
+        commit_times: Any,
+        first_numbers: Any,
     ) -> None:
         self.block = block
         self.images = images
@@ -51,6 +61,7 @@ class RowsPage:
         self.pool = pool
         self.gtids = gtids
         self.commit_times = commit_times
+        self.first_numbers = first_numbers
 
     def event(self, index: int) -> Event:
         """One of the events of `images` as the reader gives it."""
@@ -60,6 +71,10 @@ class RowsPage:
         event = self.block.event(row, table.table_map if isinstance(table, Table) else None, status)
         event.gtid = self.gtid(row)
         return event
+
+    def numbered(self, of_rows: Any, numbers: Any) -> Any:
+        """The numbers of rows in the log, from their events and their numbers in these."""
+        return numbers + self.first_numbers[of_rows] if self.first_numbers.any() else numbers
 
     def gtid(self, row: int) -> str | None:
         """The GTID of one event of the block."""
@@ -86,6 +101,15 @@ class RowsPage:
         limits = np.flatnonzero(np.diff(numbers, prepend=-2, append=-2)).tolist()
         for begin, end in pairwise(limits):
             yield self.images.table(int(self.chosen[begin])), self.chosen[begin:end]
+
+
+class _State(NamedTuple):
+    """What goes from one block of a file to the next."""
+
+    gtids: GtidColumns
+    commits: CommitTimes
+    numbers: RowNumbers
+    tables: Tables
 
 
 class RowsPages:
@@ -143,11 +167,11 @@ class RowsPages:
         self, source: Source, stream: Any, selection: Selection, definitions: Definitions
     ) -> Iterator[RowsPage]:
         reader = BlockReader.of_file(stream, source.name, block_size=self._block_size)
-        gtids, commits, tables = GtidColumns(), CommitTimes(), Tables(definitions)
+        state = _State(GtidColumns(), CommitTimes(), RowNumbers(), Tables(definitions))
         try:
             for block in reader:
                 for part in expand(block):
-                    yield from self._page(part, gtids, commits, tables, selection)
+                    yield from self._page(part, state, selection)
                     if selection.is_over:
                         return
                 self._progress(source, reader.position)
@@ -156,18 +180,17 @@ class RowsPages:
         if reader.tail is not None:
             self.ends.append(judge_end(source.name, reader.tail, reader.context))
 
-    def _page(
-        self, block: Block, gtids: GtidColumns, commits: CommitTimes, tables: Tables, selection: Selection
-    ) -> Iterator[RowsPage]:
+    def _page(self, block: Block, state: _State, selection: Selection) -> Iterator[RowsPage]:
         failures: dict[int, BinlogError] = {}
         pool = Pool()
         if self._verify_checksums:
             for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
                 reason = "the checksum does not fit the bytes"
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
-        column = gtids.column(block, pool, failures.setdefault)
-        times = commits.column(block)
-        images = Images(block, tables)
+        column = state.gtids.column(block, pool, failures.setdefault)
+        times = state.commits.column(block)
+        images = Images(block, state.tables)
+        first_numbers = state.numbers.first(images)
         wanted = selection.of(block, column, pool)
         if failures:
             wanted[min(failures) :] = False
@@ -175,7 +198,7 @@ class RowsPages:
         if selection.has_names:
             chosen = self._by_name(images, chosen)
         if len(chosen):
-            yield RowsPage(block, images, chosen, pool, column, times)
+            yield RowsPage(block, images, chosen, pool, column, times, first_numbers)
         if failures:
             raise failures[min(failures)]
 

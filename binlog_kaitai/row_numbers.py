@@ -1,0 +1,59 @@
+"""The numbers of rows in a transaction payload, whose rows events all have the payload's position.
+
+They count on from one rows event to the next, so that file, position and number name one row. How many rows
+an event has takes reading it; that is left until somebody asks for the number of a row behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+_Event = TypeVar("_Event")
+
+
+class RowNumbers(Generic[_Event]):
+    """What the rows events of one payload count from.
+
+    Parameters
+    ----------
+    read_again
+        Gives the payload's rows events from the first one on.
+    """
+
+    def __init__(self, read_again: Callable[[], Iterator[_Event]]) -> None:
+        self._ends: list[int | None] = []
+        self._read_again = read_again
+        self._skipped: Iterator[_Event] | None = None
+        self._position = 0
+
+    def first(self, ordinal: int, count: Callable[[_Event], int]) -> int:
+        """The number of an event's first row.
+
+        Parameters
+        ----------
+        ordinal
+            Which of the payload's rows events, from 0.
+        count
+            Counts the rows of an event; used for events whose end nobody has told.
+        """
+        if not ordinal:
+            return 0
+        if (end := self._end(ordinal - 1)) is not None:
+            return end
+        if self._skipped is None:
+            self._skipped = self._read_again()
+        while self._position < ordinal and (event := next(self._skipped, None)) is not None:
+            if self._end(self._position) is None:
+                before = self._end(self._position - 1) if self._position else 0
+                self.tell_end(self._position, (before or 0) + count(event))
+            self._position += 1
+        return self._end(ordinal - 1) or 0
+
+    def tell_end(self, ordinal: int, end: int) -> None:
+        """Remember the number behind an event's last row."""
+        self._ends += [None] * (ordinal + 1 - len(self._ends))
+        self._ends[ordinal] = end
+
+    def _end(self, ordinal: int) -> int | None:
+        return self._ends[ordinal] if ordinal < len(self._ends) else None
