@@ -6,22 +6,35 @@ temporal    dates and times of all formats
 strings     character sets, padding, compressed columns, ENUM and SET, UUID and INET
 json_text   binary JSON documents as the server prints them
 json_diff   changes of JSON documents, applied
+sql_text    SQL literals
 """
 
 from binlog_kaitai.values.json_diff import JsonDiff
 from binlog_kaitai.values.json_text import JsonText
+from binlog_kaitai.values.sql_text import Dialect
 from binlog_kaitai.values.temporal import ZeroDate
-from binlog_kaitai.values.types import TYPES, ColumnKind, Value, json_form, kind_of, text_form, value_of
+from binlog_kaitai.values.types import (
+    TYPES,
+    ColumnKind,
+    Value,
+    json_form,
+    kind_of,
+    sql_form,
+    text_form,
+    value_of,
+)
 
 __all__ = [
     "TYPES",
     "ColumnKind",
+    "Dialect",
     "JsonDiff",
     "JsonText",
     "Value",
     "ZeroDate",
     "json_form",
     "kind_of",
+    "sql_form",
     "text_form",
     "value_of",
 ]

@@ -58,6 +58,11 @@ def _binary(data: bytes, column: Column) -> str | bytes:
     return special(_padded(data, column)) if special else _padded(data, column)
 
 
+def has_own_text(column: Column) -> bool:
+    """Whether bytes of the column are shown as text by a type of MariaDB: UUID, INET4, INET6."""
+    return column.type == ColumnType.string and _special(column) is not None
+
+
 def _padded(data: bytes, column: Column) -> bytes:
     # The log has BINARY without the zero bytes at its end.
     return data.ljust(column.length, b"\0")

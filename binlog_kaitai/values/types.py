@@ -1,4 +1,4 @@
-"""The one table of column types: what a value is in Python, in Arrow, in text and in JSON.
+"""The one table of column types: what a value is in Python, in Arrow, in text, in JSON and in SQL.
 
 How a value lies in a row image is the grammar's (`row_image.ksy`); a row here starts from its object.
 """
@@ -16,9 +16,10 @@ from binlog_kaitai.charsets import BINARY
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.schema import Column
-from binlog_kaitai.values import numbers, strings, temporal
+from binlog_kaitai.values import numbers, sql_text, strings, temporal
 from binlog_kaitai.values.json_diff import JsonDiff
 from binlog_kaitai.values.json_text import JsonText, json_of
+from binlog_kaitai.values.sql_text import Dialect
 
 #: A value of a row: what `ColumnKind.decode` gives, or None for NULL.
 Value = (
@@ -39,6 +40,7 @@ Value = (
 Decode = Callable[[Any, Column], Value]
 Text = Callable[[Any, Column], str]
 ArrowName = Callable[[Column], str]
+Sql = Callable[[Any, Column, Dialect], str]
 
 #: Most digits of Arrow's decimal of 128 and of 256 bits.
 _DECIMAL_128 = 38
@@ -61,6 +63,8 @@ class ColumnKind:
         ``{"hex": …}``.
     size : int or None
         Length of an integer, in bytes.
+    sql : callable or None
+        The value as an SQL literal; None where that is `text` in quotes.
     """
 
     decode: Decode
@@ -68,6 +72,7 @@ class ColumnKind:
     text: Text
     json: str
     size: int | None = None
+    sql: Sql | None = None
 
 
 def kind_of(column: Column) -> ColumnKind:
@@ -98,6 +103,22 @@ def text_form(value: Value, column: Column) -> str:
     if isinstance(value, str):
         return str(value)
     return kind_of(column).text(value, column)
+
+
+def sql_form(value: Value, column: Column, dialect: Dialect) -> str:
+    """A value as an SQL literal, see `sql_text`.
+
+    Raises
+    ------
+    GrammarError
+        There is none for it.
+    """
+    if value is None:
+        return "NULL"
+    kind = kind_of(column)
+    if kind.sql is not None:
+        return kind.sql(value, column, dialect)
+    return sql_text.quoted(value if isinstance(value, str) else kind.text(value, column))
 
 
 def json_form(value: Value, column: Column) -> Any:
@@ -134,7 +155,11 @@ def _integer(size: int) -> ColumnKind:
             return "decimal128(20, 0)"
         return f"{'u' if column.is_unsigned else ''}int{bits}"
 
-    return ColumnKind(decode, arrow, _plain_text, "number", size)
+    return ColumnKind(decode, arrow, _plain_text, "number", size, _number_sql)
+
+
+def _number_sql(value: Any, *_: Any) -> str:
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
 def _plain_text(value: Any, _: Column) -> str:
@@ -176,8 +201,8 @@ def _nothing(cell: Any, column: Column) -> Value:
     return None
 
 
-_STRING = ColumnKind(strings.text_of, _string_arrow, _plain_text, "text")
-_COMPRESSED = ColumnKind(strings.compressed_text_of, _string_arrow, _plain_text, "text")
+_STRING = ColumnKind(strings.text_of, _string_arrow, _plain_text, "text", sql=sql_text.string_sql)
+_COMPRESSED = replace(_STRING, decode=strings.compressed_text_of)
 _DATE = ColumnKind(
     lambda cell, _: temporal.date_of(cell),
     _always("date32"),
@@ -223,21 +248,35 @@ TYPES: dict[ColumnType | int, ColumnKind] = {
         _always("float"),
         lambda value, _: numbers.float_text(value),
         "number",
+        sql=sql_text.float_sql,
     ),
     ColumnType.double: ColumnKind(
         lambda cell, _: float(cell.value),
         _always("double"),
         lambda value, _: numbers.double_text(value),
         "number",
+        sql=sql_text.double_sql,
     ),
     ColumnType.newdecimal: ColumnKind(
-        lambda cell, _: numbers.decimal(cell), _decimal_arrow, lambda value, _: f"{value:f}", "text"
+        lambda cell, _: numbers.decimal(cell),
+        _decimal_arrow,
+        lambda value, _: f"{value:f}",
+        "text",
+        sql=_number_sql,
     ),
     ColumnType.bit: ColumnKind(
-        lambda cell, _: int.from_bytes(cell.bits, "big"), _always("uint64"), _plain_text, "number"
+        lambda cell, _: int.from_bytes(cell.bits, "big"),
+        _always("uint64"),
+        _plain_text,
+        "number",
+        sql=_number_sql,
     ),
     ColumnType.year: ColumnKind(
-        lambda cell, _: int(cell.value), _always("uint16"), lambda value, _: f"{value:04}", "number"
+        lambda cell, _: int(cell.value),
+        _always("uint16"),
+        lambda value, _: f"{value:04}",
+        "number",
+        sql=_number_sql,
     ),
     ColumnType.null: ColumnKind(_nothing, _always("null"), _plain_text, "text"),
     ColumnType.date: _DATE,
@@ -256,14 +295,26 @@ TYPES: dict[ColumnType | int, ColumnKind] = {
     ColumnType.blob: _STRING,
     ColumnType.varchar_compressed: _COMPRESSED,
     ColumnType.blob_compressed: _COMPRESSED,
-    ColumnType.enum: ColumnKind(strings.enum_of, _members_arrow, _plain_text, "number"),
-    ColumnType.set: ColumnKind(strings.set_of, _members_arrow, _plain_text, "number"),
+    ColumnType.enum: ColumnKind(
+        strings.enum_of, _members_arrow, _plain_text, "number", sql=sql_text.choice_sql
+    ),
+    ColumnType.set: ColumnKind(
+        strings.set_of, _members_arrow, _plain_text, "number", sql=sql_text.choice_sql
+    ),
     ColumnType.json: _JSON,
     ColumnType.typed_array: _JSON,
     ColumnType.geometry: ColumnKind(
-        lambda cell, _: bytes(cell._raw_content), _always("binary"), _plain_text, "text"
+        lambda cell, _: bytes(cell._raw_content),
+        _always("binary"),
+        _plain_text,
+        "text",
+        sql=sql_text.geometry_sql,
     ),
     ColumnType.vector: ColumnKind(
-        lambda cell, _: list(cell.content.elements), _always("list<float>"), _vector_text, "list"
+        lambda cell, _: list(cell.content.elements),
+        _always("list<float>"),
+        _vector_text,
+        "list",
+        sql=sql_text.vector_sql,
     ),
 }

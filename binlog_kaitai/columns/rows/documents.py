@@ -18,6 +18,16 @@ _RATIO, _LEAST = 2, 1 << 12
 
 def documents(cells: Cells, kind: Any) -> Any:
     """JSON, as the server prints it."""
+    found, is_left = documents_and_rest(cells, kind)
+    rows = np.flatnonzero(is_left)
+    if not len(rows):
+        return found
+    texts = cells.by_reader(rows, lambda value: str(value).encode("utf-8", "backslashreplace").decode())
+    return pc.replace_with_mask(found, pa.array(is_left), pa.array(texts, kind))
+
+
+def documents_and_rest(cells: Cells, kind: Any) -> tuple[Any, Any]:
+    """JSON as far as the kernel makes it, and which documents are left to the reader, as a bool array."""
     count, prefix = len(cells), cells.width.prefix
     offsets = np.zeros(count + 1, dtype=np.int64)
     cells.run(measure, prefix, 0, offsets)
@@ -41,8 +51,4 @@ def documents(cells: Cells, kind: Any) -> Any:
         found.validate(full=True)
     except pa.ArrowInvalid:
         is_left = valid  # bytes that are no UTF-8
-    rows = np.flatnonzero(is_left)
-    if not len(rows):
-        return found
-    texts = cells.by_reader(rows, lambda value: str(value).encode("utf-8", "backslashreplace").decode())
-    return pc.replace_with_mask(found, pa.array(is_left), pa.array(texts, kind))
+    return found, is_left

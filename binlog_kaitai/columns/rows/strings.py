@@ -41,24 +41,25 @@ def texts(cells: Cells, kind: Any) -> Any:
         return _by_reader(cells, kind)
     if pa.types.is_binary(kind):
         is_padded = column.type == ColumnType.string and column.length > 0
-        return _padded(cells, kind) if is_padded else _array(cells, kind, *contents(cells))
+        return padded(cells, kind) if is_padded else of_bytes(cells, kind, *contents(cells))
     data, offsets = contents(cells)
     if column.charset in _UTF8:
-        found = _array(cells, kind, data, offsets)
-        return found if _is_text(found, data) else _mended(cells, kind, data, offsets)
+        found = of_bytes(cells, kind, data, offsets)
+        return found if is_text(found) else _mended(cells, kind, data, offsets)
     if column.charset == BINARY:
         return _mended(cells, kind, data, offsets)
     is_ascii = not len(data) or int(data.max()) < 0x80
-    if is_ascii and _extends_ascii(column.charset):
-        return _array(cells, kind, data, offsets)
-    if (table := _single_bytes(column.charset)) is not None:
+    if is_ascii and extends_ascii(column.charset):
+        return of_bytes(cells, kind, data, offsets)
+    if (table := single_bytes(column.charset)) is not None:
         sizes, characters = table
         if sizes[data].all() if len(data) else True:
             return _recoded(cells, kind, data, offsets, sizes, characters)
     return _mended(cells, kind, data, offsets)
 
 
-def _is_text(found: Any, data: Any) -> bool:
+def is_text(found: Any) -> bool:
+    """Whether all values of an array of strings are UTF-8."""
     try:
         found.validate(full=True)
     except pa.ArrowInvalid:
@@ -66,7 +67,8 @@ def _is_text(found: Any, data: Any) -> bool:
     return True
 
 
-def _array(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+def of_bytes(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+    """An Arrow array of strings out of their bytes and offsets; null where there is no value."""
     valid = cells.valid
     nulls = len(valid) - int(np.count_nonzero(valid))
     bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
@@ -76,7 +78,7 @@ def _array(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
 
 def _mended(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     """By Python's codecs, each distinct value once."""
-    as_bytes = _array(cells, pa.binary(), data, offsets).dictionary_encode()
+    as_bytes = of_bytes(cells, pa.binary(), data, offsets).dictionary_encode()
     charset = cells.column.charset
     made = []
     for raw in as_bytes.dictionary.to_pylist():
@@ -85,12 +87,13 @@ def _mended(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     return pa.array(made, kind).take(as_bytes.indices)
 
 
-def _padded(cells: Cells, kind: Any) -> Any:
+def padded(cells: Cells, kind: Any) -> Any:
+    """BINARY, with the zero bytes at its end that the log leaves out."""
     offsets = np.empty(len(cells) + 1, dtype=np.int64)
     cells.run(measure, cells.width.prefix, cells.column.length, offsets)
     out = np.empty(int(offsets[-1]), dtype=np.uint8)
     pad_values.for_work(len(out))(cells.data, cells.starts, cells.width.prefix, offsets, out)
-    return _array(cells, kind, out, offsets)
+    return of_bytes(cells, kind, out, offsets)
 
 
 def _recoded(cells: Cells, kind: Any, data: Any, offsets: Any, sizes: Any, characters: Any) -> Any:
@@ -98,18 +101,18 @@ def _recoded(cells: Cells, kind: Any, data: Any, offsets: Any, sizes: Any, chara
     measure_recoded.for_work(len(data))(data, offsets, sizes, places)
     out = np.empty(int(places[-1]), dtype=np.uint8)
     recode.for_work(len(data))(data, sizes, characters, out)
-    return _array(cells, kind, out, places)
+    return of_bytes(cells, kind, out, places)
 
 
 @cache
-def _extends_ascii(charset: str | None) -> bool:
+def extends_ascii(charset: str | None) -> bool:
     """Whether bytes below 128 are ASCII, each by itself."""
     every = bytes(range(128))
     return decode(every, charset) == every.decode("ascii")
 
 
 @cache
-def _single_bytes(charset: str | None) -> Any:
+def single_bytes(charset: str | None) -> Any:
     """Of a character set of single bytes: length and bytes of each byte's UTF-8; 0 for no character."""
     decoder = decoder_of(charset)
     if decoder is None:
@@ -129,7 +132,7 @@ def _single_bytes(charset: str | None) -> Any:
 
 def geometries(cells: Cells, kind: Any) -> Any:
     """SRID and WKB, as they are stored."""
-    return _array(cells, kind, *contents(cells))
+    return of_bytes(cells, kind, *contents(cells))
 
 
 def vectors(cells: Cells, kind: Any) -> Any:

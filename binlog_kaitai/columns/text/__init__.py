@@ -1,0 +1,14 @@
+"""Cells as text, a whole column at a time: literals of SQL, or of what else prints rows.
+
+style    who writes the values of which type, and how one column becomes an array of text
+pieces   writers that several styles share: numbers, dates, times; bytes with escapes or as hexadecimal
+sql      SQL literals, as `binlog_kaitai.values.sql_text` has them
+kernels  the loops over bytes
+
+All arrays of text are Arrow arrays of bytes (`pa.binary()`), so that text in any character set is text.
+"""
+
+from binlog_kaitai.columns.text.pieces import joined, lines_of
+from binlog_kaitai.columns.text.style import Style
+
+__all__ = ["Style", "joined", "lines_of"]

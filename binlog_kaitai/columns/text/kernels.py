@@ -1,0 +1,179 @@
+"""The kernels that write values as text; see `columns.compile`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+
+
+@kernel
+def put_bytes(
+    data: Any,
+    starts: Any,
+    ends: Any,
+    is_plain: Any,
+    sizes: Any,
+    texts: Any,
+    around: Any,
+    out: Any,
+    offsets: Any,
+) -> int:
+    """Write ranges of bytes, each byte by a table, with the same text before and behind each range.
+
+    Parameters
+    ----------
+    starts, ends : int64 arrays
+        The ranges in `data`; one with an end before its start has no text at all.
+    is_plain, sizes, texts
+        For each of the 256 bytes whether it stands for itself; else `sizes[byte]` bytes of `texts[byte]` do.
+    around : int64 array of shape (2, n)
+        Text before and behind, each with its length in front.
+    out, offsets
+        Room for the texts, and where each begins; one more than there are ranges.
+
+    Returns
+    -------
+    Length of all texts; -1 if `out` is too small, -2 if a range lies outside `data`.
+    """
+    at = 0
+    room = out.shape[0]
+    widest = 1
+    for byte in range(256):
+        widest = max(widest, sizes[byte])
+    extra = around[0, 0] + around[1, 0]
+    offsets[0] = 0
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        stop = ends[index]
+        if stop < start:
+            offsets[index + 1] = at
+            continue
+        if start < 0 or stop > data.shape[0]:
+            return -2
+        if at + (stop - start) * widest + extra + 16 > room:
+            return -1
+        for step in range(around[0, 0]):
+            out[at + step] = around[0, 1 + step]
+        at += around[0, 0]
+        while start < stop:
+            # Sixteen at once, as long as all of them stand for themselves.
+            while start + 16 <= stop and is_plain[data[start]]:
+                a = data[start : start + 16]
+                b = out[at : at + 16]
+                all_plain = True
+                for step in range(16):
+                    all_plain &= is_plain[a[step]]
+                if not all_plain:
+                    break
+                for step in range(16):
+                    b[step] = a[step]
+                at += 16
+                start += 16
+            if start == stop:
+                break
+            byte = data[start]
+            start += 1
+            if is_plain[byte]:
+                out[at] = byte
+                at += 1
+            else:
+                for step in range(sizes[byte]):
+                    out[at + step] = texts[byte, step]
+                at += sizes[byte]
+        for step in range(around[1, 0]):
+            out[at + step] = around[1, 1 + step]
+        at += around[1, 0]
+        offsets[index + 1] = at
+    return at
+
+
+@kernel
+def put_two(value: int, out: Any, at: int) -> int:
+    """Write a number below 100 with two digits; there must be room."""
+    out[at] = 48 + value // 10
+    out[at + 1] = 48 + value % 10
+    return at + 2
+
+
+@kernel
+def put_clock(micros: int, digits: int, out: Any, at: int) -> int:
+    """Write microseconds, not negative, as ``hh:mm:ss`` with `digits` of the fraction; there must be room."""
+    seconds = micros // 1_000_000
+    fraction = micros % 1_000_000
+    hours = seconds // 3600
+    if hours >= 100:
+        out[at] = 48 + hours // 100 % 10
+        at += 1
+    at = put_two(hours % 100, out, at)
+    out[at] = 58
+    at = put_two(seconds // 60 % 60, out, at + 1)
+    out[at] = 58
+    at = put_two(seconds % 60, out, at + 1)
+    if digits > 0:
+        out[at] = 46
+        at += 1
+        unit = 100_000
+        for _ in range(digits):
+            out[at] = 48 + fraction // unit % 10
+            unit //= 10
+            at += 1
+    return at
+
+
+@kernel
+def put_date(days: int, out: Any, at: int) -> Any:
+    """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; there must be room."""
+    # Days since 0000-03-01, in spans of 400 years; March is the first month (see `time_kernels.days_of`).
+    days += 719_468
+    of_era = days % 146_097
+    year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    year += days // 146_097 * 400
+    month = (5 * of_year + 2) // 153
+    day = of_year - (153 * month + 2) // 5 + 1
+    month += 3
+    if month > 12:
+        month -= 12
+        year += 1
+    at = put_two(year // 100, out, at)
+    at = put_two(year % 100, out, at)
+    out[at] = 45
+    at = put_two(month, out, at + 1)
+    out[at] = 45
+    return put_two(day, out, at + 1)
+
+
+@kernel
+def put_moments(values: Any, valid: Any, kind: int, digits: int, quote: int, out: Any, offsets: Any) -> int:
+    """Write dates (`kind` 0, in days), moments (1) or times (2, both in microseconds) in quotes.
+
+    `quote` is the byte of the quotes, 0 for none; `out` must have room for 32 bytes for each value.
+    """
+    at = 0
+    offsets[0] = 0
+    for index in range(values.shape[0]):
+        if valid[index] and at + 32 <= out.shape[0]:
+            value = values[index]
+            if quote:
+                out[at] = quote
+                at += 1
+            if kind == 0:
+                at = put_date(value, out, at)
+            elif kind == 1:
+                at = put_date(value // 86_400_000_000, out, at)
+                out[at] = 32
+                at = put_clock(value % 86_400_000_000, digits, out, at + 1)
+            else:
+                if value < 0:
+                    out[at] = 45
+                    at += 1
+                    value = -value
+                at = put_clock(value, digits, out, at)
+            if quote:
+                out[at] = quote
+                at += 1
+        offsets[index + 1] = at
+    return at

@@ -1,0 +1,142 @@
+"""Writers that several styles share. Each takes the cells of a column, and gives an Arrow array of bytes that
+is null where there is no value, or where the style's `value` has to write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.rows.builders import build
+from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.text.kernels import put_bytes, put_moments
+from binlog_kaitai.columns.text.style import Style, is_null
+
+#: Kinds of `kernels.put_moments`.
+_DATE, _MOMENT, _TIME = 0, 1, 2
+
+#: A value of `put_moments` is no longer.
+_ROOM = 32
+
+#: Longest text in one array.
+_MOST = (1 << 31) - 1
+
+
+class ByteTexts(NamedTuple):
+    """What bytes are written as; see `kernels.put_bytes`."""
+
+    is_plain: Any
+    sizes: Any
+    texts: Any
+
+    @classmethod
+    def of(cls, escapes: Mapping[int, bytes]) -> ByteTexts:
+        """A table of the bytes that do not stand for themselves."""
+        texts = np.zeros((256, max(map(len, escapes.values()), default=1)), dtype=np.uint8)
+        sizes = np.ones(256, dtype=np.int64)
+        is_plain = np.ones(256, dtype=np.bool_)
+        for byte, text in escapes.items():
+            texts[byte, : len(text)] = list(text)
+            sizes[byte] = len(text)
+            is_plain[byte] = False
+        return cls(is_plain, sizes, texts)
+
+
+HEX = ByteTexts.of({byte: b"%02X" % byte for byte in range(256)})
+
+
+def written(found: Any, table: ByteTexts, before: bytes, behind: bytes, empty: bytes | None = None) -> Any:
+    """The values of an array of bytes or text by a table, each between two texts.
+
+    Parameters
+    ----------
+    empty
+        The text of a value of no bytes, where that is another.
+    """
+    _, offsets, data = found.buffers()
+    count = len(found)
+    places = np.frombuffer(offsets, dtype=np.int32)[found.offset : found.offset + count + 1].astype(np.int64)
+    raw = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
+    valid = ~is_null(found) if found.null_count else None
+    starts, ends = places[:-1], places[1:]
+    is_empty = starts == ends if empty is not None else None
+    if is_empty is not None and valid is not None:
+        is_empty &= valid
+    if valid is not None:
+        ends = np.where(valid, ends, starts - 1)
+    size = int(places[-1] - places[0])
+    around = np.zeros((2, 1 + max(len(before), len(behind))), dtype=np.int64)
+    for row, text in enumerate((before, behind)):
+        around[row, 0] = len(text)
+        around[row, 1 : 1 + len(text)] = list(text)
+    room = size * int(table.sizes.max()) + count * (len(before) + len(behind)) + 16
+    out, ending = np.empty(room, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
+    total = put_bytes.for_work(size + count)(raw, starts, ends, *table, around, out, ending)
+    if total < 0:
+        raise AssertionError(f"bytes do not fit their room: {total}")
+    texts = _array(out[:total], ending, valid)
+    if is_empty is not None and is_empty.any():
+        texts = pc.if_else(pa.array(is_empty), pa.scalar(empty, pa.binary()), texts)
+    return texts
+
+
+def _array(data: Any, offsets: Any, valid: Any = None) -> Any:
+    if offsets[-1] > _MOST:
+        raise OverflowError("the text of one column takes more than 2 GiB")
+    nulls = 0 if valid is None else len(valid) - int(np.count_nonzero(valid))
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers, nulls)
+
+
+def as_bytes(found: Any) -> Any:
+    """An array of text as one of bytes."""
+    return found.view(pa.binary())
+
+
+def numbers(_: Style, cells: Cells) -> Any:
+    """Integers, BIT and YEAR, in decimal."""
+    return as_bytes(build(cells).cast(pa.string()))
+
+
+def decimals(_: Style, cells: Cells) -> Any:
+    """DECIMAL, with all digits of its scale."""
+    text = build(cells).cast(pa.string())
+    # Arrow has an exponent in some small ones.
+    is_short = pc.match_substring(text, "E")
+    if pc.any(is_short).as_py():
+        text = pc.if_else(is_short, pa.scalar(None, pa.string()), text)
+    return as_bytes(text)
+
+
+def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
+    """DATE, DATETIME, TIMESTAMP (in UTC) and TIME in quotes; null for a date that no calendar has."""
+    found = build(cells)
+    kind = found.type
+    number = pa.int32() if kind.bit_width == 32 else pa.int64()
+    values = found.view(number)
+    valid = ~is_null(found)
+    which = _DATE if pa.types.is_date(kind) else _TIME if pa.types.is_duration(kind) else _MOMENT
+    plain = np.frombuffer(values.buffers()[1], dtype=number.to_pandas_dtype())[: len(found)].astype(np.int64)
+    out, offsets = np.empty(_ROOM * len(found), dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
+    put = put_moments.for_work(8 * len(found))
+    size = put(plain, valid, which, cells.column.fractional_digits, quote[0] if quote else 0, out, offsets)
+    return _array(out[:size], offsets, valid)
+
+
+def joined(*pieces: Any) -> Any:
+    """Texts put together, row by row; null where one of them is. A piece that is bytes is in all rows."""
+    return pc.binary_join_element_wise(*pieces, b"", null_handling="emit_null")
+
+
+def lines_of(arrays: Iterable[Any]) -> Iterable[memoryview]:
+    """The bytes of arrays of text, one value behind the other."""
+    for found in arrays:
+        _, offsets, data = found.buffers()
+        places = np.frombuffer(offsets, dtype=np.int32)
+        if data is not None and len(found):
+            yield memoryview(data)[places[found.offset] : places[found.offset + len(found)]]

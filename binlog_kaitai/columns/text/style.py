@@ -1,0 +1,76 @@
+"""How values are written: a function for each column type, and one for all that is rare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.rows.walk import ABSENT
+from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.schema import Column
+from binlog_kaitai.values import Value
+
+
+@dataclass(frozen=True)
+class Style:
+    """A way to write values.
+
+    Attributes
+    ----------
+    writers : mapping from column type to callable
+        Takes the style and the cells of a column, gives an Arrow array of bytes, with null where the cell has
+        no value or where `value` is to write it.
+    value : callable
+        Takes one value, not None, as the reader has it, and its column; for types without a writer.
+    null : bytes
+        What stands for NULL.
+    """
+
+    writers: Mapping[ColumnType | int, Callable[[Style, Cells], Any]]
+    value: Callable[[Value, Column], bytes]
+    null: bytes = b"NULL"
+
+    def texts(self, cells: Cells) -> Any:
+        """The text of each cell; null where the image does not have the column.
+
+        Raises
+        ------
+        CellError
+            A value is none, or has no text in this style.
+        """
+        writer = self.writers.get(cells.column.type)
+        found = by_value(self, cells) if writer is None else writer(self, cells)
+        if writer is not None and found.null_count:
+            found = mended(self, cells, found, is_null(found) & cells.valid)
+        if not found.null_count:
+            return found
+        is_absent = cells.starts == ABSENT
+        if not is_absent.any():
+            return pc.fill_null(found, self.null)
+        is_nothing = pa.array(is_null(found) & ~is_absent)
+        return pc.if_else(is_nothing, pa.scalar(self.null, pa.binary()), found)
+
+
+def by_value(style: Style, cells: Cells, rows: Any = None) -> Any:
+    """The text of some rows, or all, one value at a time, each distinct one once."""
+    rows = np.arange(len(cells)) if rows is None else rows
+    return pa.array(cells.by_reader(rows, lambda value: style.value(value, cells.column)), pa.binary())
+
+
+def mended(style: Style, cells: Cells, found: Any, is_other: Any) -> Any:
+    """Texts with those of some rows, by a bool array, written one value at a time."""
+    rows = np.flatnonzero(is_other)
+    if not len(rows):
+        return found
+    return pc.replace_with_mask(found, pa.array(is_other), by_value(style, cells, rows))
+
+
+def is_null(found: Any) -> Any:
+    """Where an Arrow array is null, as a bool array."""
+    return found.is_null().to_numpy(zero_copy_only=False)

@@ -1,0 +1,109 @@
+"""Columns of cells as text: what the values have one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import binlog_kaitai as bk
+from binlog_kaitai.charsets import decode
+from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.images import MisfitError, walk
+from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.rows.walk import ABSENT, NULL
+from binlog_kaitai.columns.text.kernels import put_moments
+from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, written
+from binlog_kaitai.columns.text.sql import sql_style
+from binlog_kaitai.options import Filters
+from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.sql_text import ESCAPES
+from binlog_kaitai.values.temporal import datetime_text
+from tests.columns.support import all_files, use_plain_kernels
+
+FILES = all_files()
+STYLE = sql_style(Dialect())
+
+
+def columns_of(path: Path) -> Iterator[Cells]:
+    try:
+        for page in RowsPages(path, Filters()):
+            for table, events in page.runs():
+                if isinstance(table, Table):
+                    for found in walk(page.images, events, len(table.schema.columns)):
+                        for column in table.schema.columns:
+                            yield Cells(table, column, found.data, found.starts[column.index])
+    except (bk.BinlogError, MisfitError):
+        return
+
+
+def is_same(text: bytes, value: bytes, charset: str | None) -> bool:
+    """Whether a literal is another; one by an introducer may stand for one in quotes."""
+    if text == value or not text.startswith(b"_"):
+        return text == value
+    introducer, _, digits = text.partition(b" 0x")
+    found = decode(bytes.fromhex(digits.decode()), charset)
+    return introducer == b"_" + (charset or "").encode() and value == f"'{found}'".encode()
+
+
+def check(cells: Cells) -> int:
+    rows = np.arange(len(cells))
+    try:
+        found = STYLE.texts(cells).to_pylist()
+        values = cells.by_reader(rows, lambda value: STYLE.value(value, cells.column))
+    except CellError:
+        return 0
+    for text, value, start in zip(found, values, cells.starts.tolist(), strict=True):
+        if start in (NULL, ABSENT):
+            assert text == (None if start == ABSENT else b"NULL")
+        else:
+            assert is_same(text, value, cells.column.charset), cells.column
+    return len(found)
+
+
+@pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
+)
+def test_literals_of_columns_are_those_of_values(path: Path) -> None:
+    for cells in columns_of(path):
+        check(cells)
+
+
+def test_plain_kernels_write_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_plain_kernels(monkeypatch)
+    assert sum(check(cells) for path in FILES[::9] for cells in columns_of(path)) > 100
+
+
+@given(st.lists(st.none() | st.binary(max_size=60)))
+def test_bytes_by_a_table(values: list[bytes | None]) -> None:
+    array = pa.array(values, pa.binary())
+    hexed = written(array, HEX, b"0x", b"", empty=b"''").to_pylist()
+    assert hexed == [None if one is None else hexadecimal(one) for one in values]
+    quoted = written(array.slice(1), ByteTexts.of(ESCAPES), b"'", b"'").to_pylist()
+    assert quoted == [one if one is None else b"'" + escaped(one) + b"'" for one in values[1:]]
+
+
+def hexadecimal(value: bytes) -> bytes:
+    return b"0x" + value.hex().upper().encode() if value else b"''"
+
+
+def escaped(value: bytes) -> bytes:
+    return b"".join(ESCAPES.get(byte, bytes([byte])) for byte in value)
+
+
+@given(st.lists(st.datetimes()), st.integers(0, 6))
+def test_moments(values: list[Any], digits: int) -> None:
+    array = np.array(values, dtype="datetime64[us]").astype(np.int64)
+    valid, out = np.ones(len(values), dtype=np.bool_), np.empty(32 * len(values), dtype=np.uint8)
+    offsets = np.empty(len(values) + 1, dtype=np.int64)
+    size = put_moments(array, valid, 1, digits, 39, out, offsets)
+    text = bytes(out[:size])
+    found = [text[start:end].decode() for start, end in zip(offsets[:-1], offsets[1:], strict=True)]
+    assert found == [f"'{datetime_text(value, digits)}'" for value in values]

@@ -1,0 +1,110 @@
+"""Values as SQL literals."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.values import Dialect, sql_form
+from binlog_kaitai.values.sql_text import ESCAPES, geometry_sql, identifier, quoted
+from tests.values.cells import Cell, ColumnType, Defined
+
+MYSQL = Dialect()
+WITHOUT_AXES = [Dialect(version=(5, 6, 51)), Dialect(is_mariadb=True, version=(10, 11, 6))]
+
+
+def sql(cell: Cell, data: str | bytes, dialect: Dialect = MYSQL) -> str:
+    return sql_form(cell.value(data), cell.column, dialect)
+
+
+def unquoted(literal: str) -> str:
+    """What a server reads, with backslash escapes."""
+    back = {text[1:].decode(): chr(byte) for byte, text in ESCAPES.items()}
+    assert literal[0] == literal[-1] == "'"
+    assert not re.search(r"(?<!\\)(?:\\\\)*'", literal[1:-1])
+    return re.sub(r"\\(.)", lambda found: back[found[1]], literal[1:-1], flags=re.DOTALL)
+
+
+@given(st.text())
+def test_a_string_reads_back(text: str) -> None:
+    literal = quoted(text)
+    assert unquoted(literal) == text
+    assert not set(literal) & set("\0\n\r\x1a")
+
+
+def test_names_are_in_backquotes() -> None:
+    assert identifier("a`b") == "`a``b`"
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_double_reads_back(value: float) -> None:
+    literal = sql(Cell(ColumnType.double, "08"), struct.pack("<d", value))
+    assert struct.pack("<d", float(literal)) == struct.pack("<d", value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, width=32))
+def test_a_float_reads_back(value: float) -> None:
+    literal = sql(Cell(ColumnType.float, "04"), struct.pack("<f", value))
+    assert struct.pack("<f", float(literal)) == struct.pack("<f", value)
+    assert len(literal) <= 16
+
+
+def test_no_number_has_no_literal() -> None:
+    with pytest.raises(GrammarError, match="no literal for nan"):
+        sql(Cell(ColumnType.double, "08"), struct.pack("<d", float("nan")))
+
+
+def test_text_of_a_character_set_that_is_not_told_is_bytes() -> None:
+    assert sql(Cell(ColumnType.varchar, "0a00"), b"\x02ab") == "0x6162"
+    defined = Defined("varchar(10)", charset="latin1")
+    assert sql(Cell(ColumnType.varchar, "0a00", defined=defined), b"\x02a\xe9") == "'aé'"
+
+
+def test_bytes_that_are_none_of_their_character_set_stay_bytes() -> None:
+    defined = Defined("varchar(10)", charset="utf8mb4")
+    assert sql(Cell(ColumnType.varchar, "0a00", defined=defined), b"\x01\xff") == "0xFF"
+
+
+def test_bytes_are_hexadecimal_and_none_are_an_empty_string() -> None:
+    cell = Cell(ColumnType.blob, "01", defined=Defined("blob", charset="binary"))
+    assert sql(cell, b"\x02\0'") == "0x0027"
+    assert sql(cell, b"\x00") == "''"
+
+
+def test_members_and_numbers_of_choices() -> None:
+    members = Defined("enum('a','b')", charset="utf8mb4", members=("a", "it's"))
+    assert sql(Cell(ColumnType.string, "f701", defined=members), b"\x02") == "'it\\'s'"
+    assert sql(Cell(ColumnType.string, "f701", defined=members), b"\x00") == "0"
+    assert sql(Cell(ColumnType.string, "f701"), b"\x02") == "2"
+    empty = Defined("enum('a','')", charset="utf8mb4", members=("a", ""))
+    assert sql(Cell(ColumnType.string, "f701", defined=empty), b"\x02") == "2"
+
+
+def test_shapes_keep_their_srid_and_order_of_axes() -> None:
+    point = bytes.fromhex("0101000000000000000000F03F0000000000000040")
+    column = Cell(ColumnType.geometry, "04").column
+    plain = f"ST_GeomFromWKB(0x{point.hex().upper()}"
+    assert geometry_sql(b"\0\0\0\0" + point, column, MYSQL) == plain + ")"
+    of_earth = b"\xe6\x10\0\0" + point
+    assert geometry_sql(of_earth, column, MYSQL) == plain + ", 4326, 'axis-order=long-lat')"
+    for dialect in WITHOUT_AXES:
+        assert geometry_sql(of_earth, column, dialect) == plain + ", 4326)"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_mariadb", "version"),
+    [
+        ("8.0.36-debug", False, (8, 0, 36)),
+        ("5.5.5-10.11.6-MariaDB-log", True, (10, 11, 6)),
+        ("10.5.29-MariaDB", True, (10, 5, 29)),
+        ("9.7.4-2", False, (9, 7, 4)),
+        ("", False, ()),
+    ],
+)
+def test_dialect_of_a_version(text: str, is_mariadb: bool, version: tuple[int, ...]) -> None:
+    assert Dialect.of(text, is_mariadb=is_mariadb) == Dialect(is_mariadb, version)
