@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def is_same(text: bytes, value: bytes, charset: str | None) -> bool:
         return text == value
     introducer, _, digits = text.partition(b" 0x")
     found = decode(bytes.fromhex(digits.decode()), charset)
+    assert isinstance(found, str)
     return introducer == b"_" + (charset or "").encode() and value == f"'{found}'".encode()
 
 
@@ -105,5 +107,5 @@ def test_moments(values: list[Any], digits: int) -> None:
     offsets = np.empty(len(values) + 1, dtype=np.int64)
     size = put_moments(array, valid, 1, digits, 39, out, offsets)
     text = bytes(out[:size])
-    found = [text[start:end].decode() for start, end in zip(offsets[:-1], offsets[1:], strict=True)]
+    found = [text[start:end].decode() for start, end in pairwise(offsets)]
     assert found == [f"'{datetime_text(value, digits)}'" for value in values]
