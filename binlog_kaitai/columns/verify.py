@@ -20,7 +20,7 @@ from binlog_kaitai.columns.gtid_runs import add_gtids
 from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.payloads import expand
-from binlog_kaitai.columns.report import MAX_DAMAGES, Report
+from binlog_kaitai.columns.report import MAX_DAMAGES, TO_THE_END, Report
 from binlog_kaitai.columns.resync import find_event
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, FramingError, SourceError
@@ -75,7 +75,7 @@ class _Scan:
         try:
             reader: BlockReader | None = BlockReader.of_file(stream, report.file, shares_checks=True)
         except BinlogError as error:
-            report.add(error.at(file=report.file, position=0))
+            report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
         while reader is not None:
             reader = self._run_to_damage(reader, stream)
@@ -99,9 +99,10 @@ class _Scan:
             reason = found.reason if found else "the event does not end where its header says"
             skipped = following.position - reader.position
             reason += f"; the next whole event is {skipped} bytes on, at {following.position}"
-            report.add(FramingError(reason, file=report.file, position=reader.position))
+            error = FramingError(reason, file=report.file, position=reader.position)
+            report.add(error, following.position)
         elif found is not None:
-            report.add(found)
+            report.add(found, TO_THE_END)
         elif reader.tail is not None:
             self._note_end(reader.tail, reader.context)
         return following
@@ -125,7 +126,7 @@ class _Scan:
         try:
             self._report.end = judge_end(self._report.file, tail, context)
         except DamagedError as error:
-            self._report.add(error)
+            self._report.add(error, TO_THE_END)
             self._report.end = End(self._report.file, EndKind.TRUNCATED, tail.position, tail.size)
 
     def _take(self, block: Block) -> None:
@@ -150,7 +151,7 @@ class _Scan:
             damages += self._check_bodies(part, whole if part is block else None)
             self._count_transactions(part)
         for error in sorted(damages, key=lambda error: error.position or 0):
-            report.add(error)
+            report.add(error, _end_of(block, error))
 
     def _note_format(self, block: Block) -> None:
         """A relay log tells itself by a flag, or by a second format description, of the events' source."""
@@ -237,7 +238,7 @@ class _Scan:
         try:
             body: Any = block.event(row).body
         except BinlogError as error:
-            self._report.add(error)
+            self._report.add(error, int(block.end_positions[row]))
             return
         if kind == EventType.previous_gtids_log_event:
             previous = gtid_set(body.gtids)
@@ -245,6 +246,14 @@ class _Scan:
             for gtid in body.gtids:
                 previous.add(mariadb_gtid(gtid.domain_id, gtid.server_id, gtid.sequence_number))
         self._report.previous_gtids = previous
+
+
+def _end_of(block: Block, error: BinlogError) -> int | None:
+    """Where the event ends that cannot be used; None if it is the one behind a missing event."""
+    if isinstance(error, FramingError):
+        return None
+    row = int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
+    return int(block.end_positions[row])
 
 
 def _count_commits(block: Block) -> int:
