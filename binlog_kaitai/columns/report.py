@@ -21,7 +21,7 @@ _UUID_LENGTH = 36
 
 
 class Lost(NamedTuple):
-    """Bytes of a log, from offset to offset, in which no event is whole, and why; none where one is missing."""
+    """Bytes of a log in which no event is whole, by offsets, and why; none where an event is missing."""
 
     start: int
     end: int
