@@ -99,8 +99,8 @@ class _Scan:
             reason = found.reason if found else "the event does not end where its header says"
             skipped = following.position - reader.position
             reason += f"; the next whole event is {skipped} bytes on, at {following.position}"
-            error = FramingError(reason, file=report.file, position=reader.position)
-            report.add(error, following.position)
+            lie = FramingError(reason, file=report.file, position=reader.position)
+            report.add(lie, following.position)
         elif found is not None:
             report.add(found, TO_THE_END)
         elif reader.tail is not None:
