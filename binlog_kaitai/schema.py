@@ -45,6 +45,8 @@ class ColumnDefinition(Protocol):
     def is_primary_key(self) -> bool | None: ...
     @property
     def is_visible(self) -> bool | None: ...
+    @property
+    def is_generated(self) -> bool | None: ...
 
 
 class TableDefinition(Protocol):
@@ -96,6 +98,8 @@ class Column:
         Number of the kind of shape, 0 for any.
     type_name : str or None
         The SQL type as DDL has it, such as ``"int unsigned"`` or ``"uuid"``.
+    is_generated : bool or None
+        Whether the server makes the values, so that no statement can give them; only DDL tells.
     """
 
     index: int
@@ -120,6 +124,7 @@ class Column:
     geometry_type: int | None
     vector_dimensions: int | None
     type_name: str | None
+    is_generated: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -237,6 +242,7 @@ def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: Name
         geometry_type=found.geometry_type,
         vector_dimensions=found.vector_dimensions,
         type_name=known.type_name if known else None,
+        is_generated=known.is_generated if known else None,
     )
 
 

@@ -43,6 +43,7 @@ class OracleColumn:
     is_hexed: bool
     is_primary_key: bool | None = None
     is_visible: bool | None = None
+    is_generated: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ class Defined:
     members: tuple[str, ...] | None = None
     is_primary_key: bool | None = None
     is_visible: bool | None = None
+    is_generated: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,8 @@ class RowsPage:
         Of each event of the block.
     first_numbers : int64 array
         Of each event in `images`, the number of its first row.
+    wanted : bool array
+        Which events of the block the filters take, as far as header and GTID tell.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class RowsPage:
         gtids: Column,
         commit_times: Any,
         first_numbers: Any,
+        wanted: Any,
     ) -> None:
         self.block = block
         self.images = images
@@ -62,6 +65,7 @@ class RowsPage:
         self.gtids = gtids
         self.commit_times = commit_times
         self.first_numbers = first_numbers
+        self.wanted = wanted
 
     def event(self, index: int) -> Event:
         """One of the events of `images` as the reader gives it."""
@@ -123,6 +127,8 @@ class RowsPages:
         Definitions of tables, as mysqldump writes them.
     verify_checksums
         Raise on an event whose CRC32 does not fit, after everything before it.
+    every_block
+        Give a page for blocks without wanted rows events as well.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
 
@@ -140,6 +146,7 @@ class RowsPages:
         ddl: str | None = None,
         verify_checksums: bool = True,
         block_size: int = BLOCK_SIZE,
+        every_block: bool = False,
         progress: Callable[[Source, int], object] = lambda source, position: None,
     ) -> None:
         self.sources = resolve(source)
@@ -148,6 +155,7 @@ class RowsPages:
         self._ddl = ddl
         self._verify_checksums = verify_checksums
         self._block_size = block_size
+        self._every_block = every_block
         self._progress = progress
 
     def __iter__(self) -> Iterator[RowsPage]:
@@ -197,8 +205,8 @@ class RowsPages:
         chosen = np.flatnonzero(wanted[images.rows])
         if selection.has_names:
             chosen = self._by_name(images, chosen)
-        if len(chosen):
-            yield RowsPage(block, images, chosen, pool, column, times, first_numbers)
+        if len(chosen) or self._every_block:
+            yield RowsPage(block, images, chosen, pool, column, times, first_numbers, wanted)
         if failures:
             raise failures[min(failures)]
 
