@@ -18,6 +18,7 @@ from binlog_kaitai.grammar import (
     parse_event,
     rows_table_id,
 )
+from binlog_kaitai.pieces import Pieces
 
 #: A statement of MySQL locks fewer tables than this by far; the bound is for hostile logs.
 MAX_TABLE_MAPS = 16_384
@@ -46,6 +47,8 @@ class Context:
         What follows cannot be read: MariaDB encrypted it.
     table_maps : dict
         Body of the newest table map event by table id.
+    pieces : Pieces
+        Of a rows event that comes in several events, those that were there.
     """
 
     def __init__(self, binlog_version: int) -> None:
@@ -54,6 +57,7 @@ class Context:
         self.is_relay_log = False
         self.has_exact_positions = False
         self.table_maps: dict[int, TableMapEvent] = {}
+        self.pieces = Pieces()
         self._described = False
         self.is_encrypted = False
 

@@ -1,8 +1,8 @@
 """The reader: one event at a time, everything in it, by the grammar.
 
 ``open`` gives a :class:`LogReader`; iterating it gives an :class:`Event` for every event of every file, and
-for each event inside a compressed transaction right after the payload event that holds it. Framing and
-checksums are checked as the events come; a body is parsed when it is first looked at.
+for each event inside a compressed transaction right after the payload event that holds it; a rows event that
+MariaDB wrote in pieces comes right after its last piece. Framing and checksums are checked as the events come; a body is parsed when it is first looked at.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from binlog_kaitai.grammar import (
     Header,
     TableMapEvent,
     parse_event,
+    read_header,
 )
 from binlog_kaitai.payload import read_payload
 from binlog_kaitai.row_numbers import RowNumbers
@@ -52,9 +53,10 @@ class Event:
         Name of its source.
     position, end_position : int
         Where it begins and ends in the file, in bytes, past 4 GiB too. For an event inside a transaction
-        payload, those of the payload event.
+        payload, those of the payload event; for a rows event made of pieces, those of the last piece.
     payload_index : int or None
-        Its number inside its transaction payload, from 0; None for an event of the file itself.
+        Its number inside its transaction payload, from 0; 0 for a rows event made of pieces; None for an
+        event of the file itself.
     type_code : int
         As its header has it.
     type : str
@@ -245,6 +247,7 @@ class LogReader(AbstractContextManager["LogReader"]):
                 yield event
                 if event.type_code == EventType.transaction_payload_event:
                     yield from self._read_payload(event, context, transactions)
+                yield from _read_pieces(event, context)
             position = framer.position
             self.ends.append(judge_end(name, framer.tail, context))
         except BinlogError as error:
@@ -293,6 +296,25 @@ def _rows_inside(outer: Event, layout: Format) -> Iterator[Event]:
     return (event for event in inside if event.row_numbers is not None)
 
 
+def _read_pieces(event: Event, context: Context) -> Iterator[Event]:
+    """The rows event whose last piece this is."""
+    try:
+        if event.type_code != EventType.partial_row_data_event:
+            context.pieces.interrupt()
+            return
+        raw = context.pieces.take(event.body, context.layout)
+        if raw is None:
+            return
+        header = read_header(raw, context.layout.binlog_version)
+        table_map = context.table_map_of(raw, header.type_code)
+        frame = Frame(event.position, header, raw)
+        whole = Event(event.file, frame, context.layout.without_checksums(), table_map)
+        whole.end_position, whole.payload_index, whole.gtid = event.end_position, 0, event.gtid
+    except BinlogError as error:
+        raise event.locate(error) from error.__cause__
+    yield whole
+
+
 def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
     """``"ok"``, ``"bad"`` or ``"none"``, by the format in force, or the event's own if it describes one.
 
@@ -319,6 +341,8 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
         A closed file ends inside an event.
     FramingError
         A file in use ends inside an event whose header contradicts itself.
+    GrammarError
+        A closed file ends between the pieces of a rows event.
     """
     if context.is_in_use:
         if tail.header is not None and context.has_exact_positions:
@@ -327,6 +351,10 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
     if tail.kind is not TailKind.NOTHING:
         reason = f"ends inside an event; behind its last whole one: {tail.size} bytes, {tail.kind.value}"
         raise TruncatedError(reason, file=file, position=tail.position)
+    try:
+        context.pieces.finish()
+    except BinlogError as error:
+        raise error.at(file=file, position=tail.position) from None
     return End(file, EndKind.CLEAN, tail.position, 0)
 
 

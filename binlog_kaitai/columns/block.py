@@ -21,6 +21,7 @@ from binlog_kaitai.grammar import (
     header_length,
     read_header,
 )
+from binlog_kaitai.pieces import Pieces
 from binlog_kaitai.reader import Event
 
 
@@ -58,6 +59,8 @@ class Block:
         The format that the events are in.
     is_special : bool
         The one event changes the format behind it.
+    pieces : Pieces or None
+        What the log has had of a rows event in pieces, for who goes through the blocks.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class Block:
         self.starts, self.sizes, self.codes, self.checksums = frames
         self.layout = layout
         self.is_special = is_special
+        self.pieces: Pieces | None = None
         self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
         self._rows: dict[int, Any] = {}
@@ -148,6 +152,7 @@ class Block:
         part = Block(
             self.file, self.data, 0, self.frames.part(begin, end), self.layout, is_special=self.is_special
         )
+        part.pieces = self.pieces
         part.positions = self.positions[begin:end]
         part.end_positions = self.end_positions[begin:end]
         return part

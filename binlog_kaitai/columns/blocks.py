@@ -169,6 +169,7 @@ class BlockReader:
         frames = Frames(*(np.concatenate(values) for values in zip(*found, strict=True)))
         data = self._buffer[: self._scanned]
         block = Block(self.name, data, self.position - self._at, frames, self.context.layout)
+        block.pieces = self.context.pieces
         self._leave_behind()
         return block
 
@@ -183,6 +184,7 @@ class BlockReader:
         frames, end, _ = find_events(self._buffer, self._at, self._end, layout, nothing, room=1)
         position = self.position - self._at
         block = Block(self.name, self._buffer[:end], position, frames, layout, is_special=True)
+        block.pieces = self.context.pieces
         header = block.fixed_header(0)
         kind = layout.effective_type(header.type_code)
         try:

@@ -1,4 +1,5 @@
 """Transaction payloads opened: the events inside take their place right behind the event that holds them.
+So does a rows event that comes in pieces, behind the last of them.
 
 Small payloads are put into the block that they lie in, so that a log of many small compressed transactions
 is as much a log of columns as any other. A large one is a series of blocks of its own.
@@ -25,14 +26,15 @@ _ROOM = 16 << 20
 
 
 def expand(block: Block) -> Iterator[Block]:
-    """The block with the events inside its payloads.
+    """The block with the events inside its payloads, and with those that pieces make up.
 
     Raises
     ------
     BinlogError
-        A payload cannot be unpacked, or its events cannot be framed; after all that comes before.
+        A payload cannot be unpacked, or its events cannot be framed, or pieces do not follow each other;
+        after all that comes before.
     """
-    rows = block.rows_of(EventType.transaction_payload_event)
+    rows = _rows_to_open(block)
     if not len(rows):
         yield block
         return
@@ -40,22 +42,56 @@ def expand(block: Block) -> Iterator[Block]:
     inner: list[tuple[int, Block]] = []
     for row in rows.tolist():
         try:
-            body: Any = block.event(row).body
-            small = _small_payload(block, body) if declared_size(body) <= _SMALL else None
+            small, large = _opened(block, row)
         except BinlogError as error:
             yield _merge(block, begin, row + 1, inner)
             raise error from error.__cause__
         if small is not None:
             inner.append((row, small))
             room -= len(small.data)
-            if room > 0:
-                continue
+        if large is None and room > 0:
+            continue
         yield _merge(block, begin, row + 1, inner)
-        if small is None:
-            yield from _large_payload(block, row, body)
+        if large is not None:
+            yield from large
         begin, room, inner = row + 1, _ROOM, []
     if begin < len(block):
         yield _merge(block, begin, len(block), inner)
+
+
+def _rows_to_open(block: Block) -> Any:
+    """Payloads, pieces of rows events, and events that stand where a piece should."""
+    rows = block.rows_of(EventType.transaction_payload_event)
+    is_open = block.pieces is not None and block.pieces.is_open
+    if not is_open and EventType.partial_row_data_event not in block.counts:
+        return rows
+    pieces = block.rows_of(EventType.partial_row_data_event)
+    places = np.unique(np.concatenate((rows, pieces, pieces + 1, [0])))
+    return places[places < len(block)]
+
+
+def _opened(block: Block, row: int) -> tuple[Block | None, Iterator[Block] | None]:
+    """What to put in behind an event: a block for the same array, or blocks of their own, or neither."""
+    pieces, kind = block.pieces, int(block.types[row])
+    if kind == EventType.partial_row_data_event and pieces is not None:
+        event = block.event(row)
+        try:
+            raw = pieces.take(event.body, block.layout)
+        except BinlogError as error:
+            raise event.locate(error) from error.__cause__
+        whole = None if raw is None else frame_all(block.file, raw, block.layout.without_checksums())
+        is_small = whole is None or len(whole.data) <= _SMALL
+        return (whole, None) if whole is None or is_small else (None, iter([whole.moved_to(block, row)]))
+    if pieces is not None and pieces.is_open:
+        try:
+            pieces.interrupt()
+        except BinlogError as error:
+            raise block.event(row).locate(error) from None
+    if kind != EventType.transaction_payload_event:
+        return None, None
+    body: Any = block.event(row).body
+    small = _small_payload(block, body) if declared_size(body) <= _SMALL else None
+    return small, None if small is not None else _large_payload(block, row, body)
 
 
 def _small_payload(block: Block, body: Any) -> Block | None:

@@ -5,12 +5,13 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class PartialRowDataEvent(KaitaiStruct):
-    """A piece of a rows event that is too long to be sent whole. The pieces stand one behind the other;
-    their data, joined, is the rows event with its header. MariaDB 12.3.
+    """A piece of a rows event that is longer than `binlog_row_event_fragment_threshold`. The pieces stand
+    one behind the other; their data, joined, is the rows event from its header on, without a checksum
+    of its own. MariaDB 12.3.
 
-    Descriptions of the event disagree on which of the two leading numbers is the piece's own and
-    which is the number of pieces. Since a piece's own number cannot be the greater, the instances
-    are right either way.
+    The comments of the server's source put the piece's own number first, MariaDB's documentation puts
+    the number of pieces first. Since a piece's own number cannot be the greater, the instances are
+    right either way.
 
     See sql/log_event.h (MariaDB), Partial_rows_log_event
     """
