@@ -1,9 +1,9 @@
-"""Rows events that MariaDB (12.3 and later) writes in pieces, since they are too long for a packet, joined again.
+"""Rows events that MariaDB (since 12.3) writes in pieces, being too long for a packet, joined again.
 
 Rules
 -----
-1. The pieces of one event follow each other, numbered from 1; anything else is damage. They hold the event from
-   its header on, without a checksum of its own.
+1. The pieces of one event follow each other, numbered from 1; anything else is damage. They hold the event
+   from its header on, without a checksum of its own.
 2. Memory is taken for what was read, never for what a piece says of the whole.
 3. The joined event stands where its last piece does.
 """
