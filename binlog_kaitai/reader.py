@@ -2,7 +2,7 @@
 
 ``open`` gives a :class:`LogReader`; iterating it gives an :class:`Event` for every event of every file, and
 for each event inside a compressed transaction right after the payload event that holds it; a rows event that
-MariaDB wrote in pieces comes right after its last piece. Framing and checksums are checked as the events come;
+MariaDB wrote in pieces comes right after its last piece. Framing and checksums are checked as events come;
 a body is parsed when it is first looked at.
 """
 

@@ -18,10 +18,10 @@ _HEAD = '''\
 MEANINGS: dict[str, dict[str, str]] = {
 '''
 
-_BITS_HEAD = '''
+_BITS_HEAD = """
 #: The fields that do not fill bytes, with their bits.
 BITS: dict[str, dict[str, int]] = {
-'''
+"""
 
 
 def render(grammar: Grammar) -> str:
