@@ -124,7 +124,8 @@ class Block:
     def rows_of(self, kind: int) -> Any:
         """Which events are of a type, int64, in the order of the block."""
         if kind not in self._rows:
-            self._rows[kind] = np.flatnonzero(self.types == kind)
+            is_there = kind in self.counts
+            self._rows[kind] = np.flatnonzero(self.types == kind) if is_there else np.zeros(0, dtype=np.int64)
         return self._rows[kind]
 
     def body(self, kind: int) -> Gathered:

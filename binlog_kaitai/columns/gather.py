@@ -50,6 +50,16 @@ class _Operations:
         return np.where(condition, yes, no)
 
 
+def _one_for_all(values: Any) -> Any:
+    """The value of all events where they have the same: so places stay plain numbers, which cost nothing."""
+    if isinstance(values, np.ndarray) and len(values):
+        first = values[0]
+        if values.dtype == np.bool_:
+            return bool(first) if (values.all() if first else not values.any()) else values
+        return int(first) if values.dtype.kind in "iu" and (values == first).all() else values
+    return values
+
+
 class Gathered:
     """Columns of `len(starts)` events of one type.
 
@@ -90,7 +100,7 @@ class Gathered:
     def _locate(self) -> None:
         fields: tuple[Any, ...] = self.layout.fields
         for field in fields:
-            condition = True if field.condition is None else field.condition(_Operations, self)
+            condition = True if field.condition is None else _one_for_all(field.condition(_Operations, self))
             self._conditions[field.path] = condition
             kind = type(field).__name__
             if kind == "Number":
@@ -101,6 +111,8 @@ class Gathered:
             elif kind == "Run":
                 self._places[field.path] = self.pos
                 length = self.size - self.pos if field.size is None else field.size(_Operations, self)
+                if field.size is not None:
+                    length = _one_for_all(length)
                 self._lengths[field.path] = length
                 self._require(condition, length >= 0)
                 self._move(condition, length)
