@@ -92,7 +92,7 @@ def _batches_of(page: Page, rows: Any) -> Iterator[pa.RecordBatch]:
         pa.array(block.sizes[rows]),
         pa.array(header.numbers("flags")[rows].astype(np.int32)),
         _texts(page.statuses[rows], list(checksums.STATUSES)),
-        _gtids(page.gtids, page.pool, rows),
+        gtid_texts(page.gtids, page.pool, rows),
         _strings(lines, np.concatenate(([0], ends))),
     ]
     yield pa.RecordBatch.from_arrays(columns, schema=EVENTS_SCHEMA)
@@ -106,7 +106,8 @@ def _texts(codes: Any, texts: list[str]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int16)), pa.array(texts)).cast(pa.string())
 
 
-def _gtids(gtids: Column, pool: Pool, rows: Any) -> pa.Array:
+def gtid_texts(gtids: Column, pool: Pool, rows: Any) -> pa.Array:
+    """The GTIDs of some events without the quotes of their JSON text; null for none."""
     """The GTIDs without the quotes of their JSON text; all lie in the pool."""
     starts, lengths = -gtids.first[rows] - 1, gtids.second[rows]
     valid = (starts != pool.null[0]) | (lengths != pool.null[1])

@@ -19,12 +19,15 @@ class Selection:
     ----------
     is_over : bool
         A stop position or time has been reached: nothing behind it is wanted.
+    limit : int
+        In the last block, the number of the first event at or behind a stop; else that of its events.
     has_names : bool
         Events are chosen by schema or table, too, see `takes_names`; that needs their bodies.
     """
 
     def __init__(self, filters: Filters, *, is_first: bool, is_last: bool) -> None:
         self.is_over = False
+        self.limit = 0
         self.has_names = bool(filters.databases or filters.tables)
         self.takes_names = filters.takes_names
         self._filters = filters
@@ -35,6 +38,7 @@ class Selection:
         """Whether each event is wanted as far as header and GTID tell, as a bool array."""
         filters, header = self._filters, block.header
         wanted = np.ones(len(block), dtype=np.bool_)
+        self.limit = 0 if self.is_over else len(block)
         if self.is_over or not filters:
             return wanted & (not self.is_over)
         stop = np.zeros(len(block), dtype=np.bool_)
@@ -44,7 +48,8 @@ class Selection:
             stop |= header["timestamp"] >= filters.stop_timestamp
         if stop.any():
             self.is_over = True
-            wanted[np.flatnonzero(stop)[0] :] = False
+            self.limit = int(np.argmax(stop))
+            wanted[self.limit :] = False
         if self._start is not None:
             wanted &= block.positions >= self._start
         if filters.start_timestamp is not None:

@@ -45,6 +45,8 @@ class RowsPage:
         Of each event in `images`, the number of its first row.
     wanted : bool array
         Which events of the block the filters take, as far as header and GTID tell.
+    limit : int
+        Number of the first event of the block at or behind a stop, or damage; else the number of its events.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class RowsPage:
         commit_times: Any,
         first_numbers: Any,
         wanted: Any,
+        limit: int,
     ) -> None:
         self.block = block
         self.images = images
@@ -66,6 +69,7 @@ class RowsPage:
         self.commit_times = commit_times
         self.first_numbers = first_numbers
         self.wanted = wanted
+        self.limit = limit
 
     def event(self, index: int) -> Event:
         """One of the events of `images` as the reader gives it."""
@@ -200,13 +204,13 @@ class RowsPages:
         images = Images(block, state.tables)
         first_numbers = state.numbers.first(images)
         wanted = selection.of(block, column, pool)
-        if failures:
-            wanted[min(failures) :] = False
+        limit = min([selection.limit, *failures])
+        wanted[limit:] = False
         chosen = np.flatnonzero(wanted[images.rows])
         if selection.has_names:
             chosen = self._by_name(images, chosen)
         if len(chosen) or self._every_block:
-            yield RowsPage(block, images, chosen, pool, column, times, first_numbers, wanted)
+            yield RowsPage(block, images, chosen, pool, column, times, first_numbers, wanted, limit)
         if failures:
             raise failures[min(failures)]
 
