@@ -58,6 +58,8 @@ def app() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the tool and exit."""
+    # Nothing here multiplies matrices: the threads that NumPy starts for that would be waited for.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ENCODING_ERRORS)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernels import NONE
+from binlog_kaitai.columns.kernels import NONE, read_numbers
 from binlog_kaitai.framing import Frame
 from binlog_kaitai.grammar import (
     BODIES,
@@ -147,6 +147,13 @@ class Block:
         code = int(self.codes[np.argmax(self.types == kind)])
         place = _place(self.layout, kind, code, path)
         return None if place is None else self.header_length + place
+
+    def numbers_at(self, rows: Any, offset: int, width: int) -> Any:
+        """Little-endian numbers of `width` bytes, `offset` bytes into some events, uint64."""
+        places = self.starts[rows] + offset
+        out = np.empty(len(places), dtype=np.uint64)
+        read_numbers.for_work(len(places))(self.data, places, width, False, out)
+        return out
 
     def part(self, begin: int, end: int) -> Block:
         """Some of the events, in the same array."""

@@ -21,13 +21,13 @@ import numpy as np
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.ahead import ahead, is_regular_file
 from binlog_kaitai.columns.block import Block, Frames
-from binlog_kaitai.columns.kernels import IMPOSSIBLE, MORE, SPECIAL, frame
+from binlog_kaitai.columns.compile import note_work
+from binlog_kaitai.columns.kernels import IMPOSSIBLE, MORE, NONE, PENDING, SPECIAL, frame
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Framer, Tail, read_start
 from binlog_kaitai.grammar import (
-    CHECKSUM_SIZE,
     EventType,
     Format,
     header_length,
@@ -42,6 +42,9 @@ _READ_AHEAD_FROM = 16 << 20
 
 #: As much is read and framed at once, in bytes.
 _STEP = 1 << 20
+
+#: Where events are longer, in bytes, finding them is little work for their number of bytes.
+_SMALL = 1000
 
 #: More events than this are divided into several blocks, so that their columns stay small.
 _MAX_EVENTS = 1 << 17
@@ -62,8 +65,8 @@ class BlockReader:
         Offset of the event in the file.
     ahead
         Bytes already taken from the stream.
-    shares_checks
-        Leave most of the checksums to the consumer (`checksums.check`), where both work at the same time.
+    leaves_checks
+        Leave the checksums to the consumer, who may ask for them (`checksums.check`).
 
     Attributes
     ----------
@@ -88,12 +91,10 @@ class BlockReader:
         ahead: bytes = b"",
         block_size: int = BLOCK_SIZE,
         max_event_size: int = 1 << 32,
-        shares_checks: bool = False,
+        leaves_checks: bool = False,
     ) -> None:
         self.name = name
-        self._shares_checks = shares_checks
-        self._is_ahead = False
-        self._steps = 0
+        self._leaves_checks = leaves_checks
         self.context = context
         self.position = position  # offset in the file of the next event
         self.tail: Tail | None = None
@@ -108,7 +109,7 @@ class BlockReader:
 
     @classmethod
     def of_file(
-        cls, stream: BinaryIO, name: str, *, block_size: int = BLOCK_SIZE, shares_checks: bool = False
+        cls, stream: BinaryIO, name: str, *, block_size: int = BLOCK_SIZE, leaves_checks: bool = False
     ) -> BlockReader:
         """The blocks of a whole file, from its magic on."""
         version, ahead = read_start(stream)
@@ -119,7 +120,7 @@ class BlockReader:
             name=name,
             ahead=ahead,
             block_size=block_size,
-            shares_checks=shares_checks,
+            leaves_checks=leaves_checks,
         )
 
     def __iter__(self) -> Iterator[Block]:
@@ -127,7 +128,6 @@ class BlockReader:
         for block in blocks:
             yield block
             if self.position >= _READ_AHEAD_FROM and is_regular_file(self._stream):
-                self._is_ahead = True
                 break
         yield from ahead(blocks)
 
@@ -149,8 +149,6 @@ class BlockReader:
                 return
 
     def _find(self, room: int) -> tuple[Frames, int]:
-        self._steps += 1
-        is_shared = self._is_ahead and self._shares_checks
         frames, self._scanned, why = find_events(
             self._buffer,
             self._scanned,
@@ -159,9 +157,7 @@ class BlockReader:
             self._special,
             room=room,
             max_event_size=self._max_event_size,
-            # zlib takes and gives back the interpreter's lock for each event: that is for one side alone.
-            check_small=not is_shared or self._steps % 3 == 0,
-            check_large=not is_shared,
+            leaves_checks=self._leaves_checks,
         )
         return frames, why
 
@@ -239,24 +235,23 @@ def find_events(
     *,
     room: int,
     max_event_size: int = 1 << 32,
-    check_small: bool = True,
-    check_large: bool = True,
+    leaves_checks: bool = False,
 ) -> tuple[Frames, int, int]:
     """The events in `data[at:end]`, the place behind them, and why there are no more: see `kernels`."""
     length = header_length(layout.binlog_version)
     room = min(room, (end - at) // length + 1)
-    frames = Frames(*(np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.uint8)))
-    find = frame.for_work(end - at)
-    # As plain Python the kernel is slower at checksums than zlib on any event.
-    check_below = checksums.LARGE if check_small and find is not frame.plain else 0
-    checksum_size = CHECKSUM_SIZE if layout.is_checksummed else 0
-    places = _header_places()
-    limits = checksums.table(), checksum_size, check_below
-    count, end, why = find(data, at, end, length, *places, special, max_event_size, *limits, *frames)
-    found = frames.part(0, count)
-    if check_large:
+    starts, sizes, codes = (np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8))
+    find = frame.for_work(0)
+    count, behind, why = find(
+        data, at, end, length, *_header_places(), special, max_event_size, starts, sizes, codes
+    )
+    # Large events are found as fast without Numba; small ones call for it by their bytes.
+    note_work(4 * count if behind - at > _SMALL * count else behind - at)
+    state = PENDING if layout.is_checksummed else NONE
+    found = Frames(starts[:count], sizes[:count], codes[:count], np.full(count, state, dtype=np.uint8))
+    if not leaves_checks:
         checksums.settle(data, found)
-    return found, int(end), why
+    return found, int(behind), why
 
 
 @cache

@@ -25,10 +25,13 @@ class Kernel:
     ----------
     plain : callable
         The function as written.
+    uncompiled : callable
+        What to run for little work: the same, or a function of the same meaning that is faster uncompiled.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], uncompiled: Callable[..., Any] | None = None) -> None:
         self.plain = function
+        self.uncompiled = uncompiled or function
         self._compiled: Callable[..., Any] | None = None
 
     @property
@@ -44,16 +47,27 @@ class Kernel:
         _work_done += size
         if self._compiled is not None or _work_done >= COMPILE_FROM or "numba" in sys.modules:
             return self.compiled
-        return self.plain
+        return self.uncompiled
 
     def __call__(self, *arguments: Any) -> Any:
         # Kernels call each other by this; the compiled ones find compiled ones.
         return self.plain(*arguments)
 
 
+def note_work(size: int) -> None:
+    """Count bytes of work done otherwise, which the next call of `for_work` takes into account."""
+    global _work_done
+    _work_done += size
+
+
 def kernel(function: Callable[..., Any]) -> Kernel:
     """Make a kernel of a function that uses arrays, numbers and kernels of the same module only."""
     return Kernel(function)
+
+
+def kernel_or(uncompiled: Callable[..., Any]) -> Callable[[Callable[..., Any]], Kernel]:
+    """Make a kernel that has a function of the same meaning beside it, for work that is not worth Numba."""
+    return lambda function: Kernel(function, uncompiled)
 
 
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:

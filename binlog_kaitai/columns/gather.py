@@ -153,13 +153,24 @@ class Gathered:
 
     def _read_number(self, places: Any, dtype: str) -> Any:
         width, kind = int(dtype[-1]), dtype[-2]
-        raw = np.empty(len(places), dtype=np.uint64)
-        read_numbers.for_work(len(places) * width)(self._data, places, width, dtype[0] == ">", raw)
+        raw = self._read_raw(places, width, is_big_endian=dtype[0] == ">")
         if kind == "f":
             return raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
         values = raw.view(np.int64)
         unused = 64 - 8 * width
         return (values << unused) >> unused if kind == "i" and unused else values
+
+    def _read_raw(self, places: Any, width: int, *, is_big_endian: bool) -> Any:
+        raw = np.empty(len(places), dtype=np.uint64)
+        read_numbers.for_work(len(places))(self._data, places, width, is_big_endian, raw)
+        return raw
+
+    def halves(self, path: str) -> tuple[Any, Any]:
+        """The two big-endian numbers that a run of 16 bytes of every event is, uint64; 0 where absent."""
+        starts, lengths = self.ranges(path)
+        starts = np.where(lengths == 16, starts, -16)
+        high, low = (self._read_raw(starts + place, 8, is_big_endian=True) for place in (0, 8))
+        return high, low
 
     def length(self, path: str) -> Any:
         """Length of a run of bytes of every event."""

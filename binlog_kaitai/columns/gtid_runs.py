@@ -9,7 +9,6 @@ import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.kernels import follow_numbers
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.gtids import GtidSet
@@ -18,19 +17,24 @@ from binlog_kaitai.transactions import mysql_gtid
 
 def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
     """Add what the GTID events of one type state; events that cannot be read add nothing."""
+    rows = block.rows_of(kind)
     if kind == EventType.gtid_log_event:
         uuid, number = block.offset(kind, "uuid"), block.offset(kind, "gno")
         if uuid is not None and number is not None:
-            _add_runs(gtids, block, kind, (uuid, uuid + 8, number), (8, 8, 8), _mysql_source)
+            rows = rows[block.sizes[rows] >= number + 8]
+            source = block.numbers_at(rows, uuid, 8), block.numbers_at(rows, uuid + 8, 8)
+            _add_runs(gtids, source, block.numbers_at(rows, number, 8), _mysql_source)
             return
     if kind == EventType.gtid_event:
         domain, number = block.offset(kind, "domain_id"), block.offset(kind, "sequence_number")
         if domain is not None and number is not None:
-            places = domain, header_offset("server_id"), number
-            _add_runs(gtids, block, kind, places, (4, 4, 8), "{}-{}".format)
+            rows = rows[block.sizes[rows] >= max(domain + 4, number + 8)]
+            server = block.numbers_at(rows, header_offset("server_id"), 4)
+            source = block.numbers_at(rows, domain, 4), server
+            _add_runs(gtids, source, block.numbers_at(rows, number, 8), "{}-{}".format)
             return
     if kind != EventType.anonymous_gtid_log_event:
-        _add_one_by_one(gtids, block, kind)
+        _add_one_by_one(gtids, block, rows)
 
 
 def _mysql_source(high: int, low: int) -> str:
@@ -38,25 +42,21 @@ def _mysql_source(high: int, low: int) -> str:
     return mysql_gtid(uuid, 0)[: -len(":0")]
 
 
-def _add_runs(
-    gtids: GtidSet,
-    block: Block,
-    kind: int,
-    places: tuple[int, int, int],
-    widths: tuple[int, int, int],
-    name: Callable[[int, int], str],
-) -> None:
-    runs = np.empty((block.counts[kind], 4), dtype=np.uint64)
-    code = int(block.codes[np.argmax(block.types == kind)])
-    follow = follow_numbers.for_work(8 * len(block))
-    count = follow(
-        block.data, block.starts, block.sizes, block.codes, code, np.array(places), np.array(widths), runs
-    )
-    found = runs[:count]
-    for high, low in np.unique(found[:, :2], axis=0).tolist():
-        of_source = found[(found[:, 0] == high) & (found[:, 1] == low), 2:]
-        for first, last in _merged(of_source):
-            gtids.add_range(name(high, low), first, last + 1)
+def _add_runs(gtids: GtidSet, source: tuple[Any, Any], numbers: Any, name: Callable[[int, int], str]) -> None:
+    """Add the GTIDs of many events, of which mostly one follows the other."""
+    if not len(numbers):
+        return
+    high, low = source
+    follows = numbers[1:] == numbers[:-1] + np.uint64(1)
+    follows &= (high[1:] == high[:-1]) & (low[1:] == low[:-1])
+    begins = np.concatenate(([0], np.flatnonzero(~follows) + 1))
+    runs = np.stack((numbers[begins], np.append(numbers[begins[1:] - 1], numbers[-1:])), axis=1)
+    of_source: dict[tuple[int, int], list[int]] = {}
+    for index, pair in enumerate(zip(high[begins].tolist(), low[begins].tolist(), strict=True)):
+        of_source.setdefault(pair, []).append(index)
+    for (first, second), chosen in of_source.items():
+        for start, last in _merged(runs[chosen]):
+            gtids.add_range(name(first, second), start, last + 1)
 
 
 def _merged(runs: Any) -> list[tuple[int, int]]:
@@ -71,8 +71,8 @@ def _merged(runs: Any) -> list[tuple[int, int]]:
     return list(zip(runs[begins, 0].tolist(), reached[ends].tolist(), strict=True))
 
 
-def _add_one_by_one(gtids: GtidSet, block: Block, kind: int) -> None:
-    for row in block.rows_of(kind).tolist():
+def _add_one_by_one(gtids: GtidSet, block: Block, rows: Any) -> None:
+    for row in rows.tolist():
         try:
             text = gtid_text(block.event(row).parsed)
         except BinlogError:

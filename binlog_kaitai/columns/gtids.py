@@ -12,7 +12,6 @@ import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.kernels import read_numbers
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.errors import BinlogError
@@ -66,7 +65,7 @@ def _texts(
     fits = body.fits
     program: Program | None = None
     if kind == EventType.gtid_log_event and "uuid" in body and "gno" in body:
-        program = _mysql(block, body, pool)
+        program = _mysql(body, pool)
     elif kind == EventType.gtid_event and "domain_id" in body and "sequence_number" in body:
         program = _mariadb(block, rows, body, pool)
     elif kind != EventType.anonymous_gtid_log_event:
@@ -87,15 +86,11 @@ def _texts(
     return first, second
 
 
-def uuids_of(block: Block, body: Any) -> tuple[list[bytes], Any]:
+def uuids_of(body: Any) -> tuple[list[bytes], Any]:
     """The distinct UUIDs of GTID events, and for each event the number of its own among them."""
-    starts, _ = body.ranges("uuid")
-    halves = np.empty((2, len(starts)), dtype=np.uint64)
-    read = read_numbers.for_work(16 * len(starts))
-    read(block.data, starts, 8, True, halves[0])
-    read(block.data, starts + 8, 8, True, halves[1])
+    halves = np.stack(body.halves("uuid"))
     if (halves == halves[:, :1]).all():
-        distinct, codes = halves[:, :1].T, np.zeros(len(starts), dtype=np.int64)
+        distinct, codes = halves[:, :1].T, np.zeros(halves.shape[1], dtype=np.int64)
     else:
         distinct, codes = np.unique(halves.T, axis=0, return_inverse=True)
     return [
@@ -103,8 +98,8 @@ def uuids_of(block: Block, body: Any) -> tuple[list[bytes], Any]:
     ], codes.reshape(-1)
 
 
-def _mysql(block: Block, body: Any, pool: Pool) -> Program:
-    uuids, codes = uuids_of(block, body)
+def _mysql(body: Any, pool: Pool) -> Program:
+    uuids, codes = uuids_of(body)
     texts = [b'"' + mysql_gtid(uuid, 0)[:-1].encode() for uuid in uuids]
     program = Program(pool).column(pool.choice(codes, texts))
     return program.column(pool.numbers(body.numbers("gno"))).text('"')

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.kernels import NONE
+from binlog_kaitai.columns.kernels import NONE, hash_ranges
 from binlog_kaitai.columns.rows.groups import group_ranges
-from binlog_kaitai.columns.rows.walk import hash_ranges
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import BODIES, CHECKSUM_SIZE, UNKNOWN_BODY, EventType
 
@@ -91,7 +90,7 @@ def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
 
 def _groups(data: Any, starts: Any, ends: Any) -> Any:
     """For each range the number of the first one with the same bytes."""
-    if hash_ranges.for_work(int((ends - starts).sum())) is not hash_ranges.plain:
+    if hash_ranges.for_work(4 * len(starts)) is not hash_ranges.plain:
         return group_ranges(data, starts, ends)
     numbers: dict[bytes, int] = {}
     pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))

@@ -8,9 +8,11 @@ import random
 import numpy as np
 
 from binlog_kaitai.columns.blocks import frame_all
+from binlog_kaitai.columns.gtid_runs import add_gtids
 from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.lines import Pool
 from binlog_kaitai.grammar import EventType, Format
+from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import GtidTracker, mariadb_gtid
 from tests.columns.support import blocks
 from tests.corpus_files import case
@@ -51,3 +53,19 @@ def test_columns_follow_the_rule() -> None:
         found = [json.loads(pool.read(place, length)) for place, length in places]
         own = [mariadb_gtid(0, 7, index + 1) for index in range(len(kinds))]
         assert found == [tracker.step(kind, own[index]) for index, kind in enumerate(kinds)]
+
+
+def test_runs_of_gtids() -> None:
+    """The set of a block: any order, several domains, an event too short for its number."""
+    layout = format_of_mariadb()
+    numbers = [(0, 1), (0, 2), (1, 7), (0, 3), (1, 8), (1, 6), (0, 9), (0, 1)]
+    events = [bytearray(event(EventType.gtid_event, number)) for _, number in numbers]
+    for raw, (domain, _) in zip(events, numbers, strict=True):
+        raw[27:31] = domain.to_bytes(4, "little")
+    short = bytearray(event(EventType.gtid_event, 50)[:30])
+    short[9:13] = (30).to_bytes(4, "little")
+    block = frame_all("log", b"".join(events[:4]) + bytes(short) + b"".join(events[4:]), layout)
+    assert block is not None
+    gtids = GtidSet()
+    add_gtids(gtids, block, EventType.gtid_event)
+    assert gtids == GtidSet.parse("0-7-1,0-7-2,0-7-3,0-7-9,1-7-6,1-7-7,1-7-8")

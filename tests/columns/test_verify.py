@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,20 @@ def test_a_lost_event_is_told_once() -> None:
     assert [type(error) for error in report.damages] == [FramingError]
     assert report.damages[0].position == starts[7]
     assert report.damages[0].field == "header.next_position"
+
+
+def test_a_distance_is_told_where_it_begins() -> None:
+    """Positions that are off by 6 from one event on, by 9 from another; 0 states no position."""
+    data = bytearray(LOG.read_bytes())
+    starts = [*positions(bytes(data)), len(data)]
+    for index, distance in {4: 6, 5: 6, 6: None, 7: 6, 8: 9, 9: 9}.items():
+        start, end = starts[index], starts[index + 1]
+        stated = 0 if distance is None else end + distance
+        data[start + 13 : start + 17] = stated.to_bytes(4, "little")
+        data[end - 4 : end] = zlib.crc32(data[start : end - 4]).to_bytes(4, "little")
+    report = scan(Source.of_bytes(bytes(data)))
+    assert [error.position for error in report.damages] == [starts[4], starts[8]]
+    assert f"ends at {starts[9] + 9}, not at {starts[9]}" in str(report.damages[1])
 
 
 def test_bodies_without_checksum_are_checked_against_the_grammar() -> None:

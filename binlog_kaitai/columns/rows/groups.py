@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.rows.walk import hash_ranges, same_ranges
+from binlog_kaitai.columns.kernels import hash_ranges, same_ranges
 
 #: Of so few ranges the kernels are not worth their loading.
 _FEW = 64

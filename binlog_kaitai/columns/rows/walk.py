@@ -1,4 +1,4 @@
-"""The walk over row images, and the comparison of byte ranges. All functions are kernels, see `compile`."""
+"""The walk over row images. All functions are kernels, see `compile`."""
 
 from __future__ import annotations
 
@@ -175,37 +175,6 @@ def spread(values: Any, limits: Any, out: Any) -> None:
         value = values[index]
         for at in range(max(limits[index], 0), min(limits[index + 1], out.shape[0])):
             out[np.uint64(at)] = value
-
-
-@kernel
-def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
-    """A number (uint64) for the bytes of each range, the same for the same bytes; 0 for those outside."""
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        end = ends[index]
-        value = np.uint64(0)
-        if 0 <= start <= end <= data.shape[0]:
-            value = np.uint64(end - start) ^ np.uint64(0xCBF29CE484222325)
-            for at in range(start, end):
-                # Of 40 bits, so that plain Python multiplies without overflow.
-                value = (value ^ np.uint64(data[at])) & np.uint64(0xFFFFFFFFFF)
-                value = value * np.uint64(0x9E3B5) ^ (value >> np.uint64(17))
-        out[index] = value
-
-
-@kernel
-def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> None:
-    """Whether the bytes at each start are the same as those at the other."""
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        other = others[index]
-        length = lengths[index]
-        is_same = min(start, other, length) >= 0 and max(start, other) + length <= data.shape[0]
-        step = 0
-        while is_same and step < length:
-            is_same = data[start + step] == data[other + step]
-            step += 1
-        out[index] = is_same
 
 
 @kernel
