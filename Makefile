@@ -14,7 +14,7 @@ SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-servers check generate webide bench
+.PHONY: help setup run test test-servers test-browser check generate webide bench
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +37,10 @@ test: check ## all checks and tests that need no database server
 test-servers: setup ## tests against real servers, started on this machine
 	@tools/need_java.sh
 	$(BIN)/python -m pytest -m server $(PYTEST_ARGS)
+
+test-browser: setup ## tests in a headless browser; skipped where there is none
+	@tools/need_browser.sh || echo "the browser tests are skipped" >&2
+	$(BIN)/python -m pytest -m browser $(PYTEST_ARGS)
 
 check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/ruff check .

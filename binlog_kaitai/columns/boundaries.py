@@ -73,12 +73,18 @@ _PREFIX = 8
 _ENOUGH = 256
 
 
+def first_words(query: bytes) -> tuple[bytes, bytes] | None:
+    """The first two words of a statement in capitals, without comments; the second may be empty."""
+    found = _WORDS.match(query)
+    return None if found is None else (found[1].upper(), (found[2] or b"").upper())
+
+
 def meaning_of(query: bytes) -> Meaning:
     """What a statement is to the transactions around it."""
-    found = _WORDS.match(query)
-    if found is None:
+    words = first_words(query)
+    if words is None:
         return _OTHER
-    first, second = found[1].upper(), (found[2] or b"").upper()
+    first, second = words
     if first == b"XA":
         return _OF_XA.get(second, _OTHER)
     if first == b"BEGIN" or (first, second) == (b"START", b"TRANSACTION"):
@@ -159,7 +165,7 @@ def _queries(block: Block, kind: int) -> Any:
     """The meaning of each statement."""
     body = block.body(kind)
     if kind == EventType.query_compressed_event:
-        return [meaning_of(text) for text in _unpacked(block, body)]
+        return [meaning_of(text) for text in unpacked_beginnings(block, body)]
     starts, lengths = body.ranges("query")
     prefixes = np.zeros(len(starts) * _PREFIX, dtype=np.uint8)
     places = np.arange(len(starts), dtype=np.int64) * _PREFIX
@@ -190,7 +196,7 @@ def _by_reader(block: Block, kind: int, index: int) -> bytes:
     return query
 
 
-def _unpacked(block: Block, body: Any) -> list[bytes]:
+def unpacked_beginnings(block: Block, body: Any) -> list[bytes]:
     """The beginnings of compressed statements; of one that is damaged, what there is."""
     texts = []
     for start, length in zip(

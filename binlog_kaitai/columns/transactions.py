@@ -7,7 +7,7 @@ of each. A transaction that goes on in the next block is kept as one part, howev
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
-from binlog_kaitai.columns.boundaries import Boundaries, Outcome, roles_of
+from binlog_kaitai.columns.boundaries import Boundaries, Outcome, Segments, roles_of
 from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
@@ -31,7 +31,7 @@ from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import judge_end
+from binlog_kaitai.reader import End, judge_end
 from binlog_kaitai.sources import Source, SourceLike, resolve
 
 #: The columns of the view.
@@ -112,16 +112,50 @@ def read_transactions(
         While reading, after all transactions before the damage; the one that it is in comes as open.
     """
     chosen, sources = Filters.of(**filters), resolve(source)
-    batches = _batches(sources, chosen, verify_checksums, block_size)
+    batches = transaction_batches(sources, chosen, verify_checksums=verify_checksums, block_size=block_size)
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 
 
-def _batches(
-    sources: list[Source], filters: Filters, verify_checksums: bool, block_size: int
+class Page(NamedTuple):
+    """All events of one block, and what the view made of them."""
+
+    block: Block
+    gtids: Column
+    pool: Pool
+    images: Images
+    row_counts: Any  # of each rows event, see `row_counts`
+    parts: Parts
+    segments: Segments
+
+
+class Watcher:
+    """Sees, besides the transactions, all events that they are made of; does nothing by itself."""
+
+    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
+        """A log is going to be read."""
+
+    def see(self, page: Page) -> None:
+        """The next events; the transactions that end in them come afterwards."""
+
+    def end(self, end: End) -> None:
+        """The log has been read to its end."""
+
+
+def transaction_batches(
+    sources: list[Source],
+    filters: Filters,
+    *,
+    verify_checksums: bool = True,
+    block_size: int = BLOCK_SIZE,
+    watcher: Watcher | None = None,
 ) -> Iterator[pa.RecordBatch]:
+    """The batches of the view; `watcher` sees the events, too, without a look at the filters."""
+    watcher = watcher or Watcher()
     for number, source in enumerate(sources):
-        choice = _Choice(filters, is_first=number == 0, is_last=number == len(sources) - 1)
-        log = _Log(source, verify_checksums, block_size, filters)
+        is_first, is_last = number == 0, number == len(sources) - 1
+        choice = _Choice(filters, is_first=is_first, is_last=is_last)
+        log = _Log(source, verify_checksums, block_size, filters, watcher)
+        watcher.begin(source, is_first=is_first, is_last=is_last)
         error: BinlogError | None = None
         blocks = log.read()
         while not choice.is_over:
@@ -142,8 +176,10 @@ def _batches(
 class _Log:
     """One file, as batches of finished transactions; see `transaction_parts.PART_SCHEMA`."""
 
-    def __init__(self, source: Source, verify_checksums: bool, block_size: int, filters: Filters) -> None:
-        self._source = source
+    def __init__(
+        self, source: Source, verify_checksums: bool, block_size: int, filters: Filters, watcher: Watcher
+    ) -> None:
+        self._source, self._watcher = source, watcher
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
@@ -163,7 +199,7 @@ class _Log:
                 except BinlogError as error:
                     raise error.at(file=self._source.name, position=reader.position) from error.__cause__
                 if reader.tail is not None:
-                    judge_end(self._source.name, reader.tail, reader.context)
+                    self._watcher.end(judge_end(self._source.name, reader.tail, reader.context))
                 yield self.finish()
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=self._source.name) from error
@@ -195,14 +231,16 @@ class _Log:
         segments = self._boundaries.divide(roles)
         if not len(block):
             return []
+        parts, counts = Parts(block, segments), row_counts(images)
+        self._watcher.see(Page(block, gtids, pool, images, counts, parts, segments))
         batch = parts_of(
             block,
             roles,
-            Parts(block, segments),
+            parts,
             gtids,
             pool,
             images,
-            row_counts(images),
+            counts,
             types=self._types,
             with_schemas=self._with_schemas,
         )

@@ -59,8 +59,7 @@ def _lines(event: Event, dissection: Dissection, width: int | None) -> Iterator[
 
 
 def _about(leaf: Leaf, field_width: int) -> str:
-    shown = "" if leaf.parts else _shown(leaf)
-    return f"{leaf.path:<{field_width}}  {shown:<24}  {leaf.meaning}".rstrip()
+    return f"{leaf.path:<{field_width}}  {shown_value(leaf):<24}  {leaf.meaning}".rstrip()
 
 
 def _headline(event: Event) -> Iterator[str]:
@@ -79,9 +78,11 @@ def _cut(line: str, width: int | None) -> str:
     return line if width is None or len(line) <= width else line[: width - 1] + "…"
 
 
-def _shown(leaf: Leaf) -> str:
-    """The value as a person reads it, in one line."""
+def shown_value(leaf: Leaf) -> str:
+    """The value as a person reads it, in one line; empty where that is for the leaf's parts to say."""
     value = leaf.value
+    if leaf.parts:
+        return ""
     if isinstance(value, bytes):
         text = value.decode("utf-8", "replace")
         shown = repr(text) if text.isprintable() else f"{len(value)} bytes"

@@ -10,7 +10,18 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-TARGETS = {"help", "setup", "run", "test", "test-servers", "generate", "check", "bench", "webide"}
+TARGETS = {
+    "help",
+    "setup",
+    "run",
+    "test",
+    "test-servers",
+    "test-browser",
+    "generate",
+    "check",
+    "bench",
+    "webide",
+}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +41,9 @@ def test_every_target_is_phony_and_has_a_rule(makefile: str) -> None:
     assert set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE)) == TARGETS
 
 
-@pytest.mark.parametrize("script", ["tools/setup_venv.sh", "tools/need_java.sh", ".ci/run"])
+@pytest.mark.parametrize(
+    "script", ["tools/setup_venv.sh", "tools/need_java.sh", "tools/need_browser.sh", ".ci/run"]
+)
 def test_scripts_can_be_run(script: str) -> None:
     path = ROOT / script
     assert path.stat().st_mode & 0o111

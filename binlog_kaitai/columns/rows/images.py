@@ -64,6 +64,7 @@ class Images:
         self.rows = part.rows
         self.tables, self.table_of = tables.take(block, part.rows, part.ids)
         self._part = part
+        self._unpacked_sizes = np.zeros(len(self.rows), dtype=np.int64)
         self._programs: list[Program | None] | None = None
         self._program_of: Any = None
 
@@ -145,12 +146,18 @@ class Images:
             places = np.array(limits, dtype=np.int64)
             yield chosen[begin:at], np.concatenate(pieces), places[:-1], places[1:]
 
+    def unpacked(self) -> tuple[Any, Any]:
+        """Sizes of the images of each event, packed and unpacked; 0 where they are not, or nobody asked."""
+        sizes = self._unpacked_sizes
+        return np.where(sizes > 0, self._part.images_size, 0), sizes
+
     def _unpacked(self, index: int) -> Any:
         part = self._part
         start = int(part.images[index])
         data = bytes(self.block.data[start : start + int(part.images_size[index])])
         if part.is_packed[index]:
             data = _unpack(data)
+            self._unpacked_sizes[index] = len(data)
         return np.frombuffer(data, dtype=np.uint8)
 
 

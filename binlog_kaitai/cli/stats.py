@@ -1,0 +1,120 @@
+"""`binlog-kaitai stats`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.cli.progress import progress_over_all
+from binlog_kaitai.stats.model import PART_NAMES
+
+if TYPE_CHECKING:
+    from binlog_kaitai.stats import Part, Stats
+
+_STEPS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+
+#: As many steps are shown if no length is asked for.
+_CHART_STEPS = 72
+
+
+@click.command()
+@options.sources
+@options.filters
+@options.formats("table", "json", "csv")
+@click.option("--part", "parts", type=click.Choice(PART_NAMES), multiple=True, help="Only this part. *")
+@click.option("--by", type=click.Choice(tuple(_STEPS)), help="Length of a step of the timeline.")
+@click.option(
+    "--top", type=click.IntRange(0, 10_000), default=10, show_default=True, help="Length of rankings."
+)
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page for a browser.")
+def command(
+    sources: tuple[str, ...],
+    output: str,
+    parts: tuple[str, ...],
+    by: str | None,
+    top: int,
+    html: Path | None,
+    **filters: Any,
+) -> None:
+    """What happened: by table and operation, over time, transactions, statements, servers.
+
+    With --format json it is one object: `totals`, and a list of objects for each part. CSV has one part,
+    `tables` if none is named. Times are UTC.
+
+    --html writes one page that needs no network: a timeline to zoom into, tables to sort, and of the most
+    notable transactions each event, byte by byte.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai stats binlog.000024
+      binlog-kaitai stats --by hour --part timeline --format csv /var/lib/mysql/binlog.index
+      binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
+    """
+    from binlog_kaitai.errors import UsageError
+    from binlog_kaitai.options import Filters
+    from binlog_kaitai.stats import collect
+
+    if output == "csv" and len(parts) > 1:
+        raise UsageError("CSV holds one table: choose one --part")
+    with progress_over_all("stats") as progress:
+        stats = collect(sources, Filters.of(**filters), top=top, progress=progress)
+    if html is not None:
+        _write_page(stats, html)
+    else:
+        _write(stats, output, parts, _STEPS[by] if by else 0)
+        sys.stdout.flush()
+    options.say_ends(stats.ends)
+    if stats.error is not None:
+        raise stats.error
+
+
+def _write_page(stats: Stats, path: Path) -> None:
+    from binlog_kaitai.render.html import page
+
+    text = page(stats)
+    path.write_bytes(text)
+    click.echo(f"{path}: {len(text):,} bytes", err=True)
+
+
+def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:
+    from binlog_kaitai.render.json_text import to_json
+    from binlog_kaitai.stats.parts import timeline_of
+
+    timeline = timeline_of(stats, step, _CHART_STEPS if output == "table" else None)
+    if output == "json":
+        whole = {**stats.to_object(), "timeline": timeline.objects()}
+        whole["step_seconds"] = timeline.step
+        if parts:
+            kept = {"files", "totals", "step_seconds", *parts}
+            whole = {name: value for name, value in whole.items() if name in kept}
+        click.echo(to_json(whole))
+    elif output == "csv":
+        name = parts[0] if parts else "tables"
+        _write_csv(timeline if name == "timeline" else stats.parts[name])
+    else:
+        from rich.console import Console
+
+        from binlog_kaitai.render.stats_text import DEFAULT_PARTS, print_stats
+
+        # What is not a terminal has no width that lines could be fitted to.
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
+        console = Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+        print_stats(stats, parts or DEFAULT_PARTS, timeline, console)
+
+
+def _write_csv(part: Part) -> None:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(column.name for column in part.columns)
+    for row in part.rows:
+        rows.writerow(",".join(value) if isinstance(value, list) else value for value in row)
+    click.echo(text.getvalue(), nl=False)

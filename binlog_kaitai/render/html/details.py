@@ -1,0 +1,126 @@
+"""The transactions that the page shows event by event, byte by byte: the notable ones, within limits."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from binlog_kaitai.columns.rows.scan import is_readable_again
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.reader import Event, LogReader
+from binlog_kaitai.render.explain import shown_value
+from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
+from binlog_kaitai.stats.model import Place, Stats
+
+#: Transactions that are on the page, events of one that are listed, and taken apart.
+_MAX_TRANSACTIONS, _MAX_EVENTS, _MAX_EXPLAINED = 200, 100, 12
+
+#: All events that are listed, and taken apart, together.
+_MAX_ALL, _MAX_ALL_EXPLAINED = 6000, 1200
+
+#: Larger events are not taken apart; of them, as many bytes are shown.
+_MAX_SIZE, _MAX_SHOWN = 4096, 512
+
+
+class Details:
+    """The transactions, as the page's script takes them.
+
+    Attributes
+    ----------
+    transactions : dict
+        By ``"file:position"``: a list of events, and how many more there are.
+    texts : list of str
+        Paths and meanings of fields, each once; events name them by number.
+    notes : list of str
+        What is not on the page, in words.
+    """
+
+    def __init__(self) -> None:
+        self.transactions: dict[str, dict[str, Any]] = {}
+        self.notes: list[str] = []
+        self._texts: dict[str, int] = {}
+        self._listed = self._explained = 0
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self._texts)
+
+    @classmethod
+    def of(cls, stats: Stats) -> Details:
+        """Read the notable transactions of the logs once more."""
+        details = cls()
+        readable = {source.name: source for source in stats.sources if is_readable_again(source)}
+        reader = LogReader(list(readable.values()), verify_checksums=False)
+        for place in stats.notable:
+            source = readable.get(place.file)
+            if (
+                source is None
+                or len(details.transactions) >= _MAX_TRANSACTIONS
+                or details._listed >= _MAX_ALL
+            ):
+                continue
+            formats = [at for at in stats.formats.get(place.file, ()) if at < place.position]
+            key = f"{place.file}:{place.position}"
+            with reader, suppress(BinlogError):
+                # What is damaged has been told by the pass before; here it is only left out.
+                events = reader.read_from(source, [*formats, place.position] if formats else [])
+                details.transactions[key] = details._transaction(place, events)
+        details._say(stats, len(readable))
+        return details
+
+    def _say(self, stats: Stats, readable: int) -> None:
+        if readable < len(stats.sources):
+            self.notes.append("A stream cannot be read twice: transactions of stdin are not shown by event.")
+        shown, count = len(self.transactions), stats.totals["transactions"]
+        if shown < count:
+            self.notes.append(
+                f"{shown:,} of {count:,} transactions can be opened: the biggest, the longest, those with "
+                "most rows, definitions, those behind long gaps, and the first."
+            )
+
+    def _transaction(self, place: Place, events: Any) -> dict[str, Any]:
+        found: list[dict[str, Any]] = []
+        explained = 0
+        for event in events:
+            if event.position >= place.end_position or len(found) >= _MAX_EVENTS:
+                break
+            if event.position < place.position:
+                continue  # logs without a format description are read from their start
+            is_room = explained < _MAX_EXPLAINED and self._explained < _MAX_ALL_EXPLAINED
+            one = self._event(event, is_room=is_room)
+            explained += "leaves" in one
+            self._explained += "leaves" in one
+            found.append(one)
+        self._listed += len(found)
+        return {"events": found, "left_out": max(place.events - len(found), 0)}
+
+    def _event(self, event: Event, *, is_room: bool) -> dict[str, Any]:
+        one: dict[str, Any] = {
+            "position": event.position,
+            "index": event.payload_index,
+            "type": event.type,
+            "time": event.fixed_header.timestamp,
+            "server": event.fixed_header.server_id,
+            "checksum": event.checksum_status,
+            "size": len(event.raw),
+        }
+        if is_room:
+            one["hex"] = event.raw[: _MAX_SIZE if len(event.raw) <= _MAX_SIZE else _MAX_SHOWN].hex()
+            if len(event.raw) <= _MAX_SIZE:
+                one["leaves"] = self._leaves(dissect(event))
+        return one
+
+    def _leaves(self, dissection: Dissection) -> list[list[Any]]:
+        """Place, size, path, value, meaning; in place of the place, what else it is."""
+        found: list[tuple[int | str, Leaf]] = []
+        for leaf in dissection.leaves:
+            found.append((leaf.offset, leaf))
+            found += [("bits", part) for part in leaf.parts]
+        found += [("=", leaf) for leaf in dissection.derived]
+        return [
+            [place, leaf.size, self._text(leaf.path), shown_value(leaf), self._text(leaf.meaning)]
+            for place, leaf in found
+        ]
+
+    def _text(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))

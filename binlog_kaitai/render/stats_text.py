@@ -1,0 +1,140 @@
+"""Statistics for people: totals, a chart over time, tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from binlog_kaitai.render.amounts import shown, shown_bytes, shown_seconds
+from binlog_kaitai.stats.model import Kind, Part, Stats
+
+_BARS = " ▁▂▃▄▅▆▇█"
+_HEIGHT = 4
+_RIGHT = (Kind.NUMBER, Kind.BYTES, Kind.SECONDS, Kind.RATIO)
+
+#: Rows of a part that a terminal gets; the other formats have all.
+_MAX_ROWS = 40
+
+_MAX_TEXT = 200
+
+#: Parts that are shown if none is named.
+DEFAULT_PARTS = ("tables", "timeline", "biggest", "longest", "gaps", "statements", "definitions", "servers")
+
+
+def print_stats(stats: Stats, parts: Sequence[str], timeline: Part, console: Console) -> None:
+    """Write the totals, and the parts that are asked for; `timeline` is that part as it is to be shown."""
+    for line in _totals(stats):
+        console.print(Text(line))
+    for name in parts:
+        part = timeline if name == "timeline" else stats.parts[name]
+        if not part.rows:
+            continue
+        console.print()
+        title = Text(part.title, style="bold")
+        if name == "timeline":
+            title.append(f", steps of {shown_seconds(part.step)}", style="dim")
+        console.print(title)
+        if name == "timeline":
+            _print_chart(part, console)
+        else:
+            _print_table(_named(part, stats), console)
+
+
+def _totals(stats: Stats) -> list[str]:
+    totals = stats.totals
+    rows = [f"{totals[f'rows_{name}']:,} {name}" for name in ("inserted", "updated", "deleted")]
+    files = f"{totals['files']:,} file{'' if totals['files'] == 1 else 's'}"
+    lines = [
+        f"{files}, {shown_bytes(totals['bytes'])}, {totals['events']:,} events, "
+        f"{totals['transactions']:,} transactions",
+        f"rows: {', '.join(rows)}; in {totals['tables']:,} table{'' if totals['tables'] == 1 else 's'}",
+    ]
+    if totals["first_time"]:
+        span = totals["last_time"] - totals["first_time"]
+        times = [shown(totals[name], Kind.TIME) for name in ("first_time", "last_time")]
+        lines.append(f"time: {times[0]} to {times[1]} UTC, {shown_seconds(span)}")
+    if totals["packed_bytes"]:
+        packed, unpacked = shown_bytes(totals["packed_bytes"]), shown_bytes(totals["unpacked_bytes"])
+        lines.append(f"compressed: {unpacked} as {packed}, ratio {totals['compression_ratio']}")
+    if totals["uncounted_events"]:
+        lines.append(f"rows events whose rows cannot be counted: {totals['uncounted_events']:,}")
+    return lines
+
+
+def _named(part: Part, stats: Stats) -> Part:
+    """The part with short names of files; without, where there is just one."""
+    if "file" not in (column.name for column in part.columns):
+        return part
+    at = [column.name for column in part.columns].index("file")
+    is_one = len(stats.sources) == 1
+    rows = [
+        (*row[:at], *([] if is_one else [os.path.basename(row[at])]), *row[at + 1 :]) for row in part.rows
+    ]
+    columns = part.columns[:at] + part.columns[at + is_one :]
+    return part._replace(columns=columns, rows=rows)
+
+
+def _print_table(part: Part, console: Console) -> None:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in part.columns:
+        is_right = column.kind in _RIGHT
+        is_long = column.name in ("tables", "statement", "set", "file")
+        table.add_column(
+            column.name.replace("_", " "),
+            justify="right" if is_right else "left",
+            no_wrap=not is_long,
+            overflow="fold" if is_long else "ellipsis",
+        )
+    for row in part.rows[:_MAX_ROWS]:
+        cells = (shown(value, column.kind) for value, column in zip(row, part.columns, strict=True))
+        table.add_row(*(Text(_one_line(cell)) for cell in cells))
+    console.print(table)
+    more = part.left_out + max(0, len(part.rows) - _MAX_ROWS)
+    if more:
+        console.print(Text(f"and {more:,} more", style="dim"))
+
+
+def _one_line(text: str) -> str:
+    flat = " ".join(text.split())
+    flat = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in flat)
+    return flat if len(flat) <= _MAX_TEXT else flat[: _MAX_TEXT - 1] + "…"
+
+
+def _print_chart(part: Part, console: Console) -> None:
+    """Bytes and transactions over time, as columns of blocks."""
+    names = [column.name for column in part.columns]
+    for name, style in (("bytes", "cyan"), ("transactions", "green")):
+        values = _filled(part, names.index(name))
+        most = max(values)
+        if not most:
+            continue
+        kind = part.columns[names.index(name)].kind
+        label = f"{name}, at most {shown(most, kind)} in a step"
+        console.print(Text(f"  {label}", style="dim"))
+        for line in _chart(values, most):
+            console.print(Text(f"  {line}", style=style), no_wrap=True, crop=True)
+    first, last = (shown(part.rows[at][0], Kind.TIME) for at in (0, -1))
+    width = len(_filled(part, 0))
+    axis = first if width < 2 else f"{first}{last:>{max(width - len(first), len(last) + 2)}}"
+    console.print(Text(f"  {axis}", style="dim"), no_wrap=True)
+
+
+def _filled(part: Part, column: int) -> list[int]:
+    """The values of a column with those of empty steps in between."""
+    found = {row[0]: row[column] for row in part.rows}
+    return [found.get(start, 0) for start in range(part.rows[0][0], part.rows[-1][0] + 1, part.step)]
+
+
+def _chart(values: list[int], most: int) -> list[str]:
+    lines: list[str] = []
+    heights: list[Any] = [max(value * _HEIGHT * 8 // most, 1 if value else 0) for value in values]
+    for line in reversed(range(_HEIGHT)):
+        cells = [_BARS[min(max(height - line * 8, 0), 8)] for height in heights]
+        lines.append("".join(cells).rstrip())
+    return lines

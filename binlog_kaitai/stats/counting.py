@@ -1,0 +1,100 @@
+"""The pass over the logs, and the tables made of what it counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from binlog_kaitai.columns.gtid_runs import add_gtids
+from binlog_kaitai.columns.selection import Selection
+from binlog_kaitai.columns.transactions import Page, Watcher, transaction_batches
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.options import Filters
+from binlog_kaitai.reader import End
+from binlog_kaitai.sources import Source, SourceLike, resolve
+from binlog_kaitai.stats.events import TRANSACTIONS, EventCounts, chosen_events
+from binlog_kaitai.stats.model import Stats
+from binlog_kaitai.stats.parts import fill
+from binlog_kaitai.stats.transactions import TransactionCounts
+from binlog_kaitai.transactions import GTID_TYPES
+
+#: The work for a block is mostly the same whatever its length.
+_BLOCK_SIZE = 16 << 20
+
+
+def collect(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters | None = None,
+    *,
+    top: int = 10,
+    verify_checksums: bool = True,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+) -> Stats:
+    """Count what happens in logs.
+
+    Parameters
+    ----------
+    source
+        What `binlog_kaitai.open` takes.
+    filters
+        Events are counted that fit them, and transactions as `read_transactions` takes them.
+    top
+        Length of the rankings.
+    progress
+        Gets the source, and the offset in it that has been reached, now and then.
+
+    Raises
+    ------
+    SourceError
+        Nothing is there to read. Later errors end the counting, see `Stats.error`.
+    """
+    chosen = filters or Filters()
+    stats = Stats(resolve(source))
+    counting = _Counting(stats, chosen, progress)
+    transactions = TransactionCounts(top)
+    try:
+        for batch in transaction_batches(
+            stats.sources,
+            chosen,
+            verify_checksums=verify_checksums,
+            block_size=_BLOCK_SIZE,
+            watcher=counting,
+        ):
+            commits = transactions.add(batch)
+            counting.events.timeline.add(commits, {TRANSACTIONS: np.ones(len(commits))})
+            if chosen:
+                for gtid in filter(None, batch.column("gtid").to_pylist()):
+                    counting.gtids.add(gtid)
+    except BinlogError as error:
+        stats.error = error
+    fill(stats, counting.events, transactions, counting.gtids)
+    return stats
+
+
+class _Counting(Watcher):
+    """Counts events as the transactions are read."""
+
+    def __init__(self, stats: Stats, filters: Filters, progress: Callable[[Source, int], object]) -> None:
+        self.events = EventCounts()
+        self.gtids = GtidSet()
+        self._stats, self._filters, self._progress = stats, filters, progress
+
+    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
+        self._source = source
+        self._selection = Selection(self._filters, is_first=is_first, is_last=is_last)
+        self._formats: list[int] = self._stats.formats.setdefault(source.name, [])
+        self.events.begin()
+
+    def see(self, page: Page) -> None:
+        block = page.block
+        if block.is_special:
+            self._formats.append(int(block.positions[0]))
+        self.events.add(page, chosen_events(page, self._selection))
+        for kind in GTID_TYPES.intersection(block.kinds) if not self._filters else ():
+            add_gtids(self.gtids, block, kind)
+        self._progress(self._source, int(block.end_positions[-1]))
+
+    def end(self, end: End) -> None:
+        self._stats.ends.append(end)

@@ -1,0 +1,216 @@
+"""Counts of events: by type, table and operation, time, statement."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.row_counts import UNKNOWN
+from binlog_kaitai.columns.rows.commits import CommitTimes
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.selection import Selection
+from binlog_kaitai.columns.transactions import Page
+from binlog_kaitai.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.stats.statements import count_statements
+from binlog_kaitai.stats.timeline import Timeline
+
+OPERATIONS = ("insert", "update", "delete")
+
+_MICRO = 1_000_000
+
+#: Columns of the timeline.
+EVENTS, BYTES, TRANSACTIONS, ROWS = 0, 1, 2, 3
+TIMELINE_COLUMNS = 3 + len(OPERATIONS)
+
+#: What each row of a table's sums is.
+TABLE_SUMS = ("rows", "events", "bytes", "transactions")
+
+#: Tables and operations that are told apart.
+_MAX_TABLES = 100_000
+
+_WORDS = ("write_", "update_", "delete_")
+
+
+def _operation_of() -> Any:
+    codes = np.full(256, -1, dtype=np.int64)
+    for kind in ROWS_TYPES:
+        name = EventType(kind).name
+        codes[int(kind)] = next(number for number, word in enumerate(_WORDS) if word in name)
+    return codes
+
+
+_OPERATION_OF = _operation_of()
+
+
+class EventCounts:
+    """Counts the events of one page after another.
+
+    Attributes
+    ----------
+    types : int64 array of shape (256, 2)
+        Events of each type, and their bytes.
+    tables : dict
+        By schema, table and operation: rows, events, bytes, transactions.
+    statements, statement_bytes : Counter
+        By kind of statement.
+    timeline : Timeline
+    first, last : int
+        The least and the greatest time of a commit, in seconds, 0 without any.
+    packed, unpacked : int
+        Bytes of what is compressed, and what they are when it is not.
+    inner : int
+        How many events lie inside of compressed transactions.
+    uncounted : int
+        Rows events whose rows cannot be counted.
+    """
+
+    def __init__(self) -> None:
+        self.types = np.zeros((256, 2), dtype=np.int64)
+        self.tables: dict[tuple[str, str, int], list[int]] = {}
+        self.statements: Counter[str] = Counter()
+        self.statement_bytes: Counter[str] = Counter()
+        self.timeline = Timeline(TIMELINE_COLUMNS)
+        self.first = self.last = 0
+        self.packed = self.unpacked = 0
+        self.inner = self.file_bytes = 0
+        self.uncounted = 0
+        self._commits = CommitTimes()
+        self._last_position = -1
+        self._touched: set[tuple[str, str, int]] = set()  # by the transaction that is open
+
+    def begin(self) -> None:
+        """A new log begins."""
+        self._commits = CommitTimes()
+        self._last_position = -1
+        self._touched = set()
+
+    def add(self, page: Page, wanted: Any) -> None:
+        """Count the wanted events (a bool array)."""
+        block = page.block
+        is_inner = self._find_inner(block)
+        sizes = np.where(wanted, block.sizes, 0)
+        in_file = np.where(is_inner, 0, sizes)
+        self.inner += int((is_inner & wanted).sum())
+        self.file_bytes += int(in_file.sum())
+        self.types[:, 0] += np.bincount(block.types, weights=wanted, minlength=256).astype(np.int64)
+        self.types[:, 1] += np.bincount(block.types, weights=sizes, minlength=256).astype(np.int64)
+        # The time stamps of headers are the client's to choose (SET TIMESTAMP); those of commits are not.
+        stamps = self._commits.column(block) // _MICRO
+        given = stamps[wanted & (stamps > 0)]
+        if len(given):
+            self.first = min(filter(None, (self.first, int(given.min()))))
+            self.last = max(self.last, int(given.max()))
+        self.timeline.add(np.where(wanted, stamps, 0), {EVENTS: wanted, BYTES: in_file})
+        self._add_rows(page, wanted, stamps)
+        self._add_packed(page, is_inner, wanted)
+        count_statements(block, wanted, self.statements, self.statement_bytes)
+
+    def _find_inner(self, block: Block) -> Any:
+        """Events of a compressed transaction have the position of the event before them."""
+        is_inner = np.diff(block.positions, prepend=self._last_position) == 0
+        self._last_position = int(block.positions[-1])
+        return is_inner
+
+    def _add_rows(self, page: Page, wanted: Any, stamps: Any) -> None:
+        images = page.images
+        chosen = np.flatnonzero(wanted[images.rows])
+        rows, counts = images.rows[chosen], page.row_counts[chosen]
+        self.uncounted += int((counts == UNKNOWN).sum())
+        counts = np.maximum(counts, 0)
+        operations = _OPERATION_OF[page.block.types[rows]]
+        by_operation = {ROWS + number: counts * (operations == number) for number in range(len(OPERATIONS))}
+        self.timeline.add(stamps[rows], by_operation)
+        names = [table.key if isinstance(table, Table) else ("", "") for table in images.tables]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys([*names, ("", "")]))}
+        # The last one is for events without a table map.
+        code_of_table = np.array([numbers[name] for name in [*names, ("", "")]], dtype=np.int64)
+        codes = code_of_table[images.table_of[chosen]] * len(OPERATIONS) + operations
+        keys = [(*name, number) for name in numbers for number in range(len(OPERATIONS))]
+        values = (counts, np.ones(len(rows)), page.block.sizes[rows])
+        sums = [np.bincount(codes, weights=value, minlength=len(keys)) for value in values]
+        transactions = self._transactions(page, rows, codes, keys)
+        for code in np.flatnonzero(sums[1]).tolist():
+            key = keys[code]
+            if len(self.tables) >= _MAX_TABLES and key not in self.tables:
+                key = ("", "(others)", key[2])
+            total = self.tables.setdefault(key, [0] * len(TABLE_SUMS))
+            for number, value in enumerate((*(int(column[code]) for column in sums), transactions[code])):
+                total[number] += value
+
+    def _transactions(self, page: Page, rows: Any, codes: Any, keys: list[tuple[str, str, int]]) -> list[int]:
+        """How many transactions, that were not counted before, have rows of each table and operation."""
+        numbers = page.parts.number_of[rows]
+        pairs = np.unique(numbers * len(keys) + codes)
+        pairs = pairs[pairs >= 0]
+        owners, found = pairs // len(keys), pairs % len(keys)
+        counts: list[int] = np.bincount(found, minlength=len(keys)).tolist()
+        segments = page.segments
+        first = set(found[owners == 0].tolist()) if segments.continues else set()
+        for code in first:
+            counts[code] -= keys[code] in self._touched
+        last = len(page.parts) - 1
+        if not segments.continues or last > 0 or not segments.is_open:
+            self._touched = set()
+        if segments.is_open:
+            self._touched |= {keys[code] for code in found[owners == last].tolist()}
+        return counts
+
+    def _add_packed(self, page: Page, is_inner: Any, wanted: Any) -> None:
+        block = page.block
+        for row in block.rows_of(EventType.transaction_payload_event).tolist():
+            self.packed += int(block.sizes[row]) * int(wanted[row])
+        self.unpacked += int(block.sizes[is_inner & wanted].sum())
+        packed, unpacked = page.images.unpacked()
+        chosen = wanted[page.images.rows]
+        self.packed += int(packed[chosen].sum())
+        self.unpacked += int(unpacked[chosen].sum())
+        kind = EventType.query_compressed_event
+        rows = block.rows_of(kind)
+        if len(rows):
+            body, chosen = block.body(kind), wanted[rows]
+            self.packed += int(body.ranges("compressed_query.deflated")[1][chosen].sum())
+            self.unpacked += int(body.numbers("compressed_query.uncompressed_length")[chosen].sum())
+
+
+def chosen_events(page: Page, selection: Selection) -> Any:
+    """Which events the filters take, as a bool array."""
+    wanted = selection.of(page.block, page.gtids, page.pool)
+    if selection.has_names:
+        wanted &= _named(page, selection)
+    return wanted
+
+
+def _named(page: Page, selection: Selection) -> Any:
+    """Which events name a schema, or table, that is asked for."""
+    block, images = page.block, page.images
+    named = np.zeros(len(block), dtype=np.bool_)
+    of_table = [isinstance(table, Table) and selection.takes_names(*table.key) for table in images.tables]
+    named[images.rows] = np.array([*of_table, False], dtype=np.bool_)[images.table_of]
+    for kind, has_table in _NAMED:
+        rows = block.rows_of(kind)
+        if len(rows):
+            body = block.body(kind)
+            columns = [_texts(block, *body.ranges("schema_name"))]
+            columns.append(_texts(block, *body.ranges("table_name")) if has_table else [None] * len(rows))
+            takes = [selection.takes_names(*names) for names in zip(*columns, strict=True)]
+            named[rows] = np.array(takes, dtype=np.bool_)
+    return named
+
+
+_NAMED = (
+    (EventType.table_map_event, True),
+    (EventType.query_event, False),
+    (EventType.query_compressed_event, False),
+    (EventType.execute_load_query_event, False),
+)
+
+
+def _texts(block: Block, starts: Any, lengths: Any) -> list[str | None]:
+    places = zip(starts.tolist(), lengths.tolist(), strict=True)
+    return [
+        bytes(block.data[start : start + length]).decode("utf-8", "surrogateescape")
+        for start, length in places
+    ]

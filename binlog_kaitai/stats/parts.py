@@ -1,0 +1,193 @@
+"""The tables that outputs show, made of what was counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.event_types import type_name
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.stats.events import BYTES, EVENTS, OPERATIONS, ROWS, TRANSACTIONS, EventCounts
+from binlog_kaitai.stats.model import PART_NAMES, Column, Kind, Part, Place, Stats
+from binlog_kaitai.stats.timeline import width_for
+from binlog_kaitai.stats.transactions import OTHERS, TransactionCounts
+
+_TEXT, _NUMBER, _BYTES, _TIME, _SECONDS = Kind.TEXT, Kind.NUMBER, Kind.BYTES, Kind.TIME, Kind.SECONDS
+
+#: Tables that are listed, most bytes first.
+_MAX_TABLES = 10_000
+
+#: GTID sources that are listed, and as much of their sets.
+_MAX_SOURCES, _MAX_SET = 1000, 2000
+
+_OF_TRANSACTION = (
+    Column("file", _TEXT),
+    Column("position", _NUMBER),
+    Column("time", _TIME),
+    Column("gtid", _TEXT),
+    Column("duration", _SECONDS),
+    Column("bytes", _BYTES),
+    Column("events", _NUMBER),
+    Column("rows", _NUMBER),
+    Column("kind", _TEXT),
+    Column("tables", Kind.LIST),
+)
+
+
+def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gtids: GtidSet) -> None:
+    """Put totals and parts into the result."""
+    stats.totals = _totals(stats, events, transactions)
+    stats.timeline = events.timeline
+    parts = (
+        _tables(events),
+        timeline_of(stats),
+        _ranking("biggest", "Biggest transactions", transactions.biggest),
+        _ranking("longest", "Longest transactions", transactions.longest),
+        _ranking("most_rows", "Transactions with most rows", transactions.most_rows),
+        _gaps(transactions),
+        _sizes(transactions),
+        _statements(events),
+        _definitions(transactions),
+        _event_types(events),
+        _servers(transactions),
+        _gtid_sources(gtids),
+    )
+    assert tuple(part.name for part in parts) == PART_NAMES
+    stats.parts = {part.name: part for part in parts}
+    behind_gaps = (row for _, row in transactions.gaps)
+    notable = (transactions.biggest, transactions.longest, transactions.most_rows, transactions.definitions)
+    stats.notable = _places(
+        (*(row for ranking in notable for row in ranking), *behind_gaps, *transactions.first)
+    )
+
+
+def _places(rows: Iterable[dict[str, Any]]) -> list[Place]:
+    found = (Place(row["file"], row["position"], row["end_position"], row["events"]) for row in rows)
+    return list(dict.fromkeys(found))
+
+
+def _totals(stats: Stats, events: EventCounts, transactions: TransactionCounts) -> dict[str, Any]:
+    by_operation = [
+        sum(sums[0] for key, sums in events.tables.items() if key[2] == number)
+        for number in range(len(OPERATIONS))
+    ]
+    return {
+        "files": len(stats.sources),
+        "bytes": events.file_bytes,
+        "events": int(events.types[:, 0].sum()),
+        "inner_events": events.inner,
+        "transactions": transactions.count,
+        "transaction_bytes": transactions.bytes,
+        "first_time": events.first or None,
+        "last_time": events.last or None,
+        **dict(zip(("rows_inserted", "rows_updated", "rows_deleted"), by_operation, strict=True)),
+        "tables": len({key[:2] for key in events.tables}),
+        "uncounted_events": events.uncounted,
+        "definitions": transactions.definition_count,
+        "compressed_transactions": transactions.compressed,
+        "packed_bytes": events.packed,
+        "unpacked_bytes": events.unpacked,
+        "compression_ratio": round(events.unpacked / events.packed, 3) if events.packed else None,
+        "kinds": transactions.kinds,
+    }
+
+
+def _tables(events: EventCounts) -> Part:
+    columns = (
+        Column("schema", _TEXT),
+        Column("table", _TEXT),
+        Column("operation", _TEXT),
+        Column("rows", _NUMBER),
+        Column("events", _NUMBER),
+        Column("bytes", _BYTES),
+        Column("transactions", _NUMBER),
+    )
+    order = sorted(events.tables.items(), key=lambda item: (-item[1][2], item[0]))
+    rows = [(*key[:2], OPERATIONS[key[2]], *sums) for key, sums in order[:_MAX_TABLES]]
+    return Part("tables", "Tables", columns, rows, len(order) - len(rows))
+
+
+def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> Part:
+    """The timeline as a table, in steps no shorter than `step` seconds; if that is 0, in at most `most`."""
+    columns = (
+        Column("start", _TIME),
+        Column("transactions", _NUMBER),
+        Column("events", _NUMBER),
+        Column("bytes", _BYTES),
+        *(Column(f"rows_{name}", _NUMBER) for name in ("inserted", "updated", "deleted")),
+    )
+    timeline = stats.timeline
+    assert timeline is not None
+    step = step or (width_for(timeline, most) if most else timeline.width)
+    timeline = timeline.wider(step)
+    order = [TRANSACTIONS, EVENTS, BYTES, *range(ROWS, ROWS + len(OPERATIONS))]
+    values = np.column_stack((timeline.starts, timeline.sums[:, order])).tolist()
+    return Part("timeline", "Over time", columns, [tuple(row) for row in values], step=timeline.width)
+
+
+def _transaction(row: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[column.name] for column in _OF_TRANSACTION)
+
+
+def _ranking(name: str, title: str, ranking: Iterable[dict[str, Any]]) -> Part:
+    return Part(name, title, _OF_TRANSACTION, [_transaction(row) for row in ranking])
+
+
+def _gaps(transactions: TransactionCounts) -> Part:
+    columns = (Column("gap", _SECONDS), *_OF_TRANSACTION[:4])
+    rows = [(gap, *_transaction(row)[:4]) for gap, row in transactions.gaps]
+    return Part("gaps", "Longest times without a commit, and the transaction behind", columns, rows)
+
+
+def _sizes(transactions: TransactionCounts) -> Part:
+    columns = Column("below", _BYTES), Column("transactions", _NUMBER)
+    bits = np.flatnonzero(transactions.sizes).tolist()
+    rows = [(1 << bit, int(transactions.sizes[bit])) for bit in bits]
+    return Part("sizes", "Sizes of transactions", columns, rows)
+
+
+def _statements(events: EventCounts) -> Part:
+    columns = Column("statement", _TEXT), Column("events", _NUMBER), Column("bytes", _BYTES)
+    order = sorted(events.statements.items(), key=lambda item: (-item[1], item[0]))
+    rows = [(name, count, events.statement_bytes[name]) for name, count in order]
+    return Part("statements", "Statements", columns, rows)
+
+
+def _definitions(transactions: TransactionCounts) -> Part:
+    columns = (*_OF_TRANSACTION[:4], Column("statement", _TEXT))
+    rows = [(*_transaction(row)[:4], row["statement"]) for row in transactions.definitions]
+    return Part("definitions", "Definitions (DDL)", columns, rows, transactions.definition_count - len(rows))
+
+
+def _event_types(events: EventCounts) -> Part:
+    columns = (
+        Column("type", _TEXT),
+        Column("code", _NUMBER),
+        Column("events", _NUMBER),
+        Column("bytes", _BYTES),
+    )
+    codes = np.flatnonzero(events.types[:, 0]).tolist()
+    codes.sort(key=lambda code: -int(events.types[code, 1]))
+    rows = [(type_name(code), code, *events.types[code].tolist()) for code in codes]
+    return Part("event_types", "Types of events", columns, rows)
+
+
+def _servers(transactions: TransactionCounts) -> Part:
+    columns = Column("server_id", _TEXT), Column("transactions", _NUMBER), Column("bytes", _BYTES)
+    order = sorted(transactions.servers.items(), key=lambda item: (-item[1][0], item[0]))
+    rows = [("(others)" if key == OTHERS else str(key), *sums) for key, sums in order]
+    return Part("servers", "Servers", columns, rows)
+
+
+def _gtid_sources(gtids: GtidSet) -> Part:
+    columns = Column("source", _TEXT), Column("gtids", _NUMBER), Column("set", _TEXT)
+    found = []
+    for source, intervals in gtids.items():
+        text = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in intervals)
+        found.append((source, len(intervals), text if len(text) <= _MAX_SET else text[:_MAX_SET] + "…"))
+    found.sort(key=lambda row: (-row[1], row[0]))
+    return Part(
+        "gtid_sources", "GTID sources", columns, found[:_MAX_SOURCES], max(0, len(found) - _MAX_SOURCES)
+    )

@@ -1,0 +1,140 @@
+"""The page of statistics in a real browser."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+
+import binlog_kaitai as bk
+from binlog_kaitai.render.html import page
+from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.stats.counting import collect
+from tests.corpus_files import case
+
+pytestmark = pytest.mark.browser
+
+MIXED = case("mysql-9.7", "mixed").logs[0]
+
+#: As long as the longest name of a table in the corpus.
+HOSTILE = b"</script><script>window.hit=1</script><img src=x onerror=hit=1>."
+LONG_NAME = b"n" * 64
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Any:
+    """A function that makes the page of logs, and opens it."""
+
+    def open_page(source: Any) -> Any:
+        path = tmp_path / "page.html"
+        path.write_bytes(page(collect(source)))
+        browser.get(path.as_uri())
+        return browser
+
+    yield open_page
+    assert browser.get_log("browser") == []
+
+
+def texts(browser: Any, selector: str) -> list[str]:
+    return [found.text for found in browser.find_elements(By.CSS_SELECTOR, selector)]
+
+
+def several_times(count: int) -> bytes:
+    """A log whose transactions lie some seconds apart: the times of all commits are set."""
+    data = bytearray(MIXED.read_bytes())
+    number = 0
+    events = list(bk.open(MIXED))
+    start = events[0].fixed_header.timestamp
+    for event in events:
+        if event.type == "GTID_LOG_EVENT":
+            number += 1
+            places = {leaf.path.rpartition(".")[2]: leaf for leaf in dissect(event).leaves}
+            leaf = places["immediate_commit_timestamp_low"]
+            moment = start * 1_000_000 + number // 10 * 1_000_000 * count
+            raw = bytearray(event.raw)
+            raw[leaf.offset : leaf.offset + 7] = moment.to_bytes(7, "little")
+            raw[-4:] = zlib.crc32(raw[:-4]).to_bytes(4, "little")
+            data[event.position : event.end_position] = raw
+    return bytes(data)
+
+
+def test_names_in_the_log_stay_text(opened: Any) -> None:
+    log = case("mariadb-11.8", "ddl").logs[0]
+    data = bytearray(log.read_bytes())
+    assert len(HOSTILE) == len(LONG_NAME)
+    for event in list(bk.open(log)):
+        if LONG_NAME in event.raw:
+            raw = event.raw[:-4].replace(LONG_NAME, HOSTILE)
+            data[event.position : event.end_position] = raw + zlib.crc32(raw).to_bytes(4, "little")
+    browser = opened(bytes(data))
+    browser.find_element(By.CSS_SELECTOR, "#part-tables .foot button").click()
+    assert HOSTILE.decode() in texts(browser, "#part-tables td.table")
+    assert browser.execute_script("return window.hit") is None
+    assert browser.execute_script("return document.images.length") == 0
+    assert browser.execute_script("return document.scripts.length") == 2
+
+
+def test_totals_and_tables_are_shown_and_sorted(opened: Any) -> None:
+    browser = opened(MIXED)
+    cards = dict(zip(texts(browser, ".card .label"), texts(browser, ".card .value"), strict=True))
+    assert (cards["Transactions"], cards["Events"]) == ("49", "210")
+    assert texts(browser, "#part-tables td.rows") == ["704", "3", "5", "5"]
+    by_rows = browser.find_element(By.XPATH, "//*[@id='part-tables']//th/button[text()='rows']")
+    by_rows.click()
+    assert texts(browser, "#part-tables td.rows") == ["704", "5", "5", "3"]
+    browser.find_element(By.XPATH, "//*[@id='part-tables']//th[@aria-sort='descending']/button").click()
+    assert texts(browser, "#part-tables td.rows") == ["3", "5", "5", "704"]
+    search = browser.find_element(By.CSS_SELECTOR, "#part-statements input")
+    search.send_keys("trigger")
+    assert texts(browser, "#part-statements td.statement") == ["CREATE TRIGGER"]
+
+
+def test_the_timeline_zooms_to_what_is_dragged_over(opened: Any) -> None:
+    browser = opened(several_times(60))
+    chart = browser.find_element(By.ID, "chart")
+    whole = browser.find_element(By.ID, "range").text
+    bars = len(browser.find_elements(By.CSS_SELECTOR, "#chart .bar"))
+    assert bars == 5
+    drag = ActionChains(browser).move_to_element_with_offset(chart, -300, 0).click_and_hold()
+    drag.move_by_offset(200, 0).release().perform()
+    assert browser.find_element(By.ID, "range").text != whole
+    assert len(browser.find_elements(By.CSS_SELECTOR, "#chart .bar")) < bars
+    browser.find_element(By.ID, "reset").click()
+    assert browser.find_element(By.ID, "range").text == whole
+    browser.find_element(By.CSS_SELECTOR, "[data-series='rows']").click()
+    assert browser.find_elements(By.CSS_SELECTOR, "#chart .rows_inserted")
+
+
+def test_a_transaction_opens_and_shows_each_byte_as_explain_does(opened: Any) -> None:
+    browser = opened(MIXED)
+    browser.find_element(By.CSS_SELECTOR, "#part-biggest button.open").click()
+    events = [event for event in bk.open(MIXED) if 7288 <= event.position < 42100]
+    assert texts(browser, "#detail-events .type") == [event.type for event in events]
+    browser.find_elements(By.CSS_SELECTOR, "#detail-events button")[3].click()
+    leaves = dissect(events[3]).leaves
+    fields = texts(browser, "#detail-event .leaves td.field")
+    paths = [one.path for leaf in leaves for one in (leaf, *leaf.parts)]
+    assert fields[: len(paths)] == paths
+    shown = bytes.fromhex("".join(texts(browser, "#detail-event .hex [data-leaf]")))
+    assert shown == events[3].raw
+    field = browser.find_elements(By.CSS_SELECTOR, "#detail-event .leaves tbody tr")[1]
+    ActionChains(browser).move_to_element(field).perform()
+    lit = texts(browser, "#detail-event .hex .lit")
+    assert lit == [events[3].raw[leaves[1].offset : leaves[1].end].hex()]
+    browser.find_element(By.ID, "detail-close").click()
+    assert not browser.find_element(By.ID, "detail").is_displayed()
+
+
+def test_light_and_dark(opened: Any) -> None:
+    browser = opened(MIXED)
+
+    def background() -> str:
+        return str(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
+
+    before = background()
+    browser.find_element(By.ID, "theme").click()
+    assert background() != before

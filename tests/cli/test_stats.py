@@ -1,0 +1,88 @@
+"""What `stats` prints, and what its page holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import binlog_kaitai as bk
+from tests.cli.conftest import Run
+from tests.corpus_files import case
+
+MIXED = case("mysql-9.7", "mixed").logs[0]
+
+
+def test_json_is_one_object_with_totals_and_parts(run: Run) -> None:
+    done = run("stats", "--format", "json", MIXED)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["files"] == [str(MIXED)]
+    assert found["totals"]["transactions"] == 49
+    assert found["tables"][0]["table"] == "s"
+    few = json.loads(run("stats", "--format", "json", "--part", "servers", MIXED).stdout)
+    assert set(few) == {"files", "totals", "step_seconds", "servers"}
+
+
+def test_csv_is_one_table(run: Run) -> None:
+    inserts = (event for event in bk.open(MIXED) if event.type == "WRITE_ROWS_EVENT")
+    size = sum(len(event.raw) for event in inserts if event.table_map.table_name == "s")
+    rows = list(csv.DictReader(io.StringIO(run("stats", "--format", "csv", MIXED).stdout)))
+    assert rows[0] == {
+        "schema": "t",
+        "table": "s",
+        "operation": "insert",
+        "rows": "704",
+        "events": "7",
+        "bytes": str(size),
+        "transactions": "3",
+    }
+    by_day = run("stats", "--format", "csv", "--part", "timeline", "--by", "day", MIXED).stdout
+    (day,) = csv.DictReader(io.StringIO(by_day))
+    assert int(day["start"]) % 86400 == 0
+    assert day["transactions"] == "49"
+    assert run("stats", "--format", "csv", "--part", "tables", "--part", "gaps", MIXED).returncode == 2
+
+
+def test_the_table_shows_totals_a_chart_and_parts(run: Run) -> None:
+    text = run("stats", MIXED).stdout
+    assert "1 file, 49.4 KiB, 210 events, 49 transactions" in text
+    assert "█" in text
+    assert "CREATE TRIGGER" in text
+    assert "\x1b" not in text
+
+
+def test_damage_is_told_after_what_was_counted(run: Run, tmp_path: Path) -> None:
+    data = bytearray(MIXED.read_bytes())
+    data[-40] ^= 0xFF
+    (tmp_path / "log").write_bytes(data)
+    done = run("stats", "--format", "json", tmp_path / "log")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["totals"]["transactions"] == 49
+    assert "checksum" in done.stderr
+
+
+def test_the_page_is_one_file_that_names_no_other(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = run("stats", "--html", page, MIXED)
+    assert (done.returncode, done.stdout) == (0, "")
+    text = page.read_text("utf-8")
+    assert not re.search(r"""(src|href)\s*=\s*["'](?!#)""", text)
+    assert "@import" not in text
+    assert "url(" not in text
+    assert "default-src 'none'" in text
+    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)
+    assert data is not None
+    found = json.loads(data[1])
+    events = found["transactions"][f"{MIXED}:7288"]["events"]
+    assert [event["type"] for event in events][-1] == "XID_EVENT"
+    leaves = events[-1]["leaves"]
+    assert sum(leaf[1] for leaf in leaves) == events[-1]["size"] == len(events[-1]["hex"]) // 2
+
+
+def test_stdin_makes_a_page_without_events(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert run("stats", "--html", page, "-", data=MIXED.read_bytes()).returncode == 0
+    assert "A stream cannot be read twice" in page.read_text("utf-8")

@@ -1,0 +1,129 @@
+"""Statistics count what the other readers see."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.options import Filters
+from binlog_kaitai.stats import counting
+from binlog_kaitai.stats.counting import collect
+from tests.corpus_files import LogFile, case, logs
+
+MIXED = case("mysql-9.7", "mixed").logs[0]
+PAYLOADS = case("mysql-9.7", "payloads").logs[0]
+
+
+def rows_by_table(path: Any) -> dict[tuple[str, str], Counter[str]]:
+    """Rows by table and kind of change, as `read_changes` has them."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for batch in bk.read_changes(path):
+        for row in batch.select(["schema", "table", "change"]).to_pylist():
+            found.setdefault((row["schema"], row["table"]), Counter())[row["change"]] += 1
+    return found
+
+
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
+def test_totals_and_tables_are_those_of_the_readers(log: LogFile) -> None:
+    stats = collect(log.path)
+    assert stats.error is None
+    events = list(bk.open(log.path))
+    assert stats.totals["events"] == len(events)
+    outer = [event for event in events if event.payload_index is None]
+    assert stats.totals["bytes"] == sum(len(event.raw) for event in outer)
+    assert stats.totals["inner_events"] == len(events) - len(outer)
+    types = Counter(event.type for event in events)
+    assert {row["type"]: row["events"] for row in stats.parts["event_types"].objects()} == types
+    transactions = bk.read_transactions(log.path).read_all()
+    assert stats.totals["transactions"] == len(transactions)
+    assert stats.totals["transaction_bytes"] == sum(transactions["bytes"].to_pylist())
+    sums = [sum(filter(None, transactions[f"rows_{name}"].to_pylist())) for name in ("inserted", "updated")]
+    assert [stats.totals["rows_inserted"], stats.totals["rows_updated"]] == sums
+
+
+@pytest.mark.parametrize("name", ["mixed", "payloads", "types_full", "ddl"])
+def test_tables_have_the_rows_that_the_changes_view_has(name: str) -> None:
+    path = case("mysql-9.7", name).logs[0]
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for row in collect(path).parts["tables"].objects():
+        found.setdefault((row["schema"], row["table"]), Counter())[row["operation"]] = row["rows"]
+    assert found == rows_by_table(path)
+
+
+def comparable(path: Any, **filters: Any) -> dict[str, Any]:
+    return collect(path, Filters.of(**filters)).to_object()
+
+
+@pytest.mark.parametrize("path", [MIXED, PAYLOADS, case("mariadb-11.8", "mixed").logs[0]], ids=str)
+def test_where_blocks_end_changes_nothing(path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = comparable(path)
+    monkeypatch.setattr(counting, "_BLOCK_SIZE", 512)
+    assert comparable(path) == whole
+
+
+def test_a_transaction_counts_once_for_each_table_and_operation() -> None:
+    for row in collect(PAYLOADS).parts["tables"].objects():
+        batches = bk.read_transactions(PAYLOADS, table=f"{row['schema']}.{row['table']}").read_all()
+        counts = batches[f"rows_{row['operation'].rstrip('e')}ed"].to_pylist()
+        assert row["transactions"] == sum(count > 0 for count in counts)
+
+
+def test_rankings_and_gaps_are_in_order_and_name_real_transactions() -> None:
+    stats = collect(MIXED, top=5)
+    transactions = {row["position"]: row for row in bk.read_transactions(MIXED).read_all().to_pylist()}
+    sizes = sorted((row["bytes"] for row in transactions.values()), reverse=True)
+    biggest = stats.parts["biggest"].objects()
+    assert [row["bytes"] for row in biggest] == sizes[:5]
+    assert all(transactions[row["position"]]["gtid"] == row["gtid"] for row in biggest)
+    commits = [row["immediate_commit_timestamp"] for row in transactions.values()]
+    gaps = sorted(((later - earlier).total_seconds() for earlier, later in pairwise(commits)), reverse=True)
+    assert [row["gap"] for row in stats.parts["gaps"].objects()] == gaps[:5]
+
+
+def test_definitions_are_listed_with_their_text() -> None:
+    found = collect(MIXED).parts["definitions"].objects()
+    expected = [
+        row for row in bk.read_transactions(MIXED).read_all().to_pylist() if row["statement"] is not None
+    ]
+    assert [(row["position"], row["statement"]) for row in found] == [
+        (row["position"], row["statement"]) for row in expected
+    ]
+
+
+def test_filters_choose_events_and_transactions() -> None:
+    one = bk.read_transactions(MIXED, table="t.s").read_all().to_pylist()
+    stats = collect(MIXED, Filters.of(table="t.s"))
+    assert stats.totals["transactions"] == len(one)
+    assert {(row["schema"], row["table"]) for row in stats.parts["tables"].objects()} == {("t", "s")}
+    gtid = one[0]["gtid"]
+    by_gtid = collect(MIXED, Filters.of(include_gtids=gtid))
+    assert by_gtid.totals["transactions"] == 1
+    assert by_gtid.totals["events"] == one[0]["events"]
+    assert [row["set"] for row in by_gtid.parts["gtid_sources"].objects()] == [gtid.rpartition(":")[2]]
+    assert collect(MIXED, Filters.of(stop_datetime="2001-01-01")).totals["transactions"] == 0
+
+
+def test_damage_ends_the_counting_and_keeps_what_lies_before() -> None:
+    data = bytearray(MIXED.read_bytes())
+    transactions = bk.read_transactions(MIXED).read_all().to_pylist()
+    data[transactions[10]["position"] + 30] ^= 0xFF
+    stats = collect(bytes(data))
+    assert stats.error is not None
+    assert stats.error.position == transactions[10]["position"]
+    assert stats.totals["transactions"] == 10
+    assert stats.totals["events"] == 2 + sum(row["events"] for row in transactions[:10])
+
+
+def test_compressed_logs_tell_their_ratio() -> None:
+    totals = collect(PAYLOADS).totals
+    inner = [event for event in bk.open(PAYLOADS) if event.payload_index is not None]
+    assert totals["unpacked_bytes"] == sum(len(event.raw) for event in inner)
+    assert totals["compression_ratio"] > 10
+    mariadb = collect(case("mariadb-11.8", "types_compressed").logs[0]).totals
+    assert mariadb["packed_bytes"] > 0
+    assert mariadb["unpacked_bytes"] > mariadb["packed_bytes"]
+    assert collect(MIXED).totals["compression_ratio"] is None
