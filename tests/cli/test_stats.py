@@ -28,7 +28,8 @@ def test_json_is_one_object_with_totals_and_parts(run: Run) -> None:
 
 def test_csv_is_one_table(run: Run) -> None:
     inserts = (event for event in bk.open(MIXED) if event.type == "WRITE_ROWS_EVENT")
-    size = sum(len(event.raw) for event in inserts if event.table_map.table_name == "s")
+    tables = ((event.table_map, len(event.raw)) for event in inserts)
+    size = sum(length for table, length in tables if table is not None and table.table_name == "s")
     rows = list(csv.DictReader(io.StringIO(run("stats", "--format", "csv", MIXED).stdout)))
     assert rows[0] == {
         "schema": "t",
