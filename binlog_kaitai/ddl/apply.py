@@ -24,7 +24,7 @@ class Step:
 
     def __init__(self, store: Store, schema_name: str, session: Session) -> None:
         self._store = store
-        self._schema_name = schema_name
+        self._schema_name = store.name(schema_name)
         self._session = session
 
     def take(self, statement: Statement) -> None:
@@ -44,7 +44,7 @@ class Step:
                 self._database(statement)
 
     def _key(self, name: Name) -> Key:
-        return (name[-2] if len(name) > 1 else self._schema_name, name[-1])
+        return self._store.key(name[-2] if len(name) > 1 else self._schema_name, name[-1])
 
     def _temporary(self, key: Key) -> tuple[int, Key]:
         return (self._session.thread_id, key)
@@ -164,19 +164,21 @@ class Step:
         self._store.drop(key)
 
     def _database(self, statement: ChangeDatabase) -> None:
-        store, name = self._store, statement.name or self._schema_name
+        store = self._store
+        name = store.name(statement.name or self._schema_name)
+        new_name = None if statement.new_name is None else store.name(statement.new_name)
         if statement.is_dropped:
             for key in store.keys_of(name):
-                if statement.new_name is not None:
-                    self._rename(key, (statement.new_name, key[1]))
+                if new_name is not None:
+                    self._rename(key, (new_name, key[1]))
                 else:
                     store.drop(key)
         if statement.is_created and not (statement.only_if_new and name in store.databases):
             store.databases[name] = merge(self._session.server_charset, statement.charset)
         elif statement.charset:
             store.databases[name] = merge(store.databases.get(name, UNKNOWN_CHARSET), statement.charset)
-        elif statement.new_name is not None and name in store.databases:
-            store.databases[statement.new_name] = store.databases.pop(name)
+        elif new_name is not None and name in store.databases:
+            store.databases[new_name] = store.databases.pop(name)
 
 
 def _new_name(statement: AlterTable) -> Name | None:

@@ -13,8 +13,8 @@ from binlog_kaitai.ddl.dump import statements_of
 from binlog_kaitai.ddl.fit import DefinitionMismatch, fitted
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.model import TableDefinition
-from binlog_kaitai.ddl.statements import may_matter, may_matter_bytes, read_statement
-from binlog_kaitai.ddl.store import Session, Store
+from binlog_kaitai.ddl.statements import CreateTable, may_matter, may_matter_bytes, read_statement
+from binlog_kaitai.ddl.store import Key, Session, Store
 
 #: Of the flags in MariaDB's status variable `gtid_flags3`: an ALTER TABLE begins, or is taken back.
 _HALF_DONE = 0x02 | 0x08
@@ -28,10 +28,17 @@ class Definitions:
 
     Definitions of a file (:meth:`load`) count for tables that no statement of the log has created; the log's
     statements change them, too. Where such a change does not fit, the file is newer than the statement.
+
+    Whether names of tables have case depends on the server, and the log does not say. So statements are
+    followed both ways: with case, and without. What is known with case goes first; where the two contradict
+    each other, nothing is known. Two tables that differ in case only, or a table map with capital letters
+    (servers that fold names log small ones), tell that they have case.
     """
 
-    def __init__(self) -> None:
-        self._store = Store()
+    def __init__(self, origin: str = "log") -> None:
+        self._store = Store(origin)
+        self._folded = Store(origin, is_folded=True)
+        self._has_case = False
 
     def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
         """Take in one statement; gives whether it may have changed a definition.
@@ -51,8 +58,18 @@ class Definitions:
             return True
         if statement is None:
             return False
-        Step(self._store, schema_name, session).take(statement)
+        if isinstance(statement, CreateTable):
+            self._look_for_case(schema_name, statement)
+        for store in (self._store, self._folded):
+            Step(store, schema_name, session).take(statement)
         return True
+
+    def _look_for_case(self, schema_name: str, statement: CreateTable) -> None:
+        """A table that is there already under another spelling cannot be created where names have no case."""
+        name = statement.name[-2] if len(statement.name) > 1 else schema_name, statement.name[-1]
+        is_new = not (statement.is_temporary or statement.only_if_new or statement.replaces)
+        if is_new and self._folded.key(*name) in self._folded.tables and name not in self._store.tables:
+            self._has_case = True
 
     def observe_query(self, body: Any) -> bool:
         """Take in the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; as `observe`."""
@@ -81,11 +98,14 @@ class Definitions:
         schema_name
             Database of tables that come before any USE.
         """
-        loaded = Definitions()
-        loaded._store = Store("file")
+        loaded = Definitions("file")
         for default, statement in statements_of(text, schema_name):
             loaded.observe(default, statement)
-        self._store.given.update(loaded._store.tables)
+        tables = loaded._store.tables
+        self._store.given.update(tables)
+        # A file is written at one time: tables of the same name but for its case are there together.
+        self._has_case |= len({self._folded.key(*key) for key in tables}) < len(tables)
+        self._folded.given.update({self._folded.key(*key): table for key, table in tables.items()})
         for note in loaded._store.notes:
             self._store.note(note)
 
@@ -98,17 +118,18 @@ class Definitions:
         self, schema_name: str, table_name: str, table_map: Any = None
     ) -> TableDefinition | DefinitionMismatch | None:
         """The definition of a table, why there is none that fits, or None where nothing is known."""
+        if table_map is not None and table_name != self._folded.name(table_name):
+            self._has_case = True
         key = (schema_name, table_name)
-        if (lost := self._store.lost.get(key)) is not None:
-            return DefinitionMismatch(*key, lost)
-        reason = ""
-        for table in (self._store.tables.get(key), self._store.given.get(key)):
-            if table is not None:
-                found = table if table_map is None else fitted(table, table_map)
-                if isinstance(found, TableDefinition):
-                    return found
-                reason = reason or found
-        return DefinitionMismatch(*key, reason) if reason else None
+        found = _fit(self._store, key, table_map)
+        if self._has_case:
+            return found
+        folded = _fit(self._folded, self._folded.key(*key), table_map)
+        if not isinstance(folded, TableDefinition):
+            return found or folded
+        if isinstance(found, TableDefinition) and found.columns != folded.columns:
+            return DefinitionMismatch(*key, "statements spell it in several ways, and differ in what it is")
+        return found if isinstance(found, TableDefinition) else folded
 
     def __iter__(self) -> Iterator[TableDefinition]:
         """The tables that the log has defined so far and not dropped."""
@@ -123,9 +144,23 @@ class Definitions:
         """Lose every table whose name stands in a statement that is not understood."""
         self._store.note(f"{reason}: {sql[:200]}")
         folded = sql.casefold()
-        for key in {*self._store.tables, *self._store.given}:
-            if key[1].casefold().replace("`", "``") in folded or not key[1].isascii():
-                self._store.lose(key, f"a statement is not understood: {reason}")
+        for store in (self._store, self._folded):
+            for key in {*store.tables, *store.given}:
+                if key[1].casefold().replace("`", "``") in folded or not key[1].isascii():
+                    store.lose(key, f"a statement is not understood: {reason}")
+
+
+def _fit(store: Store, key: Key, table_map: Any) -> TableDefinition | DefinitionMismatch | None:
+    if (lost := store.lost.get(key)) is not None:
+        return DefinitionMismatch(*key, lost)
+    reason = ""
+    for table in (store.tables.get(key), store.given.get(key)):
+        if table is not None:
+            found = table if table_map is None else fitted(table, table_map)
+            if isinstance(found, TableDefinition):
+                return found
+            reason = reason or found
+    return DefinitionMismatch(*key, reason) if reason else None
 
 
 def _variables(body: Any) -> list[Any]:

@@ -60,6 +60,7 @@ class CreateTable:
     query: list[Token] | None = None
     is_temporary: bool = False
     only_if_new: bool = False
+    replaces: bool = False
 
 
 @dataclass(slots=True)
@@ -140,7 +141,9 @@ def _create(cursor: Cursor) -> Statement | None:
             is_dropped=replaces,
             only_if_new=only_if_new,
         )
-    table = CreateTable(cursor.dotted_name(), is_temporary=is_temporary, only_if_new=only_if_new)
+    table = CreateTable(
+        cursor.dotted_name(), is_temporary=is_temporary, only_if_new=only_if_new, replaces=replaces
+    )
     if kind == "SEQUENCE":
         table.elements = read_elements(Cursor(list(tokens_of(_SEQUENCE))))
     elif cursor.skip("LIKE"):

@@ -34,6 +34,13 @@ class Session:
 class Store:
     """Definitions by name.
 
+    Parameters
+    ----------
+    origin
+        What they come from, ``"log"`` or ``"file"``.
+    is_folded
+        Names that differ in case only are one, as for servers with `lower_case_table_names` other than 0.
+
     Attributes
     ----------
     tables : dict
@@ -50,7 +57,7 @@ class Store:
         What was lost, and why; the newest 100.
     """
 
-    def __init__(self, origin: str = "log") -> None:
+    def __init__(self, origin: str = "log", *, is_folded: bool = False) -> None:
         self.tables: dict[Key, TableDefinition] = {}
         self.given: dict[Key, TableDefinition] = {}
         self.lost: dict[Key, str] = {}
@@ -58,6 +65,15 @@ class Store:
         self.temporary: set[tuple[int, Key]] = set()
         self.notes: list[str] = []
         self._origin = origin
+        self._is_folded = is_folded
+
+    def name(self, text: str) -> str:
+        """A name of a database or table as it is compared."""
+        return text.lower() if self._is_folded else text
+
+    def key(self, schema_name: str, table_name: str) -> Key:
+        """What a table is found by."""
+        return self.name(schema_name), self.name(table_name)
 
     def find(self, key: Key) -> TableDefinition | None:
         """What is known of a table; the log goes before the file."""
