@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 _FLOATS = frozenset((ColumnType.float, ColumnType.double))
 
 #: Of these MariaDB's old formats have fractions, too, which only a definition tells.
-_OLD_TIMES = frozenset((ColumnType.time, ColumnType.datetime, ColumnType.timestamp))
+OLD_TIMES = frozenset((ColumnType.time, ColumnType.datetime, ColumnType.timestamp))
 _DIGITS = re.compile(r"\((\d)\)")
 _MOST_DIGITS = 6
 
@@ -156,7 +156,7 @@ class Schema:
     @property
     def old_fractions(self) -> dict[int, int]:
         """Digits of the fractions that the log does not tell, by place of the column."""
-        columns = (column for column in self.columns if column.type in _OLD_TIMES)
+        columns = (column for column in self.columns if column.type in OLD_TIMES)
         return {column.index: column.fractional_digits for column in columns if column.fractional_digits}
 
     @classmethod
@@ -247,7 +247,7 @@ def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: Name
 
 
 def _fractional_digits(found: ColumnFacts, known: ColumnDefinition | None) -> int:
-    if found.type in _OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
+    if found.type in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
         return min(int(digits[1]), _MOST_DIGITS)
     return (found.metadata.fractional_digits or 0) if found.metadata else 0
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO, Union, cast
+from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai.errors import SourceError
 
@@ -23,6 +23,25 @@ MAGIC = b"\xfebin"
 ENCRYPTED_MAGIC = b"\xfdbin"
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
+
+
+class Part(NamedTuple):
+    """Some events of a log, which begin where nothing before them matters but the format.
+
+    Attributes
+    ----------
+    pieces : tuple of (int, int or None)
+        Offsets where the events begin and where the last one ends, None for the end of the file; several
+        where what lies between is left out.
+    binlog_version : int
+        1, 3 or 4.
+    formats : tuple of bytes
+        The format description events in force, oldest first; none where the log is read from its magic on.
+    """
+
+    pieces: tuple[tuple[int, int | None], ...]
+    binlog_version: int = 4
+    formats: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,11 +56,14 @@ class Source:
         Gives a binary stream at the log's first byte; raises ``OSError``.
     path : str or None
         Where it lies in the file system, where it does.
+    part : Part or None
+        Only these of its events; None for all.
     """
 
     name: str
     open: Callable[[], BinaryIO]
     path: str | None = None
+    part: Part | None = None
 
     @classmethod
     def of_path(cls, path: str) -> Source:

@@ -76,9 +76,6 @@ def _fitted(
 ) -> Iterator[pa.RecordBatch]:
     columns = [_change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
     own = {column.name: column for column in table.schema.columns}
-    if missing := own.keys() - set(schema.names):
-        reason = f"{table.schema.full_name} has new columns: {', '.join(sorted(missing))}"
-        raise UsageError(f"{reason}; a log that can be read once only must have one definition of the table")
     for field in list(schema)[len(META_FIELDS) :]:
         column = own.get(field.name)
         if column is None:
@@ -279,24 +276,44 @@ def read_changes(
     chosen = Filters.of(table=table, **filters)
     pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums)
     if table is None:
-        return pa.RecordBatchReader.from_batches(CHANGES_SCHEMA, _as_json(pages))
+        return pa.RecordBatchReader.from_batches(CHANGES_SCHEMA, json_batches(pages))
     if all(map(is_readable_again, pages.sources)):
         schema = merged_schema(tables_of(pages.sources, table, ddl), zero_dates)
-        return pa.RecordBatchReader.from_batches(schema, _typed(pages, schema, zero_dates))
+        return pa.RecordBatchReader.from_batches(schema, typed_batches(pages, schema, zero_dates))
     # Of what can be read once only, the first definition must do.
     ahead = iter(pages)
     first = list(islice(ahead, 1))
     known = (found for page in first for found, _ in page.runs() if isinstance(found, Table))
     schema = merged_schema(islice(known, 1), zero_dates)
-    return pa.RecordBatchReader.from_batches(schema, _typed(chain(first, ahead), schema, zero_dates))
+    batches = typed_batches(chain(first, ahead), schema, zero_dates, is_whole=True)
+    return pa.RecordBatchReader.from_batches(schema, batches)
 
 
-def _typed(pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str) -> Iterator[pa.RecordBatch]:
+def typed_batches(
+    pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str, *, is_whole: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one table as batches of a schema: columns by name, null where the table has none of it.
+
+    Raises
+    ------
+    UsageError
+        With `is_whole`: the table has columns that the schema has not.
+    """
+
+    def schema_of(table: Table) -> pa.Schema:
+        missing = {column.name for column in table.schema.columns} - set(schema.names) if is_whole else ()
+        if missing:
+            reason = f"{table.schema.full_name} has new columns: {', '.join(sorted(missing))}"
+            reason += "; a log that can be read once only must have one definition of the table"
+            raise UsageError(reason)
+        return schema
+
     for page in pages:
-        yield from page_batches(page, lambda table: schema, zero_dates)
+        yield from page_batches(page, schema_of, zero_dates)
 
 
-def _as_json(pages: RowsPages) -> Iterator[pa.RecordBatch]:
+def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
+    """The rows of all tables as batches of :data:`CHANGES_SCHEMA`."""
     for page in pages:
         for objects in page_objects(page):
             tables = page.images.table_of[objects.events]

@@ -13,19 +13,20 @@ import numpy as np
 
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.blocks import BLOCK_SIZE
 from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.infos import Infos
 from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
+from binlog_kaitai.columns.part_reader import blocks_of
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import End, judge_end
+from binlog_kaitai.reader import End
 from binlog_kaitai.sources import Source, SourceLike, resolve
 
 
@@ -77,7 +78,8 @@ class EventPages:
     def __iter__(self) -> Iterator[Page]:
         for number, source in enumerate(self.sources):
             is_last = number == len(self.sources) - 1
-            selection = Selection(self._filters, is_first=number == 0, is_last=is_last)
+            is_part = source.part is not None
+            selection = Selection(self._filters, is_first=number == 0, is_last=is_last, is_part=is_part)
             try:
                 with source.open() as stream:
                     yield from self._read(source, stream, selection)
@@ -87,7 +89,7 @@ class EventPages:
                 raise error.at(file=source.name, position=0) from error.__cause__
 
     def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
-        reader = BlockReader.of_file(stream, source.name, block_size=self._block_size)
+        reader = blocks_of(source, stream, block_size=self._block_size)
         gtids, tables, judge = GtidColumns(), TableMaps(), Judge()
         try:
             for block in reader:
@@ -97,8 +99,8 @@ class EventPages:
                         return
         except BinlogError as error:
             raise error.at(file=source.name, position=reader.position) from error.__cause__
-        if reader.tail is not None:
-            self.ends.append(judge_end(source.name, reader.tail, reader.context))
+        if (end := reader.end()) is not None:
+            self.ends.append(end)
 
     def _page(
         self, block: Block, gtids: GtidColumns, tables: TableMaps, selection: Selection, judge: Judge

@@ -17,7 +17,8 @@ from binlog_kaitai.adapter import crc32_of, stored_checksum
 from binlog_kaitai.framing import read_up_to
 from binlog_kaitai.grammar import EventType, Format, Header, header_length, header_offset, read_header
 
-_WINDOW = 4 << 20
+#: As much is looked through at a time, at first and at most: mostly an event is near.
+_FIRST_WINDOW, _WINDOW = 64 << 10, 4 << 20
 
 #: Longer events are not read to confirm an offset by their checksum, in bytes.
 _LONGEST_CHECKED = 64 << 20
@@ -40,15 +41,36 @@ def find_event(stream: BinaryIO, start: int, layout: Format, *, has_own_position
         The positions in the headers are those in this file; not so in relay logs.
     """
     size = stream.seek(0, io.SEEK_END)
-    length = header_length(layout.binlog_version)
+    length, extent = header_length(layout.binlog_version), _FIRST_WINDOW
     while start + length <= size:
         stream.seek(start)
-        window = np.frombuffer(read_up_to(stream, _WINDOW + length), dtype=np.uint8)
+        window = np.frombuffer(read_up_to(stream, extent + length), dtype=np.uint8)
         for offset in _candidates(window, start, size, layout, has_own_positions=has_own_positions):
             if _is_confirmed(stream, offset, size, layout):
                 return offset
         start += max(len(window) - length + 1, 1)
+        extent = min(2 * extent, _WINDOW)
     return None
+
+
+def resume(
+    stream: BinaryIO, position: int, layout: Format, *, has_own_positions: bool = True
+) -> int | None:
+    """Where the next whole event behind a damaged one begins; None if none follows.
+
+    Where the damaged event's header, and what follows at the end that it states, leave no doubt, that is it.
+    """
+    size = stream.seek(0, io.SEEK_END)
+    header = _header_at(stream, position, layout)
+    if header is not None:
+        end = position + header.event_size
+        following = _header_at(stream, end, layout)
+        if following is not None and end + following.event_size <= size:
+            stated = header.next_position, following.next_position
+            expected = end & 0xFFFFFFFF, end + following.event_size & 0xFFFFFFFF
+            if not has_own_positions or layout.binlog_version < 4 or stated == expected:
+                return end
+    return find_event(stream, position + 1, layout, has_own_positions=has_own_positions)
 
 
 def _candidates(

@@ -25,9 +25,11 @@ class Selection:
         Events are chosen by schema or table, too, see `takes_names`; that needs their bodies.
     """
 
-    def __init__(self, filters: Filters, *, is_first: bool, is_last: bool) -> None:
+    def __init__(self, filters: Filters, *, is_first: bool, is_last: bool, is_part: bool = False) -> None:
         self.is_over = False
         self.limit = 0
+        # Whoever reads a part does not know whether an earlier event was late: each counts for itself.
+        self._is_part = is_part
         self.has_names = bool(filters.databases or filters.tables)
         self.takes_names = filters.takes_names
         self._filters = filters
@@ -45,7 +47,11 @@ class Selection:
         if self._stop is not None:
             stop |= block.positions >= self._stop
         if filters.stop_timestamp is not None:
-            stop |= header["timestamp"] >= filters.stop_timestamp
+            late = header["timestamp"] >= filters.stop_timestamp
+            if self._is_part:
+                wanted &= ~late
+            else:
+                stop |= late
         if stop.any():
             self.is_over = True
             self.limit = int(np.argmax(stop))

@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.blocks import BLOCK_SIZE
 from binlog_kaitai.columns.boundaries import Boundaries, Outcome, Segments, roles_of
 from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.part_reader import blocks_of
 from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.row_counts import row_counts
@@ -31,7 +32,7 @@ from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import End, judge_end
+from binlog_kaitai.reader import End
 from binlog_kaitai.sources import Source, SourceLike, resolve
 
 #: The columns of the view.
@@ -148,13 +149,18 @@ def transaction_batches(
     verify_checksums: bool = True,
     block_size: int = BLOCK_SIZE,
     watcher: Watcher | None = None,
+    definitions: Definitions | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of the view; `watcher` sees the events, too, without a look at the filters."""
+    """The batches of the view; `watcher` sees the events, too, without a look at the filters.
+
+    `definitions` are what is known of tables before the first event of the one source.
+    """
     watcher = watcher or Watcher()
     for number, source in enumerate(sources):
         is_first, is_last = number == 0, number == len(sources) - 1
-        choice = _Choice(filters, is_first=is_first, is_last=is_last)
-        log = _Log(source, verify_checksums, block_size, filters, watcher)
+        is_part = source.part is not None
+        choice = _Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
+        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions or Definitions())
         watcher.begin(source, is_first=is_first, is_last=is_last)
         error: BinlogError | None = None
         blocks = log.read()
@@ -177,29 +183,35 @@ class _Log:
     """One file, as batches of finished transactions; see `transaction_parts.PART_SCHEMA`."""
 
     def __init__(
-        self, source: Source, verify_checksums: bool, block_size: int, filters: Filters, watcher: Watcher
+        self,
+        source: Source,
+        verify_checksums: bool,
+        block_size: int,
+        filters: Filters,
+        watcher: Watcher,
+        definitions: Definitions,
     ) -> None:
         self._source, self._watcher = source, watcher
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
         self._with_schemas = bool(filters.databases or filters.tables)
-        self._gtids, self._tables, self._boundaries = GtidColumns(), Tables(Definitions()), Boundaries()
+        self._gtids, self._tables, self._boundaries = GtidColumns(), Tables(definitions), Boundaries()
         self._open: dict[str, Any] | None = None
 
     def read(self) -> Iterator[list[pa.RecordBatch]]:
         """What each block finishes, and at the end what is left open."""
         try:
             with self._source.open() as stream:
-                reader = BlockReader.of_file(stream, self._source.name, block_size=self._block_size)
+                reader = blocks_of(self._source, stream, block_size=self._block_size)
                 try:
                     for block in reader:
                         for part in expand(block):
                             yield from self._take(part)
                 except BinlogError as error:
                     raise error.at(file=self._source.name, position=reader.position) from error.__cause__
-                if reader.tail is not None:
-                    self._watcher.end(judge_end(self._source.name, reader.tail, reader.context))
+                if (end := reader.end()) is not None:
+                    self._watcher.end(end)
                 yield self.finish()
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=self._source.name) from error
@@ -281,8 +293,9 @@ def _check(block: Block, failures: dict[int, BinlogError]) -> None:
 class _Choice:
     """The filters, for the transactions of one file."""
 
-    def __init__(self, filters: Filters, *, is_first: bool, is_last: bool) -> None:
+    def __init__(self, filters: Filters, *, is_first: bool, is_last: bool, is_part: bool) -> None:
         self.is_over = False
+        self._is_part = is_part  # see `Selection`
         self._filters = filters
         self._has_filters = bool(filters)
         self._start = filters.start_position if is_first else None
@@ -297,8 +310,9 @@ class _Choice:
     def _takes(self, row: dict[str, Any]) -> bool:
         filters = self._filters
         self.is_over |= self._stop is not None and row["position"] >= self._stop
-        self.is_over |= filters.stop_timestamp is not None and row["start"] >= filters.stop_timestamp
-        if self.is_over or (self._start is not None and row["position"] < self._start):
+        is_late = filters.stop_timestamp is not None and row["start"] >= filters.stop_timestamp
+        self.is_over |= is_late and not self._is_part
+        if self.is_over or is_late or (self._start is not None and row["position"] < self._start):
             return False
         if filters.start_timestamp is not None and row["start"] < filters.start_timestamp:
             return False

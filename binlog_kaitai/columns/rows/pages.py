@@ -12,10 +12,11 @@ import numpy as np
 
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.blocks import BLOCK_SIZE
 from binlog_kaitai.columns.gtids import GtidColumns
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.part_reader import blocks_of
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commits import CommitTimes
@@ -25,7 +26,7 @@ from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, SourceError
 from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import End, Event, judge_end
+from binlog_kaitai.reader import End, Event
 from binlog_kaitai.rows import rows_of
 from binlog_kaitai.sources import Source, SourceLike, resolve
 
@@ -129,6 +130,8 @@ class RowsPages:
         What `binlog_kaitai.open` takes.
     ddl
         Definitions of tables, as mysqldump writes them.
+    definitions
+        What is known of the tables before the first event, instead of `ddl`.
     verify_checksums
         Raise on an event whose CRC32 does not fit, after everything before it.
     every_block
@@ -148,6 +151,7 @@ class RowsPages:
         filters: Filters,
         *,
         ddl: str | None = None,
+        definitions: Definitions | None = None,
         verify_checksums: bool = True,
         block_size: int = BLOCK_SIZE,
         every_block: bool = False,
@@ -157,16 +161,18 @@ class RowsPages:
         self.ends: list[End] = []
         self._filters = filters
         self._ddl = ddl
+        self._definitions = definitions
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._every_block = every_block
         self._progress = progress
 
     def __iter__(self) -> Iterator[RowsPage]:
-        definitions = new_definitions(self._ddl)
+        definitions = self._definitions or new_definitions(self._ddl)
         for number, source in enumerate(self.sources):
             is_last = number == len(self.sources) - 1
-            selection = Selection(self._filters, is_first=number == 0, is_last=is_last)
+            is_part = source.part is not None
+            selection = Selection(self._filters, is_first=number == 0, is_last=is_last, is_part=is_part)
             try:
                 with source.open() as stream:
                     yield from self._read(source, stream, selection, definitions)
@@ -178,7 +184,7 @@ class RowsPages:
     def _read(
         self, source: Source, stream: Any, selection: Selection, definitions: Definitions
     ) -> Iterator[RowsPage]:
-        reader = BlockReader.of_file(stream, source.name, block_size=self._block_size)
+        reader = blocks_of(source, stream, block_size=self._block_size)
         state = _State(GtidColumns(), CommitTimes(), RowNumbers(), Tables(definitions))
         try:
             for block in reader:
@@ -189,8 +195,8 @@ class RowsPages:
                 self._progress(source, reader.position)
         except BinlogError as error:
             raise error.at(file=source.name, position=reader.position) from error.__cause__
-        if reader.tail is not None:
-            self.ends.append(judge_end(source.name, reader.tail, reader.context))
+        if (end := reader.end()) is not None:
+            self.ends.append(end)
 
     def _page(self, block: Block, state: _State, selection: Selection) -> Iterator[RowsPage]:
         failures: dict[int, BinlogError] = {}

@@ -117,7 +117,7 @@ class Tables:
     def _read_maps(self, block: Block) -> tuple[Any, Any, list[Table | BinlogError], Any]:
         """The table maps of a block: numbers of the events, table ids, distinct tables, which of them."""
         rows = block.rows_of(EventType.table_map_event)
-        statements = self._statements(block)
+        statements = statements_in(block)
         if not len(rows):
             for row in statements:
                 self._observe(block, row)
@@ -168,24 +168,25 @@ class Tables:
         self._tables[key] = self._changes, made
         return made
 
-    def _statements(self, block: Block) -> list[int]:
-        """The events whose statements may change a definition."""
-        found = block.rows_of(EventType.query_compressed_event).tolist()
-        rows = block.rows_of(EventType.query_event)
-        rows = rows[~_frames_transaction(block, rows)]
-        if len(rows):
-            starts, lengths = block.gather(EventType.query_event, rows).ranges("query")
-            for row, start, length in zip(rows.tolist(), starts.tolist(), lengths.tolist(), strict=True):
-                if may_matter_bytes(bytes(block.data[start : start + min(length, _BEGINNING)])):
-                    found.append(row)
-        return sorted(found)
-
     def _observe(self, block: Block, row: int) -> None:
         try:
             body: Any = block.event(row).body
         except BinlogError:
             return  # it is told where the event itself is wanted
         self._changes += self.definitions.observe_query(body)
+
+
+def statements_in(block: Block) -> list[int]:
+    """The events whose statements may change a definition."""
+    found = block.rows_of(EventType.query_compressed_event).tolist()
+    rows = block.rows_of(EventType.query_event)
+    rows = rows[~_frames_transaction(block, rows)]
+    if len(rows):
+        starts, lengths = block.gather(EventType.query_event, rows).ranges("query")
+        for row, start, length in zip(rows.tolist(), starts.tolist(), lengths.tolist(), strict=True):
+            if may_matter_bytes(bytes(block.data[start : start + min(length, _BEGINNING)])):
+                found.append(row)
+    return sorted(found)
 
 
 def _frames_transaction(block: Block, rows: Any) -> Any:

@@ -1,0 +1,169 @@
+"""The blocks of a log, or of a part of it as if nothing else were there."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Protocol
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import FramingError
+from binlog_kaitai.framing import TailKind
+from binlog_kaitai.grammar import read_header
+from binlog_kaitai.reader import End, judge_end
+from binlog_kaitai.sources import Part, Source
+
+
+class Blocks(Protocol):
+    """Blocks of one log, in order.
+
+    Attributes
+    ----------
+    context : Context
+        What the events so far tell of the next.
+    position : int
+        Offset of the next event.
+    """
+
+    context: Context
+
+    @property
+    def position(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Block]: ...
+
+    def end(self) -> End | None:
+        """Afterwards: how the log ended; None if its end was not reached."""
+
+
+def blocks_of(source: Source, stream: BinaryIO, *, block_size: int = BLOCK_SIZE) -> Blocks:
+    """The blocks of a source, from a stream at its first byte; that of a part must be able to seek.
+
+    Raises
+    ------
+    NotABinlogError, EncryptedError, FramingError, GrammarError
+        As the reader does, also while iterating.
+    """
+    if source.part is None:
+        return _Whole(BlockReader.of_file(stream, source.name, block_size=block_size))
+    return PartReader(stream, source.part, source.name, block_size=block_size)
+
+
+class _Whole:
+    def __init__(self, reader: BlockReader) -> None:
+        self._reader = reader
+        self.context = reader.context
+
+    @property
+    def position(self) -> int:
+        return self._reader.position
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._reader)
+
+    def end(self) -> End | None:
+        reader = self._reader
+        return None if reader.tail is None else judge_end(reader.name, reader.tail, reader.context)
+
+
+class PartReader:
+    """The blocks of the pieces of a part, one behind the other.
+
+    Parameters
+    ----------
+    context
+        What is known where the first piece begins, if not just what the part says.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        part: Part,
+        name: str,
+        *,
+        context: Context | None = None,
+        block_size: int = BLOCK_SIZE,
+    ) -> None:
+        self.name = name
+        self.position = part.pieces[0][0]
+        self._stream = stream
+        self._part = part
+        self._block_size = block_size
+        self._reader: BlockReader | None = None
+        self.context = context or context_of(part)
+
+    def __iter__(self) -> Iterator[Block]:
+        for start, stop in self._part.pieces:
+            if stop is not None and stop <= start:
+                continue
+            self._stream.seek(start)
+            stream: Any = self._stream if stop is None else _Limited(self._stream, stop - start)
+            if start == 0:
+                reader = BlockReader.of_file(stream, self.name, block_size=self._block_size)
+                self.context = reader.context
+            else:
+                reader = BlockReader(
+                    stream, self.context, start, name=self.name, block_size=self._block_size
+                )
+            self._reader = reader
+            for block in reader:
+                self.position = reader.position
+                yield block
+            self.position = reader.position
+            if stop is not None and reader.tail is not None and reader.tail.kind is not TailKind.NOTHING:
+                raise FramingError(
+                    f"an event goes past {stop}, where other events begin", position=reader.tail.position
+                )
+
+    def end(self) -> End | None:
+        reader = self._reader
+        if reader is None or reader.tail is None:
+            return None
+        return judge_end(self.name, reader.tail, reader.context)
+
+
+def context_of(part: Part) -> Context:
+    """What is known where a part begins.
+
+    Raises
+    ------
+    GrammarError
+        A format description event cannot be read.
+    """
+    context = Context(part.binlog_version)
+    for raw in part.formats:
+        context.observe(raw, read_header(raw, part.binlog_version))
+    return context
+
+
+class _Limited(io.RawIOBase):
+    """The next bytes of a stream, as many as are given."""
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def read(self, size: int = -1) -> bytes:
+        found = self._stream.read(self._left if size < 0 else min(size, self._left)) or b""
+        self._left -= len(found)
+        return found
+
+    def readinto(self, room: memoryview) -> int:  # type: ignore[override]
+        room = room[: self._left]
+        read = getattr(self._stream, "readinto", None)
+        if read is None:
+            data = self._stream.read(len(room)) or b""
+            room[: len(data)] = data
+            count = len(data)
+        else:
+            count = (read(room) or 0) if len(room) else 0
+        self._left -= count
+        return count

@@ -1,0 +1,301 @@
+"""Parts of logs to be read apart from each other, and together as one.
+
+A split is a range of bytes. It owns the transactions that begin inside it: its reader finds the first of them
+by itself, and reads past the end of the split to finish the last. Where the log is cut is told by `cuts`; the
+rows of all splits of some logs are the rows of the logs, whatever the size of the splits.
+
+::
+
+    splits = plan("/var/lib/mysql/binlog.index", 64 << 20)
+    for split in splits:                                    # in any order, in any process
+        for batch in read_split(split, "changes", earlier=files_before(splits, split)):
+            ...
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
+from binlog_kaitai.columns.changes import CHANGES_SCHEMA, json_batches, typed_batches
+from binlog_kaitai.columns.cuts import Cut, Log
+from binlog_kaitai.columns.history import LateDefinitions, definitions_before
+from binlog_kaitai.columns.rows.pages import RowsPages, new_definitions
+from binlog_kaitai.columns.transactions import TRANSACTIONS_SCHEMA, transaction_batches
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.options import Filters
+from binlog_kaitai.schema import is_mariadb
+from binlog_kaitai.sources import Part, Source, SourceLike, resolve
+
+#: Like Spark's own default for files, in bytes.
+SPLIT_SIZE = 128 << 20
+
+VIEWS = {"events": EVENTS_SCHEMA, "transactions": TRANSACTIONS_SCHEMA, "changes": CHANGES_SCHEMA}
+
+
+class LogFile(NamedTuple):
+    """A log as it was when it was listed: its path, size in bytes, and time of its last change."""
+
+    path: str
+    size: int
+    modified: float
+
+
+@dataclass(frozen=True)
+class Split:
+    """Some bytes of a log. It can be pickled.
+
+    Attributes
+    ----------
+    file : LogFile
+        The log.
+    number : int
+        Which one of the logs it is, from 0.
+    start : int
+        Offset of the first byte.
+    stop : int or None
+        Offset behind the last byte; None for the end of the log, wherever that is when it is read.
+    is_exact : bool
+        Transactions begin, or the log ends, at just these offsets: nothing has to be found.
+    is_last_file : bool
+        There is no later log.
+    """
+
+    file: LogFile
+    number: int
+    start: int
+    stop: int | None
+    is_exact: bool = False
+    is_last_file: bool = True
+
+
+def list_files(source: SourceLike | Iterable[SourceLike]) -> list[LogFile]:
+    """The logs that a caller means, in order; none of them is read.
+
+    Raises
+    ------
+    SourceError
+        Nothing is there.
+    UsageError
+        A stream, which cannot be read from another process.
+    """
+    found = []
+    for log in resolve(source):
+        if log.path is None:
+            raise UsageError(f"{log.name} is a stream; only files can be read in parts")
+        try:
+            state = os.stat(log.path)
+        except OSError as error:
+            raise SourceError(error.strerror or str(error), file=log.path) from error
+        found.append(LogFile(log.path, state.st_size, state.st_mtime))
+    return found
+
+
+def plan(source: SourceLike | Iterable[SourceLike], split_size: int = SPLIT_SIZE) -> list[Split]:
+    """Divide logs into splits, in the order of the logs, without reading them.
+
+    Parameters
+    ----------
+    source
+        What `binlog_kaitai.open` takes, but for streams.
+    split_size
+        Bytes of a split; the last one of a log may have half as many more. 0: a split for each log.
+
+    Raises
+    ------
+    SourceError, UsageError
+        Nothing is there, or it cannot be read in parts.
+    """
+    files = list_files(source)
+    return [split for number in range(len(files)) for split in _divide(files, number, split_size)]
+
+
+def _divide(files: Sequence[LogFile], number: int, split_size: int) -> list[Split]:
+    file, is_last = files[number], number == len(files) - 1
+    count = max(round(file.size / split_size), 1) if split_size > 0 else 1
+    starts = [number_in_file * split_size for number_in_file in range(count)]
+    stops = [*starts[1:], None]
+    return [
+        Split(file, number, start, stop, is_last_file=is_last)
+        for start, stop in zip(starts, stops, strict=True)
+    ]
+
+
+def files_before(splits: Iterable[Split], split: Split) -> list[LogFile]:
+    """The logs before that of a split, which may define its tables."""
+    files = {one.number: one.file for one in splits if one.number < split.number}
+    return [files[number] for number in sorted(files)]
+
+
+def read_split(
+    split: Split,
+    view: str = "changes",
+    *,
+    table: str | None = None,
+    schema: pa.Schema | None = None,
+    earlier: Sequence[LogFile] = (),
+    ddl: str | None = None,
+    scan_ddl: bool = True,
+    zero_dates: str = "null",
+    verify_checksums: bool = True,
+    **filters: Any,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one split as record batches.
+
+    Parameters
+    ----------
+    view
+        ``"events"``, ``"transactions"``, or ``"changes"``: as JSON, or of one table.
+    table
+        Of changes: ``schema.table``, whose columns are typed; needs `schema`.
+    schema
+        The columns of the table's rows; others of the table are left out, and what a row does not have is
+        null.
+    earlier
+        The logs before this one: what they define counts, where a log does not name columns.
+    ddl
+        Text of CREATE TABLE statements, such as mysqldump writes.
+    scan_ddl
+        Look for definitions in all logs before the split, when a table is met that the log does not name
+        the columns of.
+    zero_dates, verify_checksums
+        As in `read_changes`.
+    filters
+        As `Filters.of` takes them. Times choose each event, or transaction, for itself.
+
+    Raises
+    ------
+    BinlogError
+        While reading, after the batches of all events before the damage.
+    """
+    part = part_of(split)
+    if part is None:
+        return
+    chosen = dict(filters)
+    if split.number > 0:
+        chosen.pop("start_position", None)
+    if not split.is_last_file:
+        chosen.pop("stop_position", None)
+    source = replace(source_of(split.file), part=part)
+    if view == "events":
+        yield from read_events(source, verify_checksums=verify_checksums, **chosen)
+    elif view == "transactions":
+        known = _definitions(split, part, (), None, needs_names=False)
+        yield from transaction_batches(
+            [source], Filters.of(**chosen), definitions=known, verify_checksums=verify_checksums
+        )
+    else:
+        definitions = _definitions(split, part, earlier, ddl) if scan_ddl else new_definitions(ddl)
+        pages = RowsPages(
+            source,
+            Filters.of(table=table or chosen.pop("table", None), **chosen),
+            definitions=definitions,
+            verify_checksums=verify_checksums,
+        )
+        if table is None:
+            yield from json_batches(pages)
+        elif schema is None:
+            raise UsageError("the columns of a table's rows are not given")
+        else:
+            yield from typed_batches(pages, schema, zero_dates)
+
+
+def source_of(file: LogFile) -> Source:
+    """The whole log."""
+    return Source.of_path(file.path)
+
+
+def part_of(split: Split) -> Part | None:
+    """The events that a split owns; None where no transaction begins in it.
+
+    Raises
+    ------
+    BinlogError
+        The start of the log cannot be read.
+    """
+    if split.start == 0 and split.stop is None:
+        return Part(((0, None),))
+    with opened(split.file) as log:
+        head = log.head
+        if split.is_exact:
+            formats = log.cut_before(split.start).formats if head.is_relay_log else head.formats
+            start: Cut | None = Cut(split.start, formats if split.start else ())
+            stop: int | None = split.stop
+        else:
+            start = log.first_cut(split.start, split.stop)
+            behind = None if split.stop is None or start is None else log.first_cut(split.stop)
+            stop = None if behind is None else behind.position
+        if start is None:
+            return None
+        return Part(((start.position, stop),), head.binlog_version, start.formats)
+
+
+#: Logs whose cuts are kept.
+_MAX_LOGS = 1 << 10
+
+_cuts: OrderedDict[LogFile, list[Cut]] = OrderedDict()
+
+
+@contextmanager
+def opened(file: LogFile) -> Iterator[Log]:
+    """A log for finding cuts in it; what has been found is kept by the process.
+
+    Raises
+    ------
+    SourceError, NotABinlogError, EncryptedError, GrammarError
+        The start of the log cannot be read.
+    """
+    try:
+        with source_of(file).open() as stream:
+            log = Log(stream, file.path)
+            log.known = _cuts.pop(file, log.known)
+            _cuts[file] = log.known
+            while len(_cuts) > _MAX_LOGS:
+                _cuts.popitem(last=False)
+            yield log
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), file=file.path) from error
+    except BinlogError as error:
+        raise error.at(file=file.path, position=0) from error.__cause__
+
+
+def _definitions(
+    split: Split, part: Part, earlier: Sequence[LogFile], ddl: str | None, *, needs_names: bool = True
+) -> Definitions:
+    """What is known of tables before a split; found when it is needed."""
+    start = part.pieces[0][0]
+    if start == 0 and not earlier:
+        return new_definitions(ddl)
+
+    def load() -> Definitions:
+        logs = ((file, opened(file)) for file in earlier)
+        with opened(split.file) as log:
+            return definitions_before(logs, split.file, log, Cut(start, part.formats), ddl)
+
+    is_known = False
+    with suppress(BinlogError), opened(split.file) as log:
+        is_known = not is_mariadb(log.head.context().layout)
+    return LateDefinitions(load, is_mariadb=not is_known, needs_names=needs_names)
+
+
+__all__ = [
+    "SPLIT_SIZE",
+    "VIEWS",
+    "LogFile",
+    "Split",
+    "files_before",
+    "list_files",
+    "opened",
+    "part_of",
+    "plan",
+    "read_split",
+    "source_of",
+]
