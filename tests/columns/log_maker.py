@@ -1,0 +1,70 @@
+"""Logs made of the events of other logs, with positions and checksums as a server would write them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_length, header_offset
+from binlog_kaitai.sources import MAGIC
+from tests.columns.support import blocks
+
+
+@dataclass
+class LogMaker:
+    """A log that grows event by event.
+
+    Attributes
+    ----------
+    layout : Format
+        That of the log which the head was taken from.
+    data : bytearray
+        All bytes so far.
+    """
+
+    layout: Format
+    data: bytearray = field(default_factory=lambda: bytearray(MAGIC))
+
+    def add(self, raw: bytes, *, as_is: bool = False) -> None:
+        """Append an event; its position and checksum are made anew."""
+        self.data += raw if as_is else placed(raw, len(self.data), self.layout)
+
+    def add_all(self, events: Iterable[bytes]) -> None:
+        for raw in events:
+            self.add(raw)
+
+    def write(self, path: Path) -> Path:
+        path.write_bytes(self.data)
+        return path
+
+
+def placed(raw: bytes, position: int, layout: Format) -> bytes:
+    """An event as it would be at an offset of a log."""
+    event = bytearray(raw)
+    for name, value in (("event_size", len(raw)), ("next_position", position + len(raw) & 0xFFFFFFFF)):
+        at = header_offset(name)
+        event[at : at + 4] = value.to_bytes(4, "little")
+    if layout.is_checksummed:
+        event[-CHECKSUM_SIZE:] = zlib.crc32(event[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
+    return bytes(event)
+
+
+def events_of(path: Path) -> tuple[Format, list[list[bytes]]]:
+    """The events of a log by transaction; first those before all transactions."""
+    found: list[list[bytes]] = [[]]
+    for block in blocks(path):
+        for row, kind in enumerate(block.types.tolist()):
+            if kind in (EventType.gtid_log_event, EventType.gtid_event, EventType.anonymous_gtid_log_event):
+                found.append([])
+            found[-1].append(block.raw(row))
+        layout = block.layout
+    return layout, found
+
+
+def carrier(model: bytes, content: bytes, layout: Format) -> bytes:
+    """A ROWS_QUERY_LOG_EVENT with any text; `model` is an event to take the header from."""
+    event = bytearray(model[: header_length(4)])
+    event[header_offset("type_code")] = EventType.rows_query_log_event
+    return bytes(event) + b"\0" + content + bytes(CHECKSUM_SIZE if layout.is_checksummed else 0)
