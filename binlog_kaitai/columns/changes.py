@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.change_schemas import (
+    CHANGES_SCHEMA,
+    META_FIELDS,
+    TIME,
+    merged_schema,
+)
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.row_objects import page_objects
-from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
@@ -28,38 +33,10 @@ from binlog_kaitai.sources import SourceLike
 #: Words of Delta's change feed, in the order of the numbers in `walk`.
 CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"])
 
-_TIME = pa.timestamp("us", tz="UTC")
-_NAME = pa.dictionary(pa.int32(), pa.string())
-
-#: What comes before the table's own columns. `_row` is the number of a row at its position, from 0: in the
-#: event, or among the rows of all events in a transaction payload. Both images of an update have the same.
-META_FIELDS = (
-    pa.field("_change_type", _NAME, nullable=False),
-    pa.field("_commit_timestamp", _TIME, nullable=False),
-    pa.field("_file", _NAME, nullable=False),
-    pa.field("_position", pa.int64(), nullable=False),
-    pa.field("_row", pa.int64(), nullable=False),
-    pa.field("_gtid", _NAME),
-    pa.field("_server_id", pa.int64(), nullable=False),
-    pa.field("_timestamp", _TIME, nullable=False),
-)
-
 #: What an image before or after is: by itself, and in an update.
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 
 _SECOND = 1_000_000
-#: The view of all tables: a row for each change, the images as JSON objects.
-CHANGES_SCHEMA = pa.schema(
-    [
-        *META_FIELDS[1:],
-        pa.field("schema", _NAME, nullable=False),
-        pa.field("table", _NAME, nullable=False),
-        pa.field("change", _NAME, nullable=False),
-        pa.field("before", pa.string()),
-        pa.field("after", pa.string()),
-    ]
-)
-
 _ZERO_DATES = ("null", "error", "text")
 
 
@@ -173,12 +150,6 @@ def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
     return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
 
 
-def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
-    """The columns of the view for one definition of a table."""
-    own = [pa.field(column.name, arrow_type(column, zero_dates)) for column in table.schema.columns]
-    return pa.schema([*META_FIELDS, *own])
-
-
 def _change_types(changes: Any) -> Any:
     return pa.DictionaryArray.from_arrays(pa.array(changes.astype(np.int32)), CHANGE_TYPES, safe=False)
 
@@ -198,13 +169,13 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
 
     codes, texts = _gtids(page, events)
     return [
-        over_rows(page.commit_times[events]).view(_TIME),
+        over_rows(page.commit_times[events]).view(TIME),
         _same(_plain(block.file), len(of_rows)),
         over_rows(block.positions[events]),
         pa.array(page.numbered(of_rows, numbers)),
         _named(np.repeat(codes, np.diff(limits)), texts),
         over_rows(header.numbers("server_id")[events]),
-        over_rows(header["timestamp"][events] * _SECOND).view(_TIME),
+        over_rows(header["timestamp"][events] * _SECOND).view(TIME),
     ]
 
 
@@ -324,27 +295,6 @@ def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
             meta = meta_columns(page, objects.events, objects.numbers)
             columns = [*meta, *names, change, objects.before, objects.after]
             yield pa.RecordBatch.from_arrays(columns, schema=CHANGES_SCHEMA)
-
-
-def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
-    """The columns of several definitions of a table by name, those of the first one first.
-
-    A column whose type changes has the wider type, or is text where there is none.
-    """
-    found: dict[str, pa.DataType] = {}
-    for table in tables:
-        for field in list(table_schema(table, zero_dates))[len(META_FIELDS) :]:
-            known = found.setdefault(field.name, field.type)
-            found[field.name] = known if known == field.type else _common_type(known, field.type)
-    return pa.schema([*META_FIELDS, *(pa.field(*item) for item in found.items())])
-
-
-def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
-    try:
-        fields = (pa.schema([pa.field("", kind)]) for kind in (one, other))
-        return pa.unify_schemas(list(fields), promote_options="permissive").field(0).type
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.string()
 
 
 def _cast(array: Any, kind: pa.DataType, table: Table, name: str) -> Any:

@@ -10,7 +10,8 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from binlog_kaitai.columns.changes import table_batches_of, table_schema
+from binlog_kaitai.columns.change_schemas import table_schema
+from binlog_kaitai.columns.changes import table_batches_of
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
-from binlog_kaitai.columns.changes import CHANGES_SCHEMA, json_batches, typed_batches
+from binlog_kaitai.columns.change_schemas import CHANGES_SCHEMA
+from binlog_kaitai.columns.changes import json_batches, typed_batches
 from binlog_kaitai.columns.cuts import Cut, Log
 from binlog_kaitai.columns.history import LateDefinitions, definitions_before
 from binlog_kaitai.columns.rows.pages import RowsPages, new_definitions

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.changes import CHANGES_SCHEMA, META_FIELDS, read_changes
+from binlog_kaitai.columns.change_schemas import CHANGES_SCHEMA, META_FIELDS
+from binlog_kaitai.columns.changes import read_changes
 from binlog_kaitai.columns.lake import write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.options import Filters

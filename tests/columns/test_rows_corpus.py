@@ -13,7 +13,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks import BLOCK_SIZE
-from binlog_kaitai.columns.changes import page_batches, table_schema
+from binlog_kaitai.columns.change_schemas import table_schema
+from binlog_kaitai.columns.changes import page_batches
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.grammar import EventType

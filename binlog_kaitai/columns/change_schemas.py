@@ -1,0 +1,65 @@
+"""The columns of the changes view: what all rows have, and those of one table's definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from binlog_kaitai.columns.rows.arrow_types import arrow_type
+from binlog_kaitai.columns.rows.tables import Table
+
+TIME = pa.timestamp("us", tz="UTC")
+_NAME = pa.dictionary(pa.int32(), pa.string())
+
+#: What comes before the table's own columns. `_row` is the number of a row at its position, from 0: in the
+#: event, or among the rows of all events in a transaction payload. Both images of an update have the same.
+META_FIELDS = (
+    pa.field("_change_type", _NAME, nullable=False),
+    pa.field("_commit_timestamp", TIME, nullable=False),
+    pa.field("_file", _NAME, nullable=False),
+    pa.field("_position", pa.int64(), nullable=False),
+    pa.field("_row", pa.int64(), nullable=False),
+    pa.field("_gtid", _NAME),
+    pa.field("_server_id", pa.int64(), nullable=False),
+    pa.field("_timestamp", TIME, nullable=False),
+)
+
+#: The view of all tables: a row for each change, the images as JSON objects.
+CHANGES_SCHEMA = pa.schema(
+    [
+        *META_FIELDS[1:],
+        pa.field("schema", _NAME, nullable=False),
+        pa.field("table", _NAME, nullable=False),
+        pa.field("change", _NAME, nullable=False),
+        pa.field("before", pa.string()),
+        pa.field("after", pa.string()),
+    ]
+)
+
+
+def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
+    """The columns of the view for one definition of a table."""
+    own = [pa.field(column.name, arrow_type(column, zero_dates)) for column in table.schema.columns]
+    return pa.schema([*META_FIELDS, *own])
+
+
+def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
+    """The columns of several definitions of a table by name, those of the first one first.
+
+    A column whose type changes has the wider type, or is text where there is none.
+    """
+    found: dict[str, pa.DataType] = {}
+    for table in tables:
+        for field in list(table_schema(table, zero_dates))[len(META_FIELDS) :]:
+            known = found.setdefault(field.name, field.type)
+            found[field.name] = known if known == field.type else _common_type(known, field.type)
+    return pa.schema([*META_FIELDS, *(pa.field(*item) for item in found.items())])
+
+
+def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    try:
+        fields = (pa.schema([pa.field("", kind)]) for kind in (one, other))
+        return pa.unify_schemas(list(fields), promote_options="permissive").field(0).type
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.string()
