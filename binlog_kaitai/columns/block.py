@@ -95,9 +95,16 @@ class Block:
     @cached_property
     def header(self) -> Gathered:
         """Columns of the event headers."""
+        return self._headers(self.starts)
+
+    def header_of(self, rows: Any) -> Gathered:
+        """Columns of the headers of some events (their numbers)."""
+        return self._headers(self.starts[rows])
+
+    def _headers(self, starts: Any) -> Gathered:
         parameters = {"binlog_version": self.layout.binlog_version, "header_length": self.header_length}
-        sizes = np.full(len(self.starts), self.header_length, dtype=np.int64)
-        return Gathered(LAYOUTS["event_header"], self.data, self.starts, sizes, parameters)
+        sizes = np.full(len(starts), self.header_length, dtype=np.int64)
+        return Gathered(LAYOUTS["event_header"], self.data, starts, sizes, parameters)
 
     @cached_property
     def end_positions(self) -> Any:

@@ -6,17 +6,48 @@ The rule is that of `binlog_kaitai.transactions`; a test holds the two equal.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
+from binlog_kaitai.columns.lines import Column, Pool, json_text
+from binlog_kaitai.columns.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
 from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES, mysql_gtid
+
+_IS_MARKER = np.array([code in BETWEEN or code in GTID_TYPES for code in range(256)], dtype=np.bool_)
+
+_QUOTE = ord('"')
+
+
+class Markers(NamedTuple):
+    """The events of a block that open a transaction or stand between two.
+
+    Attributes
+    ----------
+    rows : int64 array
+        Their numbers in the block.
+    latest : int64 array
+        For each event of the block the number in `rows` of the last one up to it, or -1.
+    """
+
+    rows: Any
+    latest: Any
+
+    @classmethod
+    def of(cls, block: Block) -> Markers:
+        """Those of one block."""
+        rows, latest = np.empty(len(block), dtype=np.int64), np.empty(len(block), dtype=np.int64)
+        count = number_markers.for_work(len(block))(block.types, _IS_MARKER, rows, latest)
+        return cls(rows[:count], latest)
+
+    def spread(self, values: Any, before: Any) -> Any:
+        """A value of each of them, and one of what comes before the first, to all events of the block."""
+        return np.append(values, before)[self.latest]
 
 
 class GtidColumns:
@@ -31,27 +62,27 @@ class GtidColumns:
     def __init__(self) -> None:
         self.gtid = b"null"
 
-    def column(self, block: Block, pool: Pool, fail: Callable[[int, BinlogError], object]) -> Column:
+    def column(
+        self,
+        block: Block,
+        pool: Pool,
+        fail: Callable[[int, BinlogError], object],
+        markers: Markers | None = None,
+    ) -> Column:
         """GTID of each event, as JSON text in the pool; `fail` gets the events that cannot be read."""
-        count = len(block)
+        markers = Markers.of(block) if markers is None else markers
+        count = len(markers.rows)
         first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
         second = np.full(count, pool.null[1], dtype=np.int64)
-        is_marker = np.zeros(count, dtype=np.bool_)
         for kind in block.kinds:
-            if kind in BETWEEN:
-                is_marker[block.rows_of(kind)] = True
-            elif kind in GTID_TYPES:
-                rows = block.rows_of(kind)
-                is_marker[rows] = True
-                first[rows], second[rows] = _texts(block, kind, pool, fail)
-        marker = np.maximum.accumulate(np.where(is_marker, np.arange(count), -1))
+            if kind in GTID_TYPES:
+                own = markers.latest[block.rows_of(kind)]
+                first[own], second[own] = _texts(block, kind, pool, fail)
         place, length = pool.place(self.gtid)
-        first = np.where(marker >= 0, first[marker], -place - 1)
-        second = np.where(marker >= 0, second[marker], length)
+        found = Column(TEXT, markers.spread(first, -place - 1), markers.spread(second, length), by_event=True)
         if count:
-            start = -int(first[-1]) - 1
-            self.gtid = pool.read(start, int(second[-1]))
-        return Column(TEXT, first, second, by_event=True)
+            self.gtid = pool.read(-int(first[-1]) - 1, int(second[-1]))
+        return found
 
 
 def _texts(
@@ -63,18 +94,18 @@ def _texts(
     first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
     second = np.full(count, pool.null[1], dtype=np.int64)
     fits = body.fits
-    program: Program | None = None
+    sources: tuple[list[str], Any, Any] | None = None
     if kind == EventType.gtid_log_event and "uuid" in body and "gno" in body:
-        program = _mysql(body, pool)
+        sources = _of_mysql(body)
     elif kind == EventType.gtid_event and "domain_id" in body and "sequence_number" in body:
-        program = _mariadb(block, rows, body, pool)
+        sources = _of_mariadb(block, rows, body)
     elif kind != EventType.anonymous_gtid_log_event:
         fits = np.zeros(count, dtype=np.bool_)
-    if program is not None:
-        numbers, zeros = np.arange(count), np.zeros(count, dtype=np.int64)
-        out, ends = write_lines(block.data, pool, [program], numbers, zeros, numbers)
-        starts = np.concatenate((zeros[:1], ends[:-1])) if count else ends
-        first, second = -(pool.append(out) + starts) - 1, ends - starts
+    if sources is not None:
+        starts, ends = _write(pool, *sources)
+        first, second = -starts - 1, ends - starts
+        # Past 63 bits, and one number before, the reader has the digits.
+        fits = fits & (sources[2] >= 0)
     for index in np.flatnonzero(~fits).tolist():
         try:
             text = json_text(gtid_text(block.event(int(rows[index])).parsed))
@@ -86,26 +117,38 @@ def _texts(
     return first, second
 
 
-def uuids_of(body: Any) -> tuple[list[bytes], Any]:
-    """The distinct UUIDs of GTID events, and for each event the number of its own among them."""
-    halves = np.stack(body.halves("uuid"))
+def _write(pool: Pool, texts: list[str], codes: Any, numbers: Any) -> tuple[Any, Any]:
+    """Write texts with numbers behind them into the pool, with a quote at their end; where each lies."""
+    sources = [text.encode() for text in texts]
+    lengths = np.array([len(source) for source in sources], dtype=np.int64)
+    data = np.frombuffer(b"".join(sources), dtype=np.uint8)
+    out = np.empty(int(lengths.max(initial=0) + NUMBER_ROOM) * (len(codes) + 1), dtype=np.uint8)
+    ends = np.zeros(len(codes) + 1, dtype=np.int64)
+    numbers = np.maximum(numbers, 0)
+    write = write_numbered.for_work(len(out))
+    size = write(data, np.cumsum(lengths) - lengths, lengths, codes, numbers, _QUOTE, out, ends[1:])
+    ends += pool.append(out[:size])
+    return ends[:-1], ends[1:]
+
+
+def _distinct(halves: Any) -> tuple[list[tuple[int, int]], Any]:
+    """The distinct columns of two rows of numbers, and for each column which of them it is."""
     if (halves == halves[:, :1]).all():
-        distinct, codes = halves[:, :1].T, np.zeros(halves.shape[1], dtype=np.int64)
-    else:
-        distinct, codes = np.unique(halves.T, axis=0, return_inverse=True)
-    return [
-        high.to_bytes(8, "big") + low.to_bytes(8, "big") for high, low in distinct.tolist()
-    ], codes.reshape(-1)
+        return [tuple(halves[:, 0].tolist())], np.zeros(halves.shape[1], dtype=np.int64)
+    found, codes = np.unique(halves.T, axis=0, return_inverse=True)
+    return [tuple(pair) for pair in found.tolist()], codes.reshape(-1)
 
 
-def _mysql(body: Any, pool: Pool) -> Program:
-    uuids, codes = uuids_of(body)
-    texts = [b'"' + mysql_gtid(uuid, 0)[:-1].encode() for uuid in uuids]
-    program = Program(pool).column(pool.choice(codes, texts))
-    return program.column(pool.numbers(body.numbers("gno"))).text('"')
+def _of_mysql(body: Any) -> tuple[list[str], Any, Any]:
+    """The texts in front of the numbers, for each event which of them, and its number."""
+    halves = np.stack(body.halves("uuid"))
+    pairs, codes = _distinct(halves)
+    uuids = [high.to_bytes(8, "big") + low.to_bytes(8, "big") for high, low in pairs]
+    return [f'"{mysql_gtid(uuid, 0)[:-1]}' for uuid in uuids], codes, body.numbers("gno")
 
 
-def _mariadb(block: Block, rows: Any, body: Any, pool: Pool) -> Program:
-    program = Program(pool).text('"').column(pool.numbers(body.numbers("domain_id"))).text("-")
-    program.column(pool.numbers(block.header["server_id"][rows])).text("-")
-    return program.column(pool.numbers(body.numbers("sequence_number"))).text('"')
+def _of_mariadb(block: Block, rows: Any, body: Any) -> tuple[list[str], Any, Any]:
+    halves = np.stack((body.numbers("domain_id"), block.header_of(rows).numbers("server_id")))
+    pairs, codes = _distinct(halves)
+    numbers = body.numbers("sequence_number").view(np.int64)
+    return [f'"{domain}-{server}-' for domain, server in pairs], codes, numbers

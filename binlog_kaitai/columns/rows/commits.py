@@ -8,9 +8,10 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.gtids import Markers
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.transactions import GTID_TYPES
 
 _SECOND = 1_000_000
 
@@ -25,36 +26,38 @@ class CommitTimes:
     def __init__(self) -> None:
         self._last = -1
 
-    def column(self, block: Block) -> Any:
+    def column(self, block: Block, markers: Markers) -> Any:
         """Microseconds since 1970-01-01 UTC for each event, int64."""
-        own = np.array(block.header["timestamp"], dtype=np.int64) * _SECOND
-        times = np.full(len(block), -1, dtype=np.int64)
-        is_marker = np.zeros(len(block), dtype=np.bool_)
+        times = np.full(len(markers.rows), -1, dtype=np.int64)
         for kind in block.kinds:
-            if kind in BETWEEN or kind in GTID_TYPES:
+            if kind in GTID_TYPES:
                 rows = block.rows_of(kind)
-                is_marker[rows] = True
-                if kind in GTID_TYPES:
-                    times[rows] = _times(block, kind, rows, own[rows])
-        marker = np.maximum.accumulate(np.where(is_marker, np.arange(len(block)), -1))
-        found = np.where(marker >= 0, times[marker], self._last)
-        if len(found):
-            self._last = int(found[-1])
-        return np.where(found >= 0, found, own)
+                times[markers.latest[rows]] = _times(block, kind, rows)
+        found = markers.spread(times, self._last)
+        self._last = int(times[-1]) if len(times) else self._last
+        is_none = found < 0
+        if is_none.any():
+            found[is_none] = _own(block, np.flatnonzero(is_none))
+        return found
 
 
-def _times(block: Block, kind: int, rows: Any, own: Any) -> Any:
+def _own(block: Block, rows: Any) -> Any:
+    return block.header_of(rows).numbers("timestamp").astype(np.int64) * _SECOND
+
+
+def _times(block: Block, kind: int, rows: Any) -> Any:
     if kind == EventType.gtid_tagged_log_event:
         return np.array([_tagged(block, row) for row in rows.tolist()], dtype=np.int64)
     body = block.body(kind)
-    if "has_commit_timestamps" not in body:
-        return own
-    immediate, original = _joined(body, "immediate"), _joined(body, "original")
-    has_any = np.asarray(body["has_commit_timestamps"])
-    has_original = np.asarray(body["has_original_commit_timestamp"])
+    if "has_commit_timestamps" not in body or not np.any(body["has_commit_timestamps"]):
+        return _own(block, rows)
+    times = _joined(body, "immediate")
+    if np.any(has_original := body["has_original_commit_timestamp"]):
+        times = np.where(has_original, _joined(body, "original"), times)
     # The top bit tells that the original time follows.
-    times = np.where(has_original, original, immediate) & ((1 << 55) - 1)
-    return np.where(has_any & (times > 0), times, own)
+    times &= (1 << 55) - 1
+    has_any = body["has_commit_timestamps"] & (times > 0)
+    return times if has_any.all() else np.where(has_any, times, _own(block, rows))
 
 
 def _joined(body: Gathered, which: str) -> Any:

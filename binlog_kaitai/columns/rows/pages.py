@@ -13,7 +13,7 @@ import numpy as np
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BLOCK_SIZE
-from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.gtids import GtidColumns, Markers
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.part_reader import blocks_of
@@ -205,8 +205,9 @@ class RowsPages:
             for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
                 reason = "the checksum does not fit the bytes"
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
-        column = state.gtids.column(block, pool, failures.setdefault)
-        times = state.commits.column(block)
+        markers = Markers.of(block)
+        column = state.gtids.column(block, pool, failures.setdefault, markers)
+        times = state.commits.column(block, markers)
         images = Images(block, state.tables)
         first_numbers = state.numbers.first(images)
         wanted = selection.of(block, column, pool)
