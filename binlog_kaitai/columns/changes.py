@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -23,7 +24,7 @@ from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.scan import is_readable_again, tables_of
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, spread
+from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, find_runs, spread
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.options import Filters
 from binlog_kaitai.rows import Row, rows_of
@@ -151,16 +152,18 @@ def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
 
 
 def _change_types(changes: Any) -> Any:
-    return pa.DictionaryArray.from_arrays(pa.array(changes.astype(np.int32)), CHANGE_TYPES, safe=False)
+    codes = changes.astype(np.int32) if changes.any() else zeros(len(changes))
+    return pa.DictionaryArray.from_arrays(pa.array(codes), CHANGE_TYPES, safe=False)
 
 
 def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     """The columns of :data:`META_FIELDS` but the first; takes each row's event and its number in that."""
-    block, header = page.block, page.block.header
     # The rows of an event stand together: what is true of an event is spread over its rows.
-    begins = np.flatnonzero(np.diff(of_rows, prepend=-1))
-    limits = np.append(begins, len(of_rows))
-    events = page.images.rows[of_rows[begins]]
+    limits = np.empty(len(of_rows) + 1, dtype=np.int64)
+    limits = limits[: find_runs.for_work(8 * len(of_rows))(of_rows, limits) + 1]
+    in_images = of_rows[limits[:-1]]
+    events = page.images.rows[in_images]
+    block, header = page.block, page.block.header_of(events)
 
     def over_rows(values: Any) -> Any:
         out = np.empty(len(of_rows), dtype=np.int64)
@@ -170,21 +173,27 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     codes, texts = _gtids(page, events)
     return [
         over_rows(page.commit_times[events]).view(TIME),
-        _same(_plain(block.file), len(of_rows)),
+        _named(zeros(len(of_rows)), pa.array([_plain(block.file)])),
         over_rows(block.positions[events]),
         pa.array(page.numbered(of_rows, numbers)),
         _named(np.repeat(codes, np.diff(limits)), texts),
-        over_rows(header.numbers("server_id")[events]),
-        over_rows(header["timestamp"][events] * _SECOND).view(TIME),
+        over_rows(header.numbers("server_id")),
+        over_rows(header["timestamp"] * _SECOND).view(TIME),
     ]
+
+
+def zeros(count: int) -> Any:
+    """Zeros, int32, which many batches share; not to be written to."""
+    return _zeros(1 << max(count - 1, 1).bit_length())[:count]
+
+
+@lru_cache(maxsize=4)
+def _zeros(count: int) -> Any:
+    return np.zeros(count, dtype=np.int32)
 
 
 def _plain(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
-
-
-def _same(text: str, count: int) -> Any:
-    return _named(np.zeros(count, dtype=np.int32), pa.array([text]))
 
 
 def _named(codes: Any, texts: Any) -> Any:

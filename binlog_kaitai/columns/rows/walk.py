@@ -178,6 +178,21 @@ def spread(values: Any, limits: Any, out: Any) -> None:
 
 
 @kernel
+def find_runs(numbers: Any, limits: Any) -> int:
+    """Where each run of the same number begins, and their end; gives how many runs there are.
+
+    `limits` has one more than `numbers`.
+    """
+    count = 0
+    for index in range(numbers.shape[0]):
+        if index == 0 or numbers[index] != numbers[index - 1]:
+            limits[count] = index
+            count += 1
+    limits[count] = numbers.shape[0]
+    return count
+
+
+@kernel
 def ends_with(data: Any, ends: Any, words: Any, out: Any) -> None:
     """Mark the places behind just these bytes; other marks stay."""
     length = words.shape[0]
