@@ -26,8 +26,9 @@ class CommitTimes:
     def __init__(self) -> None:
         self._last = -1
 
-    def column(self, block: Block, markers: Markers) -> Any:
+    def column(self, block: Block, markers: Markers | None = None) -> Any:
         """Microseconds since 1970-01-01 UTC for each event, int64."""
+        markers = Markers.of(block) if markers is None else markers
         times = np.full(len(markers.rows), -1, dtype=np.int64)
         for kind in block.kinds:
             if kind in GTID_TYPES:
