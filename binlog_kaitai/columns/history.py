@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.columns.cuts import Cut, Gap, Log
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.rows.pages import new_definitions
-from binlog_kaitai.columns.rows.tables import statements_in
+from binlog_kaitai.columns.rows.tables import statement_body, statements_in
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.statements import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
@@ -63,7 +63,7 @@ class LateDefinitions(Definitions):
         if self._load is not None:
             if isinstance(table_map, TableMapEvent) and self._tells_all(table_map):
                 return None
-            self._store = self._load()._store
+            self.take_over(self._load())
             self._load = None
             for body in self._waiting:
                 super().observe_query(body)
@@ -154,9 +154,9 @@ def _read_on(log: Log, start: Cut, bodies: list[tuple[int, Any]], until: Cut | N
 
 
 def _body(block: Any, row: int) -> Any:
-    """The body of a statement that may define something; None for others."""
+    """The body of a statement that may define something, or why it cannot be read; None for others."""
+    body = statement_body(block, row)
     try:
-        body = block.event(row).body
-        return body if may_matter_bytes(body.query) else None
-    except (BinlogError, zlib.error):
+        return body if isinstance(body, BinlogError) or may_matter_bytes(body.query) else None
+    except zlib.error:
         return None

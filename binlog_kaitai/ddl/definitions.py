@@ -15,6 +15,7 @@ from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.model import TableDefinition
 from binlog_kaitai.ddl.statements import CreateTable, may_matter, may_matter_bytes, read_statement
 from binlog_kaitai.ddl.store import Key, Session, Store
+from binlog_kaitai.errors import BinlogError
 
 #: Of the flags in MariaDB's status variable `gtid_flags3`: an ALTER TABLE begins, or is taken back.
 _HALF_DONE = 0x02 | 0x08
@@ -72,7 +73,13 @@ class Definitions:
             self._has_case = True
 
     def observe_query(self, body: Any) -> bool:
-        """Take in the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; as `observe`."""
+        """Take in the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; as `observe`.
+
+        Of an event that cannot be read, this takes the error: all tables are unknown from there on.
+        """
+        if isinstance(body, BinlogError):
+            self._lose_all(f"a statement cannot be read: {body}")
+            return True
         try:
             query: bytes = body.query
         except zlib.error as error:
@@ -131,6 +138,10 @@ class Definitions:
             return DefinitionMismatch(*key, "statements spell it in several ways, and differ in what it is")
         return found if isinstance(found, TableDefinition) else folded
 
+    def take_over(self, other: Definitions) -> None:
+        """Know what others know, and no more; they are not to be used any longer."""
+        self._store, self._folded, self._has_case = other._store, other._folded, other._has_case
+
     def __iter__(self) -> Iterator[TableDefinition]:
         """The tables that the log has defined so far and not dropped."""
         return iter(list(self._store.tables.values()))
@@ -139,6 +150,12 @@ class Definitions:
     def notes(self) -> list[str]:
         """What was not understood, and which tables are unknown since; the newest 100."""
         return self._store.notes
+
+    def _lose_all(self, reason: str) -> None:
+        self._store.note(reason)
+        for store in (self._store, self._folded):
+            for key in {*store.tables, *store.given}:
+                store.lose(key, reason)
 
     def _lose_named(self, sql: str, reason: str) -> None:
         """Lose every table whose name stands in a statement that is not understood."""

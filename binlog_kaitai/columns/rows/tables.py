@@ -169,11 +169,7 @@ class Tables:
         return made
 
     def _observe(self, block: Block, row: int) -> None:
-        try:
-            body: Any = block.event(row).body
-        except BinlogError:
-            return  # it is told where the event itself is wanted
-        self._changes += self.definitions.observe_query(body)
+        self._changes += self.definitions.observe_query(statement_body(block, row))
 
 
 def statements_in(block: Block) -> list[int]:
@@ -182,11 +178,23 @@ def statements_in(block: Block) -> list[int]:
     rows = block.rows_of(EventType.query_event)
     rows = rows[~_frames_transaction(block, rows)]
     if len(rows):
-        starts, lengths = block.gather(EventType.query_event, rows).ranges("query")
-        for row, start, length in zip(rows.tolist(), starts.tolist(), lengths.tolist(), strict=True):
+        body = block.gather(EventType.query_event, rows)
+        starts, lengths = body.ranges("query")
+        # What the layout does not fit is read by the grammar, which may find that it is damaged.
+        found += rows[~body.fits].tolist()
+        places = rows[body.fits], starts[body.fits], lengths[body.fits]
+        for row, start, length in zip(*(values.tolist() for values in places), strict=True):
             if may_matter_bytes(bytes(block.data[start : start + min(length, _BEGINNING)])):
                 found.append(row)
     return sorted(found)
+
+
+def statement_body(block: Block, row: int) -> Any:
+    """The body of a statement's event, or the error where it cannot be read: `Definitions` take either."""
+    try:
+        return block.event(row).body
+    except BinlogError as error:
+        return error
 
 
 def _frames_transaction(block: Block, rows: Any) -> Any:
