@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block, Frames
-from binlog_kaitai.columns.kernels import BAD, OK, PENDING
+from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sum_at_distances
 from binlog_kaitai.grammar import CHECKSUM_SIZE
 from binlog_kaitai.reader import checksum_status
 
@@ -84,7 +84,7 @@ def _run_fits(data: Any, starts: Any, ends: Any) -> bool:
     crc = zlib.crc32(memoryview(data)[int(starts[0]) : int(ends[-1])])
     if len(starts) == 1:
         return crc == _RESIDUE
-    return crc == int(np.bitwise_xor.reduce(_moved()[ends[-1] - ends]))
+    return crc == sum_at_distances.for_work(len(ends))(_moved(), ends, int(ends[-1]))
 
 
 def _each_fits(data: Any, starts: Any, ends: Any) -> Any:

@@ -145,6 +145,69 @@ def frame(
         count += 1
 
 
+def _find_drifts_alone(
+    data: Any, starts: Any, sizes: Any, stated_at: int, position: int, drift: int, out: Any
+) -> Any:
+    """`find_drifts` by NumPy."""
+    stated = np.empty(len(starts), dtype=np.uint64)
+    _read_numbers_alone(data, starts + stated_at, 4, False, stated)
+    known = np.flatnonzero(stated != 0)
+    distances = (stated.view(np.int64)[known] - position - starts[known] - sizes[known]) & 0xFFFFFFFF
+    found = known[(distances != 0) & (distances != np.concatenate(([drift], distances[:-1])))][: len(out)]
+    out[: len(found)] = found
+    return len(found), int(distances[-1]) if len(distances) else drift
+
+
+@kernel_or(_find_drifts_alone)
+def find_drifts(
+    data: Any, starts: Any, sizes: Any, stated_at: int, position: int, drift: int, out: Any
+) -> Any:
+    """Find the events whose header states another end than they have, by a distance not seen just before.
+
+    Parameters
+    ----------
+    stated_at
+        Place of the stated end (4 bytes, 0 for none) in an event.
+    position, drift
+        Offset of `data[0]` in the file, and the distance that the last event before was off by.
+    out
+        Room for their numbers.
+
+    Returns
+    -------
+    (number of events found, distance of the last event)
+    """
+    count = 0
+    for event in range(starts.shape[0]):
+        at = starts[event] + stated_at
+        if at < 0 or at + 4 > data.shape[0]:
+            continue
+        stated = read_u4(data, np.uint64(at))
+        if stated != 0:
+            distance = (stated - position - starts[event] - sizes[event]) & 0xFFFFFFFF
+            if distance not in (0, drift) and count < out.shape[0]:
+                out[count] = event
+                count += 1
+            drift = distance
+    return count, drift
+
+
+def _sum_at_distances_alone(table: Any, places: Any, end: int) -> int:
+    """`sum_at_distances` by NumPy."""
+    return int(np.bitwise_xor.reduce(table[end - places]))
+
+
+@kernel_or(_sum_at_distances_alone)
+def sum_at_distances(table: Any, places: Any, end: int) -> int:
+    """Exclusive or of `table[end - place]` of all places; of those inside the table."""
+    total = np.uint32(0)
+    for index in range(places.shape[0]):
+        distance = end - places[index]
+        if 0 <= distance < table.shape[0]:
+            total ^= table[np.uint64(distance)]
+    return int(total)
+
+
 def _read_numbers_alone(data: Any, places: Any, width: int, is_big_endian: bool, out: Any) -> None:
     """`read_numbers` by NumPy."""
     is_inside = (places >= 0) & (places <= data.shape[0] - width)

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader
 from binlog_kaitai.columns.gtid_runs import add_gtids
 from binlog_kaitai.columns.judge import Judge
-from binlog_kaitai.columns.kernels import BAD, NONE, OK
+from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.report import MAX_DAMAGES, TO_THE_END, Report
 from binlog_kaitai.columns.resync import find_event
@@ -178,19 +178,14 @@ class _Scan:
         if block.layout.binlog_version < 4 or self._is_relay_log:
             self._off_to_the_end = None
             return
-        stated = block.numbers_at(slice(None), header_offset("next_position"), 4).view(np.int64)
-        ends = block.end_positions
-        if not self._drift and (stated == (ends & 0xFFFFFFFF)).all():
-            return
-        distances = np.where(stated != 0, (stated - ends) & 0xFFFFFFFF, 0)
-        known = np.flatnonzero(stated != 0)
-        distances = distances[known]
-        before = np.concatenate(([self._drift], distances[:-1]))
-        self._drift = int(distances[-1]) if len(distances) else self._drift
-        for row in known[(distances != 0) & (distances != before)][:MAX_DAMAGES].tolist():
-            end = int(ends[row])
-            stated_end = int(stated[row])
-            reason = f"its header says that it ends at {stated_end}, not at {end}"
+        off = np.empty(min(len(block), MAX_DAMAGES), dtype=np.int64)
+        position = int(block.positions[0] - block.starts[0])
+        find = find_drifts.for_work(len(block))
+        places = block.data, block.starts, block.sizes, header_offset("next_position")
+        count, self._drift = find(*places, position, self._drift, off)
+        for row in off[:count].tolist():
+            stated, end = block.fixed_header(row).next_position, int(block.end_positions[row])
+            reason = f"its header says that it ends at {stated}, not at {end}"
             error = block.event(row).locate(FramingError(reason, field="header.next_position"))
             if self._is_exact:
                 yield error

@@ -143,6 +143,24 @@ def test_assemble_refuses_pieces_outside_and_too_little_room(mode: str) -> None:
     assert assemble([number, 0, 0], 12345, 0, room=19) == -1
 
 
+def test_drifts_of_positions(way: str) -> None:
+    log = log_of([30] * 6)
+    starts, sizes = np.arange(6) * 30, np.full(6, 30)
+    ends = [4 + 30, 4 + 60, 4 + 90 + 6, 4 + 120 + 6, 0, 4 + 180 + 9]
+    for start, end in zip(starts.tolist(), ends, strict=True):
+        log[start + 13 : start + 17] = np.frombuffer(end.to_bytes(4, "little"), dtype=np.uint8)
+    out = np.zeros(6, dtype=np.int64)
+    count, drift = getattr(kernels.find_drifts, way)(log, starts, sizes, 13, 4, 0, out)
+    assert (out[:count].tolist(), drift) == ([2, 5], 9)
+    count, drift = getattr(kernels.find_drifts, way)(log, starts, sizes, 13, 4, 6, out[:1])
+    assert (out[:count].tolist(), drift) == ([2], 9)
+
+
+def test_sum_at_distances(way: str) -> None:
+    table = np.array([1, 2, 4, 8], dtype=np.uint32)
+    assert getattr(kernels.sum_at_distances, way)(table, np.array([10, 12, 13]), 13) == 8 | 2 | 1
+
+
 def test_a_small_log_does_without_numba(tmp_path: Path) -> None:
     program = """
 import sys
