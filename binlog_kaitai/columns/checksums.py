@@ -84,7 +84,7 @@ def _run_fits(data: Any, starts: Any, ends: Any) -> bool:
     crc = zlib.crc32(memoryview(data)[int(starts[0]) : int(ends[-1])])
     if len(starts) == 1:
         return crc == _RESIDUE
-    return crc == sum_at_distances.for_work(len(ends))(_moved(), ends, int(ends[-1]))
+    return bool(crc == sum_at_distances.for_work(len(ends))(_moved(), ends, int(ends[-1])))
 
 
 def _each_fits(data: Any, starts: Any, ends: Any) -> Any:
