@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.row_lines import CHANGES, Lines, found_lines, lines_of
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
 from binlog_kaitai.columns.rows.json_values import joined, json_values, key_text
@@ -23,9 +24,7 @@ from binlog_kaitai.reader import End
 from binlog_kaitai.rows import row_objects, to_json
 from binlog_kaitai.sources import SourceLike
 
-#: What a change is, by what its first image is.
-CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
-
+_Made = TypeVar("_Made")
 
 #: Text takes several times the room of values, so that fewer rows are made at a time.
 _MAX_ROWS = 1 << 14
@@ -100,6 +99,25 @@ def _concatenated(arrays: Any) -> Any:
 
 def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[_Failure]) -> Iterator[Objects]:
     """The rows of one table; stops at an event that is wrong."""
+    return _parts(
+        page,
+        table,
+        events,
+        failures,
+        lambda found: _objects(table, found),
+        lambda index: _by_reader(page, table, index),
+    )
+
+
+def _parts(
+    page: RowsPage,
+    table: Table,
+    events: Any,
+    failures: list[_Failure],
+    make: Callable[[Found], _Made],
+    by_reader: Callable[[int], Iterable[_Made]],
+) -> Iterator[_Made]:
+    """What is made of the rows of one table, or of one event by the reader; stops at one that is wrong."""
     programs, program_of = page.images.programs()
     for is_partial, group in groupby(
         events.tolist(),
@@ -112,17 +130,17 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[_Fa
                 if not is_partial:
                     for found in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
                         try:
-                            yield _objects(table, found)
+                            yield make(found)
                         except CellError as error:
                             before = found.before(error.row)
                             if len(before.events):
-                                yield _objects(table, before)
+                                yield make(before)
                             raise MisfitError(int(found.events[error.row])) from error
                     break
             except MisfitError as misfit:
                 index = misfit.index
             try:
-                yield from _by_reader(page, table, index)
+                yield from by_reader(index)
             except BinlogError as error:
                 failures.append(_Failure(index, error))
                 return
@@ -204,11 +222,51 @@ def write_rows(
     if ends is not None:
         pages.ends = ends
     for page in pages:
-        for objects in page_objects(page):
-            yield _lines(page, objects)
+        yield from _page_lines(page)
 
 
-def _lines(page: RowsPage, objects: Objects) -> Any:
+def _page_lines(page: RowsPage) -> Iterator[Any]:
+    """The lines of a page; raises as `page_objects` does."""
+    numbers = page.images.table_of[page.chosen]
+    failures: list[_Failure] = []
+    parts: list[Iterator[Lines]] = []
+    for number in np.unique(numbers).tolist():
+        events = page.chosen[numbers == number]
+        table = page.images.table(int(events[0]))
+        if isinstance(table, Table):
+            parts.append(_table_lines(page, table, events, failures))
+        else:
+            failures.append(_Failure(int(events[0]), page.refuse(int(events[0]))))
+    if len(parts) == 1 and not failures:
+        for lines in parts[0]:
+            yield memoryview(lines.data)
+    elif found := [one for part in parts for one in part]:
+        # Rows of several tables are put into the order of the log.
+        whole = Lines.joined(found)
+        stop = min((failure.event for failure in failures), default=len(page.images))
+        order = np.lexsort((whole.numbers, whole.events))
+        yield memoryview(whole.taken(order[whole.events[order] < stop]).data)
+    if failures:
+        raise min(failures, key=lambda failure: failure.event).error
+
+
+def _table_lines(page: RowsPage, table: Table, events: Any, failures: list[_Failure]) -> Iterator[Lines]:
+    def make(found: Found) -> Lines:
+        lines = found_lines(page, table, found)
+        return _lines(page, _objects(table, found)) if lines is None else lines
+
+    def by_reader(index: int) -> Iterator[Lines]:
+        first, event = int(page.first_numbers[index]), page.event(index)
+        objects = [
+            (index, row["row"], {**row, "row": first + row["row"]})
+            for row in row_objects(event, table.schema)
+        ]
+        yield lines_of(objects)
+
+    return _parts(page, table, events, failures, make, by_reader)
+
+
+def _lines(page: RowsPage, objects: Objects) -> Lines:
     """An object a line, with the keys of `binlog_kaitai.rows.row_object`."""
     begins = np.flatnonzero(np.diff(objects.events, prepend=-1))
     which = pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(objects.events))))
@@ -242,7 +300,9 @@ def _lines(page: RowsPage, objects: Objects) -> Any:
         "}\n",
     )
     _, offsets, data = lines.buffers()
-    return memoryview(data)[: int(np.frombuffer(offsets, dtype=np.int32)[len(lines)])]
+    ends = np.frombuffer(offsets, dtype=np.int32)[1 : len(lines) + 1].astype(np.int64)
+    text = np.frombuffer(data, dtype=np.uint8)[: int(ends[-1])]
+    return Lines(objects.events, objects.numbers, text, ends)
 
 
 def _numbers(values: Any) -> Any:

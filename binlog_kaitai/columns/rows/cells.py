@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.rows.images import Found
 from binlog_kaitai.columns.rows.string_kernels import copy_values, measure
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.widths import Width
@@ -45,6 +46,15 @@ class Cells:
         self.data = data
         self.starts = starts
         self._valid: Any = None
+
+    @classmethod
+    def of(cls, table: Table, column: Column, found: Found) -> Cells:
+        """Those of rows that the walk has found."""
+        return cls(table, column, found.data, found.starts[column.index])
+
+    def part(self, rows: Any) -> Cells:
+        """The values of some rows."""
+        return Cells(self.table, self.column, self.data, self.starts[rows])
 
     def __len__(self) -> int:
         return len(self.starts)

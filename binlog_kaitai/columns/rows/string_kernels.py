@@ -41,6 +41,32 @@ def measure(data: Any, starts: Any, prefix: int, least: int, offsets: Any) -> No
 
 
 @kernel
+def find_text(
+    data: Any, starts: Any, prefix: int, is_clean: Any, null: int, null_length: int, places: Any, lengths: Any
+) -> int:
+    """Place and length of each value that has clean bytes only, by 256 truth values.
+
+    Others have the length -1, and values that are not there the place and length of null. Gives how many are
+    not clean.
+    """
+    count = 0
+    for index in range(starts.shape[0]):
+        length = length_at(data, starts[index], prefix)
+        if length < 0:
+            places[index] = null
+            lengths[index] = null_length
+            continue
+        start = starts[index] + prefix
+        clean = True
+        for at in range(start, start + length):
+            clean &= is_clean[data[np.uint64(at)]]
+        places[index] = start
+        lengths[index] = length if clean else -1
+        count += 0 if clean else 1
+    return count
+
+
+@kernel
 def copy_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> None:
     """Copy the values to their offsets; `out` must be 16 bytes longer than they are."""
     for index in range(starts.shape[0]):

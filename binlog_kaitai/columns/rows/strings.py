@@ -130,6 +130,15 @@ def single_bytes(charset: str | None) -> Any:
     return sizes, characters
 
 
+def is_ascii_as_it_is(cells: Cells, kind: Any) -> bool:
+    """Whether bytes of ASCII in the log are the same text in the column."""
+    column = cells.column
+    if BUILDERS.get(column.type) is not texts or not pa.types.is_string(kind):
+        return False
+    is_textual = column.type == ColumnType.string and (column.type_name or "").lower() in _TEXTUAL
+    return not is_textual and (column.charset in _UTF8 or extends_ascii(column.charset))
+
+
 def geometries(cells: Cells, kind: Any) -> Any:
     """SRID and WKB, as they are stored."""
     return of_bytes(cells, kind, *contents(cells))
