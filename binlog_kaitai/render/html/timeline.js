@@ -118,6 +118,8 @@ class Timeline {
     for (const button of byId('series').children) {
       button.setAttribute('aria-pressed', String(button.dataset.series === this.series[0]));
     }
+    byId('legend').replaceChildren(...(columns.length < 2 ? [] : this.series[2].map((name) =>
+      element('span', {}, element('span', { class: 'swatch ' + name }), name.replace('rows_', '')))));
     byId('range').textContent = time(this.start) + ' – ' + time(this.end) + ' · steps of ' + seconds(this.step);
     byId('reset').hidden = this.start === this.first && this.end === this.last;
   }
