@@ -104,9 +104,7 @@ class PartReader:
                 reader = BlockReader.of_file(stream, self.name, block_size=self._block_size)
                 self.context = reader.context
             else:
-                reader = BlockReader(
-                    stream, self.context, start, name=self.name, block_size=self._block_size
-                )
+                reader = BlockReader(stream, self.context, start, name=self.name, block_size=self._block_size)
             self._reader = reader
             for block in reader:
                 self.position = reader.position

@@ -53,9 +53,7 @@ def find_event(stream: BinaryIO, start: int, layout: Format, *, has_own_position
     return None
 
 
-def resume(
-    stream: BinaryIO, position: int, layout: Format, *, has_own_positions: bool = True
-) -> int | None:
+def resume(stream: BinaryIO, position: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
     """Where the next whole event behind a damaged one begins; None if none follows.
 
     Where the damaged event's header, and what follows at the end that it states, leave no doubt, that is it.

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.rows.images import Images, MisfitError, walk
+from binlog_kaitai.columns.rows.counting import MISFIT_COUNT, count_rows, hops_of
+from binlog_kaitai.columns.rows.images import Images, Joined
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.rows.walk import BEFORE
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import set_old_fractions
 
 #: In place of a count that is not known.
-UNKNOWN = -1
+UNKNOWN = MISFIT_COUNT
 
 
 def row_counts(images: Images, wanted: Any = True) -> Any:
@@ -61,16 +61,18 @@ def _count(images: Images, chosen: Any, table: Table, counts: Any) -> None:
         for index in chosen.tolist():
             counts[index] = _by_reader(images, index, table)
         return
-    counts[chosen] = 0
-    while len(chosen):
-        try:
-            for found in walk(images, chosen, len(table.widths)):
-                events = found.events[found.changes != BEFORE]
-                counts += np.bincount(events, minlength=len(counts))
-            return
-        except MisfitError as misfit:
-            counts[misfit.index] = _by_reader(images, misfit.index, table)
-            chosen = chosen[chosen > misfit.index]
+    programs, program_of = images.programs()
+    is_none = np.array([program is None for program in programs], dtype=np.bool_)[program_of[chosen]]
+    for events, data, begins, ends in images.portions(chosen[~is_none]):
+        joined = Joined.of(programs, program_of[events])
+        sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in (1, 2))
+        steps = joined.limits, sizes, prefixes, *hops_of(joined.limits, sizes, prefixes)
+        found = np.empty(len(events), dtype=np.int64)
+        count = count_rows.for_work(int((ends - begins).sum()))
+        count(data, begins, ends, joined.numbers, joined.which, joined.partials, *steps, found)
+        counts[events] = found
+    for index in chosen[counts[chosen] == MISFIT_COUNT].tolist():
+        counts[index] = _by_reader(images, index, table)
 
 
 def _by_reader(images: Images, index: int, table: Table) -> int:

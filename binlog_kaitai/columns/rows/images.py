@@ -291,14 +291,14 @@ def walk(images: Images, chosen: Any, width: int, max_rows: int = MAX_ROWS) -> I
     wrong = np.flatnonzero(is_none[program_of[chosen]])
     good = chosen[: wrong[0]] if len(wrong) else chosen
     for events, data, begins, ends in images.portions(good):
-        joined = _Joined.of(programs, program_of[events])
+        joined = Joined.of(programs, program_of[events])
         yield from _walk(data, begins, ends, events, joined, width, max_rows)
     if len(wrong):
         raise MisfitError(int(chosen[wrong[0]]))
 
 
-class _Joined(NamedTuple):
-    """Several programs in one set of arrays."""
+class Joined(NamedTuple):
+    """Several programs in one set of arrays, and the number of each event's program."""
 
     numbers: Any
     which: Any
@@ -307,7 +307,7 @@ class _Joined(NamedTuple):
     steps: Any
 
     @classmethod
-    def of(cls, programs: list[Program | None], program_of: Any) -> _Joined:
+    def of(cls, programs: list[Program | None], program_of: Any) -> Joined:
         first, numbers = distinct(program_of)
         used = program_of[first].tolist()
         chosen = [program for number in used if (program := programs[number]) is not None]
@@ -322,7 +322,7 @@ class _Joined(NamedTuple):
 
 
 def _walk(
-    data: Any, begins: Any, ends: Any, events: Any, joined: _Joined, width: int, max_rows: int
+    data: Any, begins: Any, ends: Any, events: Any, joined: Joined, width: int, max_rows: int
 ) -> Iterator[Found]:
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     work = int((ends - begins).sum())

@@ -1,0 +1,126 @@
+"""Counting rows: the walk over row images that notes nothing on its way."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+
+#: In place of a count: the event does not follow its table map.
+MISFIT_COUNT = -1
+
+
+@kernel
+def count_rows(
+    data: Any,
+    begins: Any,
+    ends: Any,
+    programs: Any,
+    images: Any,
+    partials: Any,
+    limits: Any,
+    sizes: Any,
+    prefixes: Any,
+    hop_limits: Any,
+    hops: Any,
+    hop_prefixes: Any,
+    out: Any,
+) -> None:
+    """Count the rows of each event; an update counts once.
+
+    Parameters are those of `walk.locate`, and it finds the same events wrong. `hop_limits`, `hops` and
+    `hop_prefixes` are the steps of a row without NULL, put together: so many bytes, then a length, if any.
+    """
+    for event in range(begins.shape[0]):
+        program = programs[event]
+        which = images[program]
+        at = begins[event]
+        end = ends[event]
+        first = limits[2 * program]
+        middle = limits[2 * program + 1]
+        last = limits[2 * program + 2]
+        has_bytes = (middle - first if which & 1 else 0) + (last - middle if which & 2 else 0) > 0
+        has_bytes = has_bytes or partials[program] >= 0
+        number = 0
+        is_wrong = at < 0 or at > end or end > data.shape[0] or (at < end) != has_bytes
+        while not is_wrong and (at < end or (number == 0 and begins[event] == end)):
+            for side in range(2):
+                if is_wrong or not (which >> side) & 1:
+                    continue
+                step = middle if side else first
+                stop = last if side else middle
+                if side and partials[program] >= 0:
+                    if at >= end or data[at] == 251 or data[at] == 255:
+                        is_wrong = True
+                        continue
+                    size = data[at]
+                    size = 2 if size == 252 else 3 if size == 253 else 8 if size == 254 else 0
+                    if at + 1 + size > end:
+                        is_wrong = True
+                        continue
+                    is_set = data[at + (1 if size else 0)] & 1
+                    at += 1 + size
+                    if is_set:
+                        at += partials[program]
+                null_at = at
+                at += (stop - step + 7) >> 3
+                if at > end:
+                    is_wrong = True
+                    continue
+                nulls = 0
+                for bit in range((stop - step) >> 3):
+                    nulls |= data[np.uint64(null_at + bit)]
+                if (stop - step) & 7:
+                    # Bits behind the last column may be set.
+                    nulls |= data[np.uint64(at - 1)] & ((1 << ((stop - step) & 7)) - 1)
+                begin = step
+                if nulls == 0:
+                    step = hop_limits[2 * program + side]
+                    stop = hop_limits[2 * program + side + 1]
+                while step < stop and not is_wrong:
+                    prefix = 0
+                    if nulls == 0:
+                        at += hops[step]
+                        prefix = hop_prefixes[step]
+                    elif not (data[np.uint64(null_at + ((step - begin) >> 3))] >> ((step - begin) & 7)) & 1:
+                        prefix = prefixes[step]
+                        at += sizes[step] if prefix == 0 else 0
+                    if prefix:
+                        if at + prefix > end:
+                            at = end + 1
+                        else:
+                            place = np.uint64(at)
+                            length = np.int64(data[place])
+                            if prefix > 1:
+                                length |= np.int64(data[place + np.uint64(1)]) << 8
+                            if prefix > 2:
+                                length |= np.int64(data[place + np.uint64(2)]) << 16
+                            if prefix > 3:
+                                length |= np.int64(data[place + np.uint64(3)]) << 24
+                            at += prefix + length
+                    is_wrong = at > end
+                    step += 1
+            number += 1
+        out[event] = MISFIT_COUNT if is_wrong else number
+
+
+def hops_of(limits: Any, sizes: Any, prefixes: Any) -> tuple[Any, Any, Any]:
+    """The steps of each image put together: limits as those of the steps, bytes, sizes of lengths."""
+    hop_limits, hops, hop_prefixes = [0], list[int](), list[int]()
+    bounds = limits.tolist()
+    for begin, end in pairwise(bounds):
+        gap = 0
+        for size, prefix in zip(sizes[begin:end].tolist(), prefixes[begin:end].tolist(), strict=True):
+            gap += 0 if prefix else size
+            if prefix:
+                hops.append(gap)
+                hop_prefixes.append(prefix)
+                gap = 0
+        if gap:
+            hops.append(gap)
+            hop_prefixes.append(0)
+        hop_limits.append(len(hops))
+    return tuple(np.array(values, dtype=np.int64) for values in (hop_limits, hops, hop_prefixes))  # type: ignore[return-value]

@@ -1,0 +1,63 @@
+"""The count of rows is what the walk over them finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
+from binlog_kaitai.columns.rows.images import Images, MisfitError, walk
+from binlog_kaitai.columns.rows.tables import Table, Tables
+from binlog_kaitai.columns.rows.walk import BEFORE
+from binlog_kaitai.ddl import Definitions
+from tests.columns.support import blocks, use_plain_kernels
+from tests.corpus_files import LogFile, logs
+
+MUTATIONS = 6
+
+
+def by_walk(images: Images) -> Any:
+    """Rows of each event; UNKNOWN where the walk does not get to the event's end."""
+    counts = np.full(len(images), UNKNOWN, dtype=np.int64)
+    for index in range(len(images)):
+        table = images.table(index)
+        if isinstance(table, Table) and table.widths is not None:
+            try:
+                found = list(walk(images, np.array([index]), len(table.widths)))
+            except MisfitError:
+                continue
+            counts[index] = sum(int((part.changes != BEFORE).sum()) for part in found)
+    return counts
+
+
+def damaged(block: Block, images: Images, rng: np.random.Generator) -> None:
+    """Change a byte of the second half of each event, where its rows lie."""
+    for row in images.rows.tolist():
+        start, size = int(block.starts[row]), int(block.sizes[row])
+        block.data[start + size // 2 + int(rng.integers(0, size // 2))] ^= 1 << int(rng.integers(0, 8))
+
+
+def check(images: Images) -> None:
+    np.testing.assert_array_equal(row_counts(images), by_walk(images))
+
+
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
+@pytest.mark.parametrize("is_plain", [False, True], ids=["compiled", "plain"])
+def test_counts_are_those_of_the_walk(log: LogFile, is_plain: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if is_plain:
+        use_plain_kernels(monkeypatch)
+        monkeypatch.setattr("tests.columns.test_row_counts.MUTATIONS", 1)
+    monkeypatch.setattr("binlog_kaitai.columns.row_counts._by_reader", lambda *event: UNKNOWN)
+    tables = Tables(Definitions())
+    rng = np.random.default_rng(len(log.id))
+    for block in blocks(log.path):
+        for part in expand(block):
+            images = Images(part, tables)
+            check(images)
+            for _ in range(MUTATIONS):
+                damaged(part, images, rng)
+                check(images)
