@@ -92,6 +92,10 @@ class DefinitionWarning(UserWarning):
     """What is known of a table by its DDL does not fit its rows, so that its columns stay without names."""
 
 
+class DataLossWarning(UserWarning):
+    """Logs that have not been read are gone, and reading goes on without them."""
+
+
 class SourceError(BinlogError):
     """A path, index file or stream cannot be read."""
 

@@ -39,7 +39,7 @@ class Intervals:
 
     def remove(self, start: int, end: int) -> None:
         """Remove the numbers from `start` up to, but without, `end`."""
-        for first, last in list(self):
+        for first, last in self._pairs():
             if first < end and start <= last:
                 index = self._starts.index(first)
                 kept = [(first, min(last + 1, start)), (max(first, end), last + 1)]
@@ -53,10 +53,14 @@ class Intervals:
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """First and last number of each interval."""
-        return iter([(start, end - 1) for start, end in zip(self._starts, self._ends, strict=True)])
+        return iter(self._pairs())
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        # `list(self)` would make room for as many items as `len` counts numbers.
+        return [(start, end - 1) for start, end in zip(self._starts, self._ends, strict=True)]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Intervals) and list(self) == list(other)
+        return isinstance(other, Intervals) and self._pairs() == other._pairs()
 
     def __len__(self) -> int:
         """How many numbers it holds."""

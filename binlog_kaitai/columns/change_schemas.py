@@ -53,11 +53,12 @@ def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
     for table in tables:
         for field in list(table_schema(table, zero_dates))[len(META_FIELDS) :]:
             known = found.setdefault(field.name, field.type)
-            found[field.name] = known if known == field.type else _common_type(known, field.type)
+            found[field.name] = known if known == field.type else common_type(known, field.type)
     return pa.schema([*META_FIELDS, *(pa.field(*item) for item in found.items())])
 
 
-def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+def common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """The narrowest type that can hold the values of both; text if there is no other."""
     try:
         fields = (pa.schema([pa.field("", kind)]) for kind in (one, other))
         return pa.unify_schemas(list(fields), promote_options="permissive").field(0).type

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from binlog_kaitai.columns.change_schemas import table_schema
 from binlog_kaitai.columns.changes import table_batches_of
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.rows.tables import Table
 
 #: Rows and bytes of a row group, as far as they are gathered; bytes of all tables that wait to be written.
 _GROUP_ROWS, _GROUP_BYTES, _ALL_BYTES = 1 << 19, 32 << 20, 96 << 20
@@ -103,7 +102,7 @@ def write_changes(pages: RowsPages, folder: Path, *, zero_dates: str = "null") -
     try:
         for page in pages:
             for table, batch in table_batches_of(page, table_schema, zero_dates):
-                name = _folder_name(table)
+                name = folder_name(table.key)
                 writer = writers.pop(name, None) or PartWriter(folder / name)
                 writers[name] = writer  # the last one is the newest used
                 writer.write(batch)
@@ -123,7 +122,6 @@ def _bound(writers: dict[str, PartWriter]) -> None:
         writers.pop(next(iter(writers))).close()
 
 
-def _folder_name(table: Table) -> str:
-    return ".".join(
-        _UNFIT.sub(lambda found: quote(found[0], errors="surrogateescape"), name) for name in table.key
-    )
+def folder_name(key: tuple[str, str]) -> str:
+    """The folder of a table, by its schema and name."""
+    return ".".join(_UNFIT.sub(lambda found: quote(found[0], errors="surrogateescape"), name) for name in key)

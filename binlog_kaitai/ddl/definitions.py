@@ -13,7 +13,7 @@ from binlog_kaitai.ddl.dump import statements_of
 from binlog_kaitai.ddl.fit import DefinitionMismatch, fitted
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.model import TableDefinition
-from binlog_kaitai.ddl.statements import CreateTable, may_matter, may_matter_bytes, read_statement
+from binlog_kaitai.ddl.statements import CreateTable, Statement, may_matter, may_matter_bytes, read_statement
 from binlog_kaitai.ddl.store import Key, Session, Store
 from binlog_kaitai.errors import BinlogError
 
@@ -40,6 +40,18 @@ class Definitions:
         self._store = Store(origin)
         self._folded = Store(origin, is_folded=True)
         self._has_case = False
+
+    @property
+    def state(self) -> tuple[Store, Store, bool]:
+        """All that is known: with case, without, and whether names have case for sure."""
+        return self._store, self._folded, self._has_case
+
+    @classmethod
+    def of_state(cls, store: Store, folded: Store, has_case: bool) -> Definitions:
+        """Definitions from their state."""
+        found = cls()
+        found._store, found._folded, found._has_case = store, folded, has_case
+        return found
 
     def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
         """Take in one statement; gives whether it may have changed a definition.
@@ -87,7 +99,7 @@ class Definitions:
             return False
         if not may_matter_bytes(query):
             return False
-        variables = {getattr(one.key, "name", one.key): one.value for one in _variables(body)}
+        variables = _variables(body)
         if _is_half_done(variables):
             return False
         sql = _text(query, variables)
@@ -180,8 +192,25 @@ def _fit(store: Store, key: Key, table_map: Any) -> TableDefinition | Definition
     return DefinitionMismatch(*key, reason) if reason else None
 
 
-def _variables(body: Any) -> list[Any]:
-    return [] if body.status_vars is None else list(body.status_vars.variables)
+def statement_of(body: Any) -> Statement | None:
+    """What the body of a QUERY_EVENT does to definitions; None where it does nothing, or is not done yet.
+
+    Raises
+    ------
+    UnreadableError
+        It may do something, and is not understood.
+    """
+    variables = _variables(body)
+    try:
+        sql = None if _is_half_done(variables) else _text(body.query, variables)
+    except zlib.error as error:
+        raise UnreadableError(str(error)) from error
+    return None if sql is None else read_statement(sql, _session(body, variables).sql_mode)
+
+
+def _variables(body: Any) -> dict[Any, Any]:
+    found = [] if body.status_vars is None else body.status_vars.variables
+    return {getattr(one.key, "name", one.key): one.value for one in found}
 
 
 def _session(body: Any, variables: dict[Any, Any]) -> Session:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import DataSource
 
 __all__ = ["register"]
 
@@ -50,13 +51,18 @@ def register(spark: SparkSession) -> None:
         raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
     from binlog_kaitai.spark.source import BinlogDataSource
 
+    register_source(spark, BinlogDataSource)
+
+
+def register_source(spark: SparkSession, source: type[DataSource]) -> None:
+    """Make one data source known, and have local workers run this interpreter."""
     context = getattr(spark, "_sc", None)
     if context is None or "PYSPARK_PYTHON" in os.environ or not context.master.startswith("local"):
-        spark.dataSource.register(BinlogDataSource)
+        spark.dataSource.register(source)
         return
     # Registering notes the interpreter; where none is named, Spark would take any python3 on the path.
     noted, context.pythonExec = context.pythonExec, sys.executable
     try:
-        spark.dataSource.register(BinlogDataSource)
+        spark.dataSource.register(source)
     finally:
         context.pythonExec = noted

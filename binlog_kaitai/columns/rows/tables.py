@@ -7,6 +7,7 @@ reads once.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -172,8 +173,8 @@ class Tables:
         self._changes += self.definitions.observe_query(statement_body(block, row))
 
 
-def statements_in(block: Block) -> list[int]:
-    """The events whose statements may change a definition."""
+def statements_in(block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes) -> list[int]:
+    """The events whose statements may change a definition, by what they begin with."""
     found = block.rows_of(EventType.query_compressed_event).tolist()
     rows = block.rows_of(EventType.query_event)
     rows = rows[~_frames_transaction(block, rows)]
@@ -184,7 +185,7 @@ def statements_in(block: Block) -> list[int]:
         found += rows[~body.fits].tolist()
         places = rows[body.fits], starts[body.fits], lengths[body.fits]
         for row, start, length in zip(*(values.tolist() for values in places), strict=True):
-            if may_matter_bytes(bytes(block.data[start : start + min(length, _BEGINNING)])):
+            if may_matter(bytes(block.data[start : start + min(length, _BEGINNING)])):
                 found.append(row)
     return sorted(found)
 

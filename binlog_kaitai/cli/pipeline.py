@@ -1,0 +1,194 @@
+"""`binlog-kaitai pipeline`."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.spark.pipeline import Pipeline
+
+_NEEDED = 'needs PySpark 4.2 or newer, and Java 17: pip install "binlog-kaitai[spark]"'
+
+#: What a worker's error says, in the midst of Spark's own words.
+_OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
+
+
+@click.command()
+@options.sources
+@click.option(
+    "--to", "target", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The lake's folder."
+)
+@click.option("--continuous", is_flag=True, help="Go on until interrupted.")
+@click.option(
+    "--interval", default="10 seconds", show_default=True, help="With --continuous: how often to look."
+)
+@click.option("--tables", "-t", multiple=True, metavar="DB.TABLE", help="Only changes of these tables. *")
+@click.option(
+    "--view",
+    "views",
+    type=click.Choice(("events", "transactions", "changes")),
+    multiple=True,
+    help="Only this part. *",
+)
+@click.option("--state", is_flag=True, help="Also write what each table contains.")
+@click.option("--as-of", metavar="MOMENT", help="With --state: a time, or the GTID of a transaction.")
+@click.option(
+    "--start",
+    default="earliest",
+    show_default=True,
+    help='Where a new lake begins: earliest, latest, or JSON like {"file": "binlog.000007", "position": 4}.',
+)
+@click.option("--batch-size", default="1g", show_default=True, help="Bytes of a batch, at most.")
+@click.option("--split-size", default="64m", show_default=True, help="Bytes of a task, about.")
+@click.option(
+    "--zero-dates",
+    type=click.Choice(("null", "error", "text")),
+    default="null",
+    show_default=True,
+    help="What becomes of dates that no calendar has.",
+)
+@click.option(
+    "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
+)
+@click.option("--allow-loss", is_flag=True, help="Go on where logs are gone that have not been read.")
+@click.option("--master", help="Spark's master, such as local[4]; spark-submit sets its own.")
+@click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. *")
+def command(
+    sources: tuple[str, ...],
+    target: Path,
+    continuous: bool,
+    interval: str,
+    tables: tuple[str, ...],
+    views: tuple[str, ...],
+    state: bool,
+    as_of: str | None,
+    start: str,
+    batch_size: str,
+    split_size: str,
+    zero_dates: str,
+    ddl: BinaryIO | None,
+    allow_loss: bool,
+    master: str | None,
+    settings: tuple[str, ...],
+) -> None:
+    """Bring logs into a lake of Parquet files by Spark, and keep it up to date.
+
+    DIR gets what export writes, divided by date. A run takes what is new since the last one; however it
+    ends, the next one leaves neither a gap nor a duplicate.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai pipeline --to lake /var/lib/mysql/binlog.index
+      binlog-kaitai pipeline --to lake --continuous --state /var/lib/mysql/binlog.index
+    """
+    try:
+        import pyspark  # noqa: F401
+    except ImportError as error:
+        raise UsageError(_NEEDED) from error
+    from binlog_kaitai.options import Filters
+    from binlog_kaitai.spark.pipeline import Job, Pipeline
+    from binlog_kaitai.spark.stream import Following
+    from binlog_kaitai.spark.stream_options import parse_size, parse_starting
+
+    if "-" in sources:
+        raise UsageError("stdin cannot be followed")
+    if as_of is not None and (not state or continuous):
+        raise UsageError("--as-of is for --state, and not for --continuous")
+    Filters.of(table=tables)
+    wanted = views or ("events", "transactions", "changes")
+    if state and "changes" not in wanted:
+        raise UsageError("--state needs the changes")
+    following = Following(
+        tuple(os.path.abspath(one) for one in sources),
+        max_bytes=parse_size("--batch-size", batch_size),
+        starting=parse_starting("--start", start),
+        fails_on_data_loss=not allow_loss,
+        ddl=None if ddl is None else ddl.read().decode("utf-8", "surrogateescape"),
+        split_size=parse_size("--split-size", split_size),
+    )
+    job = Job(following, str(target.absolute()), wanted, tables, zero_dates)
+    pipeline = Pipeline(job, on_batch=_say)
+    _run(pipeline, interval if continuous else None, state, _moment(as_of), master, settings)
+
+
+def _run(
+    pipeline: Pipeline,
+    interval: str | None,
+    state: bool,
+    as_of: datetime | str | None,
+    master: str | None,
+    settings: tuple[str, ...],
+) -> None:
+    from pyspark.errors import PySparkException
+
+    from binlog_kaitai.spark.session import session
+
+    pipeline.lake.check()
+    spark = session(master, settings)
+    if interval is not None and state:
+
+
+        def say_and_refresh(record: dict[str, Any]) -> None:
+            _say(record)
+            _refresh(pipeline, spark, None)
+
+        pipeline.on_batch = say_and_refresh
+    query = pipeline.start(spark, interval=interval)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: query.stop())
+    try:
+        query.awaitTermination()
+        if state and interval is None:
+            _refresh(pipeline, spark, as_of)
+    except PySparkException as error:
+        raise _plain(error) from error
+    finally:
+        pipeline.close()
+        spark.stop()
+
+
+def _refresh(pipeline: Pipeline, spark: Any, as_of: datetime | str | None) -> None:
+    from binlog_kaitai.spark.tables import LakeTables, State
+
+    for name, rows in State(pipeline.lake).refresh(LakeTables(spark, pipeline.lake, as_of)):
+        if isinstance(rows, UsageError):
+            click.echo(f"state: {rows}", err=True)
+        else:
+            click.echo(f"state/{name}: {rows} rows")
+
+
+def _say(record: dict[str, Any]) -> None:
+    """One line for each part of a batch."""
+    counts: Counter[str] = Counter()
+    for file in record["files"]:
+        counts[os.path.dirname(os.path.dirname(file["to"]))] += file["rows"]
+    for name, rows in sorted(counts.items()):
+        click.echo(f"batch {record['batch']}: {name}: {rows} rows")
+
+
+def _plain(error: Exception) -> BinlogError:
+    """What went wrong in this package's own words, if it did so there."""
+    found = _OWN_WORDS.search(str(error))
+    if found is None:
+        return SourceError(f"Spark: {str(error).splitlines()[0]}")
+    return (UsageError if found[1] == "UsageError" else SourceError)(found[2])
+
+
+def _moment(text: str | None) -> datetime | str | None:
+    try:
+        return None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        return text

@@ -1,0 +1,139 @@
+"""The log that a mark stands in, also after it got another name, or another server took over."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.gtid_runs import add_gtids
+from binlog_kaitai.errors import SourceError
+from binlog_kaitai.follow.heads import Head, read_from, read_head
+from binlog_kaitai.follow.marks import Mark
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.transactions import GTID_TYPES
+
+_NUMBERED = re.compile(r"(.*)\.(\d+)")
+
+#: Told what is lost; raises, or lets the reading go on.
+Lose = Callable[[SourceError], None]
+
+
+def locate(mark: Mark, paths: Sequence[str], lose: Lose) -> Mark:
+    """The mark in a log that is there: its own, or the one that goes on where its GTIDs end.
+
+    Parameters
+    ----------
+    lose
+        Gets what is wrong where transactions are missing, and raises it; if it returns, the mark is at the
+        oldest of the transactions that are there.
+    """
+    same = [path for path in paths if path == mark.file]
+    same += [path for path in paths if os.path.basename(path) == os.path.basename(mark.file)]
+    what = "is not there any more"
+    for path in same:
+        head, size = read_head(path), os.path.getsize(path)
+        if mark.position <= len(MAGIC) and not mark.log_id:
+            return replace(start_of(path), definitions=mark.definitions)  # it had no first event yet
+        if head is None or head.log_id != mark.log_id:
+            what = "is another log than it was"
+        elif size >= mark.position:
+            return replace(mark, file=path)
+        else:
+            what = f"was read up to {mark.position}, and is only {size} bytes long now"
+            return _from_the_oldest(mark, paths, what, lose)
+    if mark.gtids:
+        return _by_gtids(mark, paths, what, lose)
+    return _from_the_oldest(mark, paths, f"{what}, and has no GTIDs to find another log by", lose)
+
+
+def start_of(path: str) -> Mark:
+    """The mark at the start of a log."""
+    head = read_head(path)
+    return Mark(path) if head is None else Mark(path, log_id=head.log_id, gtids=str(head.previous or ""))
+
+
+def _from_the_oldest(mark: Mark, paths: Sequence[str], reason: str, lose: Lose) -> Mark:
+    lose(SourceError(reason, file=mark.file))
+    start = start_of(paths[0])
+    everything = GtidSet.parse(start.gtids)
+    everything.update(GtidSet.parse(mark.gtids))
+    return replace(start, gtids=str(everything), skip=mark.gtids, definitions=mark.definitions)
+
+
+def _by_gtids(mark: Mark, paths: Sequence[str], what: str, lose: Lose) -> Mark:
+    reached = GtidSet.parse(mark.gtids)
+    heads = [(path, head) for path in paths if (head := read_head(path)) is not None]
+    if mark.file and (missing := reached.without(_gtids_of(*heads[-1]) if heads else GtidSet())):
+        told = f"the logs that are there lack {missing}, which were read: a server that lags or began anew"
+        return _from_the_oldest(mark, paths, f"{what}; {told}", lose)
+    for path, head in reversed(heads):
+        if head.previous is not None and not head.previous.without(reached):
+            start = Mark(path, log_id=head.log_id, gtids=mark.gtids, definitions=mark.definitions)
+            return _first_new(replace(start, skip=mark.gtids), reached)
+    lost = next((head.previous.without(reached) for _, head in heads if head.previous is not None), None)
+    told = f"the transactions {lost} are in no log that is there" if lost else "no log there goes on from it"
+    return _from_the_oldest(mark, paths, f"{what}; by its GTIDs, {told}", lose)
+
+
+def _gtids_of(path: str, head: Head) -> GtidSet:
+    """All that a log has, with those before it."""
+    found = GtidSet()
+    found.update(head.previous or found)
+    with open(path, "rb") as stream:
+        for block in read_from(stream, path, 0, 0):
+            _add(found, block)
+    for source, numbers in list(found.items()):
+        if ":" not in source:
+            found.add_range(source, 1, max(last for _, last in numbers) + 1)
+    return found
+
+
+def _first_new(mark: Mark, reached: GtidSet) -> Mark:
+    """The mark moved to the first transaction of its log that is not in a set."""
+    with open(mark.file, "rb") as stream:
+        reader = read_from(stream, mark.file, mark.position, mark.format_position)
+        for block in reader:
+            if block.is_special:
+                mark = replace(mark, format_position=int(block.positions[0]))
+            if not _has_new(block, reached):
+                continue
+            for row, kind in enumerate(block.types.tolist()):
+                if kind in GTID_TYPES and _has_new(block.part(row, row + 1), reached):
+                    return replace(mark, position=int(block.positions[row]))
+        # Everything in it is known: what a server adds is not.
+        end = reader.position
+    return replace(mark, position=end, skip="")
+
+
+def _has_new(block: Block, reached: GtidSet) -> bool:
+    found = GtidSet()
+    _add(found, block)
+    return bool(found.without(reached))
+
+
+def _add(gtids: GtidSet, block: Block) -> None:
+    for kind in block.counts:
+        if kind in GTID_TYPES:
+            add_gtids(gtids, block, kind)
+
+
+def check_next(mark: Mark, path: str, head: Head, lose: Lose) -> None:
+    """Whether one log goes on where another ends: by its number, else by its GTIDs."""
+    before, after = (_NUMBERED.fullmatch(os.path.basename(name)) for name in (mark.file, path))
+    if before and after and before[1] == after[1]:
+        if int(after[2]) == int(before[2]) + 1:
+            return
+    elif not before or not after:
+        return  # names of one's own tell nothing
+    if head.previous is not None:
+        lost = head.previous.without(GtidSet.parse(mark.gtids))
+        if not lost:
+            return
+        reason = f"does not go on where {mark.file} ends: {lost} are in no log that is there"
+    else:
+        reason = f"does not go on where {mark.file} ends: logs between them are missing"
+    lose(SourceError(reason, file=path))

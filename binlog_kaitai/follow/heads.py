@@ -1,0 +1,108 @@
+"""The start of a log: its format, which log it is, and the GTIDs before it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from binlog_kaitai.adapter import crc32_of, gtid_set
+from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.framing import read_start
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.transactions import BETWEEN
+
+BLOCK_SIZE_OF_HEADS = 1 << 16
+
+_SETS = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the first events of a log say.
+
+    Attributes
+    ----------
+    log_id : int
+        CRC32 of the first event, which does not change when the log is closed.
+    previous : GtidSet or None
+        The GTIDs in all logs before it; None where it does not tell. Of MariaDB, which states the last one of
+        each server, all numbers up to that.
+    is_in_use : bool
+        It is being written, or its server was killed.
+    """
+
+    log_id: int
+    previous: GtidSet | None
+    is_in_use: bool
+
+
+def read_head(path: str) -> Head | None:
+    """The start of a log; None while its first event is not whole.
+
+    Raises
+    ------
+    BinlogError
+        It starts like no log that can be read.
+    """
+    try:
+        with open(path, "rb") as stream:
+            if os.fstat(stream.fileno()).st_size <= len(MAGIC):
+                return None
+            return _read(stream, path)
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), file=path) from error
+    except BinlogError as error:
+        raise error.at(file=path, position=0) from error.__cause__
+
+
+def _read(stream: BinaryIO, path: str) -> Head | None:
+    reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADS)
+    log_id: int | None = None
+    for block in reader:
+        if log_id is None:
+            log_id = crc32_of(block.raw(0), block.fixed_header(0))
+        for row, kind in enumerate(block.types.tolist()):
+            if kind in _SETS:
+                return Head(log_id, _previous(block.event(row).body, kind), reader.context.is_in_use)
+            if kind not in BETWEEN:
+                return Head(log_id, None, reader.context.is_in_use)
+    return None if log_id is None else Head(log_id, None, reader.context.is_in_use)
+
+
+def _previous(body: Any, kind: int) -> GtidSet:
+    if kind == EventType.previous_gtids_log_event:
+        return gtid_set(body.gtids)
+    found = GtidSet()
+    for gtid in body.gtids:
+        found.add_range(f"{gtid.domain_id}-{gtid.server_id}", 1, gtid.sequence_number + 1)
+    return found
+
+
+def read_from(
+    stream: BinaryIO, path: str, position: int, format_position: int, block_size: int = BLOCK_SIZE
+) -> BlockReader:
+    """A reader of the blocks from an offset on, in the format that is in force there.
+
+    Raises
+    ------
+    BinlogError
+        The log's start, or its format description, cannot be read.
+    """
+    version, ahead = read_start(stream)
+    if position <= len(MAGIC):
+        start = Context(version), len(MAGIC)
+        return BlockReader(stream, *start, name=path, ahead=ahead, block_size=block_size)
+    context = Context(version)
+    stream.seek(len(MAGIC))
+    for at in sorted({len(MAGIC), format_position}):
+        stream.seek(at)
+        # The block of a format description holds nothing else; an old version's log has none.
+        for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADS):
+            break
+    stream.seek(position)
+    return BlockReader(stream, context, position, name=path, block_size=block_size)

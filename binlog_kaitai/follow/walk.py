@@ -1,0 +1,194 @@
+"""From a mark on through the whole transactions of the logs, up to a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.gtid_runs import add_gtids
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.saved import save
+from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.follow.heads import read_from
+from binlog_kaitai.follow.marks import Mark
+from binlog_kaitai.follow.rests import Rests
+from binlog_kaitai.follow.upheavals import Upheaval, statements_in, take_statement
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.reader import judge_end
+from binlog_kaitai.transactions import GTID_TYPES
+
+#: Further than any file goes.
+FAR = 1 << 62
+
+#: Bytes that are read at a time, at least.
+_LEAST = 1 << 12
+
+
+@dataclass(frozen=True)
+class Span:
+    """Whole transactions of one log, one behind the other.
+
+    Attributes
+    ----------
+    path : str
+    start, end : int
+        Offsets; both stand between transactions.
+    format_position : int
+        Offset of the format description that is in force at the start.
+    definitions : str
+        The tables at the start, see `binlog_kaitai.ddl.saved`.
+    include, exclude : str
+        Only, or without, these GTIDs; ``""`` for all of them.
+    upheavals : tuple of Upheaval
+        What statements do to whole tables in it.
+    """
+
+    path: str
+    start: int
+    end: int
+    format_position: int
+    definitions: str = ""
+    include: str = ""
+    exclude: str = ""
+    upheavals: tuple[Upheaval, ...] = ()
+
+
+@dataclass
+class Limit:
+    """How far to go.
+
+    Attributes
+    ----------
+    size : int
+        Bytes after which to stop; at least one transaction is taken.
+    files : int
+        Most logs to take something of.
+    file, position
+        Log and offset that must not be passed; None for no such place.
+    """
+
+    size: int = FAR
+    files: int = FAR
+    file: str | None = None
+    position: int = FAR
+
+
+class Walk:
+    """Goes from a mark on, log by log; :attr:`mark` is how far it came, `spans` what lies between."""
+
+    def __init__(self, start: Mark, limit: Limit, split_size: int, definitions: Definitions | None) -> None:
+        self.mark = start
+        self.spans: list[Span] = []
+        self.is_over = False
+        self._limit = limit
+        self._split_size = split_size
+        self._definitions = definitions
+        self._gtids = GtidSet.parse(start.gtids)
+        # Of a transaction that is not over yet:
+        self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, Any]]()
+        self._upheavals: list[Upheaval] = []
+        self._begin = start  # of the next span
+        self._size = self._files = 0
+
+    def enter(self, start: Mark) -> None:
+        """Go on in the next log."""
+        self._cut()
+        self._gtids.update(GtidSet.parse(start.gtids))
+        self.mark = self._begin = replace(start, gtids=str(self._gtids), definitions=self.mark.definitions)
+
+    def read(self, *, is_last: bool) -> None:
+        """Take the whole transactions of the log that the mark is in; all of it if it is not the last one.
+
+        Raises
+        ------
+        BinlogError
+            The log is damaged; the mark stands before it.
+        """
+        path, begin = self.mark.file, self.mark.position
+        is_target = path == self._limit.file
+        hard = self._limit.position if is_target else FAR
+        soft = begin + self._limit.size - self._size
+        try:
+            with open(path, "rb") as stream:
+                block_size = max(min(self._limit.size, BLOCK_SIZE), _LEAST)
+                reader = read_from(stream, path, begin, self.mark.format_position, block_size)
+                self._read(reader, soft, hard, is_last=is_last or hard != FAR)
+        except OSError as error:
+            raise SourceError(error.strerror or str(error), file=path) from error
+        except BinlogError as error:
+            raise error.at(file=path, position=self.mark.position) from error.__cause__
+        finally:
+            self._files += self.mark.position > begin
+            self.is_over |= is_target or self._files >= self._limit.files
+            self._cut()
+
+    def _read(self, reader: BlockReader, soft: int, hard: int, *, is_last: bool) -> None:
+        rests = Rests()
+        for block in reader:
+            self._take(block, rests.of(block), soft, hard)
+            end = int(block.end_positions[-1])
+            if end > hard or (end > soft and self._size):
+                self.is_over = True
+                return
+        if not is_last and reader.tail is not None:
+            judge_end(reader.name, reader.tail, reader.context)
+            self._pass(None)
+            self._move(reader.tail.position)
+
+    def _take(self, block: Block, rests: Any, soft: int, hard: int) -> None:
+        places = np.append(block.positions, block.end_positions[-1])[rests]
+        is_ahead = places > self.mark.position
+        taken = np.flatnonzero(is_ahead & (places <= min(soft, hard)))
+        if not len(taken) and not self._size:
+            taken = np.flatnonzero(is_ahead & (places <= hard))[:1]  # one transaction, however large
+        row = int(rests[taken[-1]]) if len(taken) else 0
+        if row:
+            self._pass(block if row == len(block) else block.part(0, row))
+            self._move(int(places[taken[-1]]))
+            if block.is_special:
+                self.mark = replace(self.mark, format_position=int(block.positions[0]))
+        if row < len(block):
+            self._keep(block.part(row, len(block)))
+        if self.mark.position - self._begin.position >= self._split_size:
+            self._cut()
+
+    def _pass(self, block: Block | None) -> None:
+        """Take in the open transaction, and what ends with it."""
+        if block is not None:
+            self._keep(block)
+        self._gtids.update(self._open_gtids)
+        if self._definitions is not None:
+            for position, body in self._open_statements:
+                self._upheavals += take_statement(position, body, self._definitions)
+        self._open_gtids, self._open_statements = GtidSet(), []
+
+    def _keep(self, block: Block) -> None:
+        """Remember what becomes true when the open transaction is over."""
+        for kind in block.counts:
+            if kind in GTID_TYPES:
+                add_gtids(self._open_gtids, block, kind)
+        if self._definitions is not None:
+            self._open_statements += statements_in(block)
+
+    def _move(self, position: int) -> None:
+        self._size += position - self.mark.position
+        self.mark = replace(self.mark, position=position)
+
+    def _cut(self) -> None:
+        """End a span here."""
+        for source, numbers in list(self._gtids.items()):
+            if ":" not in source:  # MariaDB: each server's last one is the state
+                self._gtids.add_range(source, 1, max(last for _, last in numbers) + 1)
+        definitions = "" if self._definitions is None else save(self._definitions)
+        self.mark = replace(self.mark, gtids=str(self._gtids), definitions=definitions)
+        begin = self._begin
+        if self.mark.position > begin.position:
+            places = begin.position, self.mark.position, begin.format_position
+            found = Span(begin.file, *places, begin.definitions, "", begin.skip, tuple(self._upheavals))
+            self.spans.append(found)
+            self._upheavals = []
+        self._begin = self.mark

@@ -1,0 +1,187 @@
+"""A batch becomes part of the lake: all of it, and once.
+
+The rule
+--------
+1. The files of a batch are written in a folder of staging.
+2. A record of them is written under a temporary name and renamed: by that the batch is decided.
+3. The files are renamed into the lake, under names that tell the batch.
+4. The record is renamed, too: the batch is complete.
+
+Who is killed before 2 has left nothing in the lake, and the batch is made again. Who is killed before 4 has
+left a record: whoever comes next moves the files that are left. So each file of a decided batch is in the lake
+once, and no other is.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from binlog_kaitai.errors import SourceError, UsageError
+
+PRIVATE = "_pipeline"
+_DIGITS = 8
+
+
+class Lake:
+    """The folder of a lake.
+
+    Parameters
+    ----------
+    folder
+        New, empty, or a lake. It and all below it must be one file system.
+
+    Attributes
+    ----------
+    checkpoint : Path
+        For Spark's own records.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.checkpoint = folder / PRIVATE / "checkpoint"
+        self._staging = folder / PRIVATE / "staging"
+        self._batches = folder / PRIVATE / "batches"
+        self._lock: int | None = None
+
+    def open(self) -> None:
+        """Take the lake for this process alone, and finish what was decided.
+
+        Raises
+        ------
+        UsageError
+            The folder holds something else, or another process writes to the lake.
+        """
+        self.check()
+        for path in (self._staging, self._batches):
+            path.mkdir(parents=True, exist_ok=True)
+        lock = os.open(self.folder / PRIVATE / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(lock)
+            raise UsageError(f"another pipeline is writing to {self.folder}") from error
+        self._lock = lock
+        for path in self._batches.glob(".*"):
+            path.unlink()
+        if (newest := self.newest()) is not None:
+            if not any((self.checkpoint / "offsets").glob("[0-9]*")):
+                self.close()
+                raise UsageError(f"{self.checkpoint} is gone; how far the lake goes is not known without it")
+            self._complete(newest)
+        self._clear_staging()
+
+    def check(self) -> None:
+        """Refuse a folder that holds something else."""
+        if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / PRIVATE).is_dir():
+            raise UsageError(f"{self.folder} is not empty, and no lake of a pipeline")
+
+    def close(self) -> None:
+        """Leave the lake to others."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def new_staging(self) -> Path:
+        """A folder for the files of one task; made when it is written to."""
+        return self._staging / uuid.uuid4().hex
+
+    def newest(self) -> int | None:
+        """The number of the last batch that is decided."""
+        return max((int(path.stem) for path in self._batches.glob("[0-9]*.*")), default=None)
+
+    def is_decided(self, batch: int) -> bool:
+        """Whether a batch need not be made."""
+        return self._record_path(batch).exists() or self._decided_path(batch).exists()
+
+    def record(self, batch: int) -> dict[str, Any]:
+        """What a batch consists of."""
+        try:
+            found: dict[str, Any] = json.loads(self._record_path(batch).read_text())
+        except (OSError, ValueError) as error:
+            raise SourceError(f"cannot be read: {error}", file=str(self._record_path(batch))) from error
+        return found
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """All batches, in their order."""
+        for number in sorted(int(path.stem) for path in self._batches.glob("[0-9]*.json")):
+            yield self.record(number)
+
+    def commit(self, batch: int, pieces: list[dict[str, Any]]) -> dict[str, Any]:
+        """Make a batch part of the lake, if it is not; gives its record.
+
+        Parameters
+        ----------
+        pieces
+            What each task wrote, in the order of the logs: ``staging``, its folder; ``files``, paths in it with
+            numbers of rows; and whatever else is to be kept.
+        """
+        if not self.is_decided(batch):
+            self._decide(batch, pieces)
+        self._complete(batch)
+        self._clear_staging()
+        return self.record(batch)
+
+    def _decide(self, batch: int, pieces: list[dict[str, Any]]) -> None:
+        files = []
+        for number, piece in enumerate(pieces):
+            count: dict[str, int] = {}
+            staging = Path(piece.pop("staging"))
+            for path, rows in piece.pop("files").items():
+                folder = os.path.dirname(path)
+                count[folder] = count.get(folder, 0) + 1
+                name = f"part-{batch:0{_DIGITS}}-{number:05}-{count[folder]:04}.parquet"
+                source = (staging / path).relative_to(self.folder).as_posix()
+                _sync(staging / path)
+                files.append({"from": source, "to": f"{folder}/{name}", "rows": rows})
+        record = {"batch": batch, "files": files, "pieces": pieces}
+        draft = self._batches / f".{batch}.json"
+        with draft.open("w") as file:
+            json.dump(record, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.rename(self._decided_path(batch))
+        _sync(self._batches)
+
+    def _complete(self, batch: int) -> None:
+        decided = self._decided_path(batch)
+        if not decided.exists():
+            return
+        for file in json.loads(decided.read_text())["files"]:
+            source, target = self.folder / file["from"], self.folder / file["to"]
+            if source.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                source.rename(target)
+            elif not target.exists():
+                raise SourceError("a file of a batch is gone", file=str(target))
+        decided.rename(self._record_path(batch))
+
+    def _clear_staging(self) -> None:
+        for folder in self._staging.iterdir():
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _record_path(self, batch: int) -> Path:
+        return self._batches / f"{batch:0{_DIGITS}}.json"
+
+    def _decided_path(self, batch: int) -> Path:
+        return self._batches / f"{batch:0{_DIGITS}}.decided"
+
+
+def _sync(path: Path) -> None:
+    """Have the system write a file or folder to disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def batch_of(path: str) -> int:
+    """The number of the batch that a file of the lake came with."""
+    return int(os.path.basename(path).split("-")[1])

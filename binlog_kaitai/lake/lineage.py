@@ -1,0 +1,105 @@
+"""Which changes make up a table, over TRUNCATE, DROP and RENAME."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.follow.upheavals import Kind
+
+
+class Place(NamedTuple):
+    """Where a statement stands in the lake: its batch, the piece of that, and the position in the log."""
+
+    batch: int
+    piece: int
+    position: int
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The changes under one name, from one statement to another; None for no such limit."""
+
+    table: str
+    after: Place | None = None
+    before: Place | None = None
+
+
+class Lineage:
+    """The segments of each table, by the records of all batches.
+
+    Attributes
+    ----------
+    keys : dict of str to list of str
+        The primary key of each table, [] where it has none or that is not known.
+    unclear : dict of str to str
+        Tables whose content their changes do not tell, and why.
+    newest : dict of str to int
+        The last batch that did something to a table.
+    """
+
+    def __init__(self) -> None:
+        self.keys: dict[str, list[str]] = {}
+        self.unclear: dict[str, str] = {}
+        self.newest: dict[str, int] = {}
+        self._segments: dict[str, list[Segment]] = {}
+        self._with_rows: set[str] = set()
+
+    @classmethod
+    def of(cls, records: Iterable[dict[str, Any]], until: Place | None = None) -> Lineage:
+        """By the records, or by those of statements up to a place."""
+        found = cls()
+        for record in records:
+            for number, piece in enumerate(record["pieces"]):
+                found._take(record["batch"], number, piece, until)
+        return found
+
+    def tables(self) -> list[str]:
+        """All tables that had changes or are what such a table is called now."""
+        return sorted(name for name in {*self._with_rows, *self._segments} if self._has_rows(name))
+
+    def segments(self, table: str) -> list[Segment]:
+        """The changes that the content of a table comes from, oldest first."""
+        return self._segments.get(table, [Segment(table)])
+
+    def _has_rows(self, table: str) -> bool:
+        return any(one.table in self._with_rows for one in self.segments(table))
+
+    def _take(self, batch: int, number: int, piece: dict[str, Any], until: Place | None) -> None:
+        self.keys.update(piece["keys"])
+        self._with_rows.update(piece["keys"])
+        self.newest.update(dict.fromkeys(piece["keys"], batch))
+        for table in piece["partial"]:
+            self.unclear.setdefault(table, "its row images do not have all columns (binlog_row_image)")
+        for one in piece["upheavals"]:
+            place = Place(batch, number, one["position"])
+            if until is None or place <= until:
+                self._apply(place, one)
+
+    def _apply(self, place: Place, one: dict[str, Any]) -> None:
+        schema, table = one["schema_name"], one["table_name"]
+        name = folder_name((schema, table))
+        if one["kind"] == Kind.EMPTIED:
+            prefix = folder_name((schema, ""))
+            names = [name] if table else [one for one in self.tables() if one.startswith(prefix)]
+            for emptied in names:
+                self._begin(emptied, place)
+        elif one["kind"] == Kind.RENAMED:
+            new = folder_name((one["new_schema_name"], one["new_table_name"]))
+            moved = self.segments(name)
+            self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
+            self._begin(name, place)
+            if name in self.unclear:
+                self.unclear[new] = self.unclear.pop(name)
+            self.keys.setdefault(new, self.keys.get(name, []))
+            self.newest[new] = place.batch
+        else:
+            self.newest[name] = place.batch
+            self.unclear[name] = "a statement moved rows of whole partitions"
+
+    def _begin(self, table: str, place: Place) -> None:
+        self._segments[table] = [Segment(table, after=place)]
+        self.newest[table] = place.batch
+        self.unclear.pop(table, None)

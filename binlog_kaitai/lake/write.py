@@ -1,0 +1,186 @@
+"""Some of a log as Parquet files, in a place where nobody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from binlog_kaitai.columns.batches import read_events
+from binlog_kaitai.columns.change_schemas import table_schema
+from binlog_kaitai.columns.changes import table_batches_of
+from binlog_kaitai.columns.lake import PartWriter, folder_name
+from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.transactions import read_transactions
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.options import Filters
+from binlog_kaitai.sources import Source
+
+VIEWS = ("events", "transactions", "changes")
+
+#: The column that divides each table, and the one of each view that it is made of.
+DATE = "log_date"
+_TIMES = {"events": "timestamp", "transactions": "start", "changes": "_commit_timestamp"}
+
+#: What Hive, and all who read its layout, take for NULL.
+_NO_DATE = "__HIVE_DEFAULT_PARTITION__"
+
+_DAY = 86_400_000_000
+
+#: Files that are open at a time, and bytes that wait in them to be written.
+_MAX_OPEN, _MAX_WAITING = 128, 96 << 20
+
+#: More digits have no type in Spark.
+_MAX_DIGITS = 38
+
+
+@dataclass
+class Written:
+    """What became of some of a log.
+
+    Attributes
+    ----------
+    files : dict of str to int
+        Paths below the folder that was written to, and their rows.
+    keys : dict of str to list of str
+        The primary key of each table, as far as the log or its definitions tell; the newest one.
+    partial : set of str
+        Tables with row images that do not have all columns.
+    """
+
+    files: dict[str, int] = field(default_factory=dict)
+    keys: dict[str, list[str]] = field(default_factory=dict)
+    partial: set[str] = field(default_factory=set)
+
+
+def write_lake(
+    source: Source,
+    folder: Path,
+    *,
+    views: Iterable[str] = VIEWS,
+    definitions: Definitions | None = None,
+    zero_dates: str = "null",
+    filters: Mapping[str, Any] | None = None,
+) -> Written:
+    """Write the events, transactions and changes of a log, or of a part of one, into a folder.
+
+    Parameters
+    ----------
+    definitions
+        What is known of the tables before.
+    filters
+        As :meth:`Filters.of` takes them.
+
+    Raises
+    ------
+    BinlogError
+        The log is damaged; what was written is of no use.
+    """
+    written, chosen = Written(), dict(filters or {})
+    files = _Files(folder)
+    try:
+        for view in views:
+            if view == "changes":
+                pages = RowsPages(source, Filters.of(**chosen), definitions=definitions)
+                _write_changes(pages, files, written, zero_dates)
+            else:
+                read: Callable[..., Any] = read_events if view == "events" else read_transactions
+                for batch in read(source, **chosen):
+                    files.write(view, batch, _TIMES[view])
+    finally:
+        files.close()
+    written.files = files.rows
+    return written
+
+
+def _write_changes(pages: Iterable[RowsPage], files: _Files, written: Written, zero_dates: str) -> None:
+    for page in pages:
+        written.partial |= _partial_tables(page)
+        for table, batch in table_batches_of(page, lambda table: spark_schema(table, zero_dates), zero_dates):
+            name = folder_name(table.key)
+            written.keys[name] = [one.name for one in table.schema.columns if one.is_primary_key]
+            files.write(f"changes/{name}", batch, _TIMES["changes"])
+
+
+def spark_schema(table: Table, zero_dates: str) -> pa.Schema:
+    """The columns of a table, those that Spark has no type for as text."""
+    return pa.schema(
+        [
+            pa.field(one.name, pa.string())
+            if pa.types.is_decimal(one.type) and one.type.precision > _MAX_DIGITS
+            else one
+            for one in table_schema(table, zero_dates)
+        ]
+    )
+
+
+def _partial_tables(page: RowsPage) -> set[str]:
+    """Tables some of whose images lack columns."""
+    programs, program_of = page.images.programs()
+    found = set()
+    for number in np.unique(program_of[page.chosen]).tolist():
+        program = programs[number]
+        index = int(page.chosen[np.argmax(program_of[page.chosen] == number)])
+        table = page.images.table(index)
+        if program is None or not isinstance(table, Table):
+            continue
+        has_both = program.which == 3
+        counts = program.counts if has_both else (max(program.counts),)
+        if min(counts) < len(table.schema.columns):
+            found.add(folder_name(table.key))
+    return found
+
+
+class _Files:
+    """Open files by folder and date."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rows: dict[str, int] = {}
+        self._folder = folder
+        self._open: dict[str, PartWriter] = {}
+
+    def write(self, name: str, batch: pa.RecordBatch, time: str) -> None:
+        """Write rows to the files of their dates."""
+        for date, part in by_date(batch, time):
+            key = f"{name}/{DATE}={date}"
+            writer = self._open.pop(key, None) or PartWriter(self._folder / key)
+            self._open[key] = writer  # the last one is the newest used
+            writer.write(part)
+        if sum(writer.waiting for writer in self._open.values()) > _MAX_WAITING:
+            for writer in self._open.values():
+                writer.flush()
+        while len(self._open) > _MAX_OPEN:
+            self._open.pop(next(iter(self._open))).close()
+
+    def close(self) -> None:
+        """End all files, and count their rows."""
+        for writer in self._open.values():
+            writer.close()
+        for path in sorted(self._folder.rglob("*.parquet")):
+            self.rows[path.relative_to(self._folder).as_posix()] = pq.read_metadata(path).num_rows
+
+
+def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """The rows of each date by UTC, in the order of the batch; NULL has a name of its own."""
+    if not batch.num_rows:
+        return
+    days = pc.cast(batch.column(time), pa.int64()).to_numpy(zero_copy_only=False)
+    days = np.where(np.isnan(days), np.nan, days // _DAY) if days.dtype.kind == "f" else days // _DAY
+    first = days[0]
+    if (days == first).all():
+        yield _date(first), batch
+        return
+    for day in np.unique(days).tolist():
+        is_of_day = np.isnan(days) if day != day else days == day
+        yield _date(day), batch.filter(pa.array(is_of_day))
+
+
+def _date(day: float) -> str:
+    return _NO_DATE if day != day else str(np.datetime64(int(day), "D"))

@@ -1,0 +1,168 @@
+"""Logs into a lake of Parquet files by Structured Streaming: each transaction once, whatever happens.
+
+Spark divides the work, runs the tasks, and notes in its checkpoint which offsets a batch goes between, before
+the batch begins. A task writes the files of one span in a place where nobody looks, and tells their names.
+The driver makes them part of the lake (`binlog_kaitai.lake.commits`); then Spark notes that the batch is
+done. So a batch that was killed is made again from the same offsets, unless it was decided already.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader
+from pyspark.sql.types import StructType
+
+from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.follow.read import source_of
+from binlog_kaitai.lake.commits import Lake
+from binlog_kaitai.lake.write import VIEWS, write_lake
+from binlog_kaitai.spark import register_source
+from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_FORMAT = "binlog_lake"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to put into which lake.
+
+    Attributes
+    ----------
+    folder : str
+        Of the lake; all tasks must see it under this name.
+    views : sequence of str
+        Of `VIEWS`.
+    tables : sequence of str
+        Only changes of these, as ``schema.table``; all if there is none.
+    """
+
+    following: Following
+    folder: str
+    views: Sequence[str] = VIEWS
+    tables: Sequence[str] = ()
+    zero_dates: str = "null"
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of_json(cls, text: str) -> Job:
+        found = json.loads(text)
+        following = found.pop("following")
+        following["paths"] = tuple(following["paths"])
+        return cls(Following(**following), **found)
+
+
+class LakeDataSource(DataSource):
+    """A stream of what tasks have written: a row for each span."""
+
+    @classmethod
+    def name(cls) -> str:
+        return _FORMAT
+
+    def schema(self) -> str:
+        return "number int, piece string"
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        return _LakeReader(Job.of_json(self.options["job"]))
+
+
+class _LakeReader(FollowingReader):
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.following, follows_definitions=True)
+        self._job = job
+
+    def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        job, span = self._job, partition.span
+        staging = Lake(Path(job.folder)).new_staging()
+        source = source_of(span)
+        piece: dict[str, Any] = {
+            "staging": str(staging),
+            "source": {"file": span.path, "start": span.start, "end": span.end},
+            "upheavals": [asdict(one) for one in span.upheavals],
+            "files": {},
+            "keys": {},
+            "partial": [],
+        }
+        for view in job.views:
+            written = write_lake(
+                source,
+                staging,
+                views=[view],
+                definitions=restore(span.definitions, job.following.ddl),
+                zero_dates=job.zero_dates,
+                filters={
+                    "include_gtids": span.include or None,
+                    "exclude_gtids": span.exclude or None,
+                    "table": list(job.tables) if view == "changes" else None,
+                },
+            )
+            piece["files"].update(written.files)
+            piece["keys"].update(written.keys)
+            piece["partial"] += sorted(written.partial)
+        yield pa.RecordBatch.from_pydict(
+            {"number": pa.array([partition.number], pa.int32()), "piece": [json.dumps(piece)]}
+        )
+
+
+@dataclass
+class Pipeline:
+    """One run of a job.
+
+    Attributes
+    ----------
+    on_batch : callable
+        Gets the record of each batch when it is in the lake.
+    """
+
+    job: Job
+    on_batch: Callable[[dict[str, Any]], object] = lambda record: None
+    lake: Lake = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lake = Lake(Path(self.job.folder))
+
+    def start(self, spark: SparkSession, *, interval: str | None = None) -> StreamingQuery:
+        """Begin; the lake is this process's until :meth:`close`.
+
+        Parameters
+        ----------
+        interval
+            Follow the logs and make a batch in each interval, such as ``"10 seconds"``; None: end when all
+            that is there now is in the lake.
+
+        Raises
+        ------
+        UsageError
+            The folder is none for a lake, or somebody else's at the moment.
+        """
+        self.lake.open()
+        register_source(spark, LakeDataSource)
+        stream = spark.readStream.format(_FORMAT).option("job", self.job.as_json()).load()
+        writer = stream.writeStream.foreachBatch(self._take)
+        writer = writer.option("checkpointLocation", str(self.lake.checkpoint.absolute()))
+        if interval is None:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=interval).start()
+
+    def close(self) -> None:
+        self.lake.close()
+
+    def _take(self, pieces: DataFrame, batch: int) -> None:
+        found: list[dict[str, Any]] = []
+        if not self.lake.is_decided(batch):
+            rows = sorted(pieces.collect(), key=lambda row: row["number"])
+            found = [json.loads(row["piece"]) for row in rows]
+        self.on_batch(self.lake.commit(batch, found))

@@ -1,0 +1,116 @@
+"""The content of a table, from its changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from binlog_kaitai.errors import UsageError
+
+#: What the changes view puts before the columns of the table.
+META = (
+    "_change_type",
+    "_commit_timestamp",
+    "_file",
+    "_position",
+    "_row",
+    "_gtid",
+    "_server_id",
+    "_timestamp",
+)
+
+_AFTER = ("insert", "update_postimage")
+
+
+def latest(
+    changes: DataFrame,
+    keys: Sequence[str] = (),
+    *,
+    as_of: datetime | str | None = None,
+    order: Sequence[Column] | None = None,
+) -> DataFrame:
+    """The rows of a table as its changes leave them.
+
+    Parameters
+    ----------
+    changes
+        Changes of one table with typed columns, from its beginning or from when it was empty, with all
+        columns in both images (``binlog_row_image=FULL``).
+    keys
+        Columns of the primary key. Without them rows are told apart by all that is in them: as many equal
+        rows are left as were put in and not taken out.
+    as_of
+        Only changes up to a time of commit (one without a zone is local), or up to and with the transaction
+        of a GTID, in the order of the log.
+    order
+        The order of the log; by default the number at the end of the log's name, the position, and the row.
+
+    Returns
+    -------
+    The columns of the table alone. A column that was added is null in rows that have not changed since.
+
+    Raises
+    ------
+    UsageError
+        A key is no column, or no change has the GTID.
+    """
+    own = [name for name in changes.columns if name not in META]
+    log = order or [f.regexp_extract("_file", r"(\d+)\D*$", 1).cast("long")]
+    by_log = [*log, f.col("_position"), f.col("_row"), _is_after().cast("int")]
+    if as_of is not None:
+        changes = _until(changes, as_of, by_log)
+    return fold(changes, own, keys, by_log)
+
+
+def fold(
+    changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]
+) -> DataFrame:
+    """What is left of the table's `own` columns; `by_log` puts all changes of a key into one order.
+
+    Raises
+    ------
+    UsageError
+        A key is no column.
+    """
+    if unknown := [key for key in keys if key not in own]:
+        raise UsageError(f"there is no column {', '.join(unknown)}; the columns are {', '.join(own)}")
+    return _by_keys(changes, own, keys, by_log) if keys else _by_content(changes, own)
+
+
+def _is_after() -> Column:
+    """Whether a change gives a row its content, rather than taking it away."""
+    return f.col("_change_type").isin(*_AFTER)
+
+
+def quoted(names: Iterable[str]) -> list[Column]:
+    """Columns by their plain names, whatever characters they have."""
+    return [f.col("`" + name.replace("`", "``") + "`") for name in names]
+
+
+def _by_keys(
+    changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]
+) -> DataFrame:
+    """The last image of each key, if it is one that came: an update of the key takes the old one away."""
+    image = f.struct(_is_after().alias("_is_there"), *quoted(own)).alias("row")
+    last = f.max_by(image, f.struct(*by_log)).alias("last")
+    found = changes.groupBy(*(one.alias(f"_key{at}") for at, one in enumerate(quoted(keys)))).agg(last)
+    return found.where("last._is_there").select("last.*").drop("_is_there")
+
+
+def _by_content(changes: DataFrame, own: Sequence[str]) -> DataFrame:
+    copies = f.sum(f.when(_is_after(), 1).otherwise(-1)).alias("_copies")
+    found = changes.groupBy(*quoted(own)).agg(copies).where("_copies > 0")
+    return found.select(*quoted(own), f.explode(f.sequence(f.lit(1), f.col("_copies")))).select(*quoted(own))
+
+
+def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) -> DataFrame:
+    if isinstance(as_of, datetime):
+        return changes.where(f.col("_commit_timestamp") <= f.lit(as_of.astimezone()))
+    of_gtid = changes.where(f.col("_gtid") == as_of).agg(f.max(f.struct(*by_log)).alias("place")).first()
+    if of_gtid is None or of_gtid["place"] is None:
+        raise UsageError(f"no change has the GTID {as_of}")
+    place = [f.lit(value) for value in of_gtid["place"]]
+    return changes.where(f.struct(*by_log) <= f.struct(*place))

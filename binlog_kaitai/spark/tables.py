@@ -1,0 +1,185 @@
+"""The tables of a lake as Spark sees them: changes over all definitions, and what they leave."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from binlog_kaitai.columns.change_schemas import common_type
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake.commits import PRIVATE, Lake
+from binlog_kaitai.lake.lineage import Lineage, Place, Segment
+from binlog_kaitai.spark.schemas import arrow_schema, spark_schema
+from binlog_kaitai.spark.state import META, fold, quoted
+
+#: Where a row of the lake comes from, told by the name of its file.
+_BATCH, _PIECE = "_batch", "_piece"
+_BY_LOG = (_BATCH, _PIECE, "_position", "_row")
+
+
+class LakeTables:
+    """The tables of a lake, up to a moment.
+
+    Parameters
+    ----------
+    as_of
+        A time of commit (one without a zone is local), or a GTID; None: up to now.
+
+    Raises
+    ------
+    UsageError
+        No transaction of the lake has the GTID, or had committed by then.
+    """
+
+    def __init__(self, spark: SparkSession, lake: Lake, as_of: datetime | str | None = None) -> None:
+        self._spark = spark
+        self._lake = lake
+        self._until = None if as_of is None else self._place(as_of)
+        self._lineage = Lineage.of(lake.records(), self._until)
+
+    def names(self) -> list[str]:
+        """The tables that have changes, as ``schema.table``."""
+        return self._lineage.tables()
+
+    def keys(self, name: str) -> list[str]:
+        """Columns of the primary key; [] where there is none, or none is known."""
+        return self._lineage.keys.get(name, [])
+
+    def newest_batch(self, name: str) -> int:
+        """The last batch that did something to a table; -1 where it is seen as of a moment."""
+        return self._lineage.newest.get(name, 0) if self._until is None else -1
+
+    def current(self, name: str) -> DataFrame:
+        """The content of a table.
+
+        Raises
+        ------
+        UsageError
+            Its changes do not tell.
+        """
+        if name in self._lineage.unclear:
+            raise UsageError(f"{name}: {self._lineage.unclear[name]}")
+        changes = self.changes(name)
+        own = [one for one in changes.columns if one not in (*META, _BATCH, _PIECE)]
+        is_after = f.col("_change_type").isin("insert", "update_postimage").cast("int")
+        keys = [key for key in self.keys(name) if key in own]
+        return fold(changes, own, keys, [*quoted(_BY_LOG), is_after])
+
+    def changes(self, name: str) -> DataFrame:
+        """The changes that make up a table, with the columns of all its definitions."""
+        parts = [part for one in self._lineage.segments(name) if (part := self._segment(one)) is not None]
+        if not parts:
+            raise UsageError(f"{name} has no changes")
+        return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), _alike(parts))
+
+    def _segment(self, segment: Segment) -> DataFrame | None:
+        groups: dict[bytes, tuple[pa.Schema, list[str]]] = {}
+        folder = self._lake.folder / "changes" / segment.table
+        for path in sorted(folder.rglob("*.parquet")):
+            schema = pq.read_schema(path).remove_metadata()
+            groups.setdefault(schema.serialize().to_pybytes(), (schema, []))[1].append(str(path))
+        if not groups:
+            return None
+        parts = _alike([self._read(paths) for _, paths in groups.values()])
+        found = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+        place = f.struct(*quoted(_BY_LOG[:3]))
+        if segment.after is not None:
+            found = found.where(place > _literal(segment.after))
+        for limit in (segment.before, self._until):
+            if limit is not None:
+                found = found.where(place < _literal(limit))
+        return found
+
+    def _read(self, paths: list[str]) -> DataFrame:
+        frame = self._spark.read.parquet(*paths)
+        number = r"part-(\d+)-(\d+)-"
+        return frame.select(
+            "*",
+            f.regexp_extract("_metadata.file_name", number, 1).cast("long").alias(_BATCH),
+            f.regexp_extract("_metadata.file_name", number, 2).cast("long").alias(_PIECE),
+        )
+
+    def _place(self, as_of: datetime | str) -> Place:
+        """Behind the last transaction up to a moment."""
+        folder = self._lake.folder / "transactions"
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is not there; a moment is looked up in it")
+        paths = [str(path) for path in sorted(folder.rglob("*.parquet"))]
+        found = self._read(paths)
+        if isinstance(as_of, datetime):
+            # Spark reads the duration as a number of seconds.
+            ended = f.timestamp_seconds(f.unix_timestamp("start") + f.col("duration"))
+            committed = f.coalesce("original_commit_timestamp", ended, "start")
+            found = found.where(committed <= f.lit(as_of.astimezone()))
+        else:
+            found = found.where(f.col("gtid") == as_of)
+        last = found.agg(f.max(f.struct(_BATCH, _PIECE, "end_position")).alias("place")).first()
+        if last is None or last["place"] is None:
+            raise UsageError(f"no transaction of {self._lake.folder} is from {as_of}, or before")
+        return Place(*last["place"])
+
+
+def _literal(place: Place) -> Any:
+    return f.struct(*(f.lit(number).cast("long") for number in place))
+
+
+def _alike(parts: Iterable[DataFrame]) -> Iterator[DataFrame]:
+    """The same rows, with the columns that several frames have in the type that can hold them all."""
+    frames = list(parts)
+    kinds: dict[str, pa.DataType] = {}
+    for frame in frames:
+        for field in arrow_schema(frame.schema):
+            known = kinds.setdefault(field.name, field.type)
+            kinds[field.name] = known if known == field.type else common_type(known, field.type)
+    target = {one.name: one.dataType for one in spark_schema(pa.schema(list(kinds.items())))}
+    for frame in frames:
+        columns = zip(frame.columns, quoted(frame.columns), strict=True)
+        yield frame.select(*(column.cast(target[name]).alias(name) for name, column in columns))
+
+
+class State:
+    """The folders below ``state``: what each table contains.
+
+    A folder is replaced by two renames: in between, for an instant, it is not there.
+    """
+
+    def __init__(self, lake: Lake) -> None:
+        self._lake = lake
+        self._path = lake.folder / PRIVATE / "state.json"
+        #: The last batch that each folder knows.
+        self._batches: dict[str, int] = json.loads(self._path.read_text()) if self._path.exists() else {}
+
+    def refresh(self, tables: LakeTables) -> Iterator[tuple[str, int | UsageError]]:
+        """Write what has changed since; gives each table with its number of rows, or why it has none."""
+        for name in tables.names():
+            if self._batches.get(name) == tables.newest_batch(name):
+                continue
+            try:
+                yield name, self._write(name, tables.current(name))
+            except UsageError as error:
+                yield name, error
+                continue
+            self._batches[name] = tables.newest_batch(name)
+            draft = self._path.with_suffix(".draft")
+            draft.write_text(json.dumps(self._batches))
+            draft.rename(self._path)
+
+    def _write(self, name: str, rows: DataFrame) -> int:
+        new, old = self._lake.new_staging(), self._lake.new_staging()
+        rows.write.parquet(str(new))
+        target = self._lake.folder / "state" / name
+        target.parent.mkdir(exist_ok=True)
+        if target.exists():
+            target.rename(old)
+        new.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
+        return sum(pq.read_metadata(path).num_rows for path in target.glob("*.parquet"))

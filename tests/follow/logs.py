@@ -1,0 +1,54 @@
+"""Logs as they grow on a server's disk, out of closed ones."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import binlog_kaitai as bk
+from binlog_kaitai.follow import Follower, Mark
+from tests.corpus_files import CORPUS
+
+ROTATED = sorted((CORPUS / "mysql-9.7" / "rotate").glob("binlog.0*"))
+
+
+def grow(source: Path, target: Path, size: int) -> None:
+    """Let a copy of a log have its first bytes only, in use."""
+    data = bytearray(source.read_bytes()[:size])
+    if len(data) > 21:
+        data[4 + 17] |= 1  # the flag that a server clears on closing the file
+    target.write_bytes(data)
+
+
+def ends_of_transactions(path: Path) -> list[int]:
+    """Where the transactions of a log end, and the events that belong to none."""
+    transactions = bk.read_transactions(path).read_all()
+    begins, ends = (transactions[name].to_pylist() for name in ("position", "end_position"))
+    events = bk.read_events(path).read_all()
+    of_transaction = np.searchsorted(begins, events["position"], "right") - 1
+    is_outside = events["position"].to_numpy() >= np.array([0, *ends])[of_transaction + 1]
+    return sorted({*ends, *events["end_position"].filter(pa.array(is_outside)).to_pylist()})
+
+
+def steps(follower: Follower, start: Mark, **limits: int) -> list[Mark]:
+    """All marks from one on, the first one included."""
+    marks = [start]
+    while (mark := follower.advance(marks[-1], **limits)) != marks[-1]:  # type: ignore[arg-type]
+        marks.append(mark)
+    return marks
+
+
+def covered(follower: Follower, marks: list[Mark]) -> list[tuple[str, int, int]]:
+    """What the spans between marks cover: file, begin and end, those that follow each other as one."""
+    found: list[tuple[str, int, int]] = []
+    for start, end in itertools.pairwise(marks):
+        for span in follower.spans(start, end):
+            name = Path(span.path).name
+            if found and found[-1][::2] == (name, span.start):
+                found[-1] = (name, found[-1][1], span.end)
+            else:
+                found.append((name, span.start, span.end))
+    return found

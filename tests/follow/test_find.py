@@ -1,0 +1,138 @@
+"""Logs that are gone, shorter, others than they were, or on another server."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.errors import DataLossWarning, SourceError
+from binlog_kaitai.follow import Follower, Mark, Span
+from tests.corpus_files import CORPUS
+from tests.follow.logs import ROTATED, ends_of_transactions, steps
+
+DOMAINS = sorted((CORPUS / "mariadb-11.8" / "domains").glob("binlog.0*"))
+
+
+def gtids_in(spans: list[Span]) -> list[str]:
+    """The GTIDs of the transactions that spans stand for."""
+    found = []
+    for span in spans:
+        read = bk.read_transactions(
+            span.path, include_gtids=span.include or None, exclude_gtids=span.exclude or None
+        )
+        rows = read.read_all().to_pylist()
+        found += [row["gtid"] for row in rows if span.start <= row["position"] < span.end]
+    return found
+
+
+def all_gtids(paths: list[Path]) -> list[str]:
+    return [one for path in paths for one in bk.read_transactions(path).read_all()["gtid"].to_pylist()]
+
+
+@pytest.mark.parametrize("paths", [ROTATED, DOMAINS], ids=["mysql", "mariadb"])
+def test_another_server_goes_on_where_the_gtids_end(paths: list[Path], tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, name in ((old, "binlog"), (new, "replica-bin")):
+        folder.mkdir()
+        for path in paths:
+            shutil.copy(path, folder / path.name.replace("binlog", name))
+    follower = Follower([str(old)])
+    marks = steps(follower, follower.earliest(), max_bytes=600)
+    for mark in (mark for mark in marks if mark.gtids):
+        there = Follower([str(new)])
+        end = there.advance(mark)
+        read = gtids_in(follower.spans(marks[0], mark))
+        assert read + gtids_in(there.spans(mark, end)) == all_gtids(paths)
+
+
+def test_a_step_that_was_planned_before_is_done_on_the_other_server(tmp_path: Path) -> None:
+    follower = Follower([str(ROTATED[0].parent)])
+    marks = steps(follower, follower.earliest(), max_bytes=900)
+    for path in ROTATED:
+        shutil.copy(path, tmp_path / path.name.replace("binlog", "other"))
+    other = Follower([str(tmp_path)])
+    marks = [mark for mark in marks if mark.gtids]
+    read = [gtid for start, end in itertools.pairwise(marks) for gtid in gtids_in(other.spans(start, end))]
+    assert read == all_gtids(ROTATED)[-len(read) :]
+    assert len(read) > 4
+
+
+def test_logs_that_moved_keep_their_names(tmp_path: Path) -> None:
+    mark = Follower([str(ROTATED[0].parent)]).place({"file": ROTATED[2].name, "position": 4})
+    for path in ROTATED:
+        shutil.copy(path, tmp_path)
+    follower = Follower([str(tmp_path)])
+    assert [span.path for span in follower.spans(mark, follower.advance(mark))] == [
+        str(tmp_path / path.name) for path in ROTATED[2:]
+    ]
+
+
+def test_a_purged_log(tmp_path: Path) -> None:
+    mark = Follower([str(ROTATED[0].parent)]).advance(
+        Follower([str(ROTATED[0].parent)]).earliest(), max_bytes=1200
+    )
+    for path in ROTATED[3:]:
+        shutil.copy(path, tmp_path)
+    with pytest.raises(SourceError, match=r"is not there any more; .*:4-6 are in no log .*failOnDataLoss"):
+        Follower([str(tmp_path)]).advance(mark)
+    lenient = Follower([str(tmp_path)], fails_on_loss=False)
+    with pytest.warns(DataLossWarning, match="are in no log"):
+        end = lenient.advance(mark)
+    with pytest.warns(DataLossWarning):
+        assert gtids_in(Follower([str(tmp_path)], fails_on_loss=False).spans(mark, end)) == all_gtids(
+            ROTATED[3:]
+        )
+
+
+def test_logs_missing_in_between(tmp_path: Path) -> None:
+    for path in (ROTATED[0], ROTATED[1], ROTATED[4]):
+        shutil.copy(path, tmp_path)
+    follower = Follower([str(tmp_path)])
+    mark = follower.advance(follower.earliest())
+    assert Path(mark.file).name == ROTATED[1].name
+    with pytest.raises(SourceError, match=r"binlog\.000005: does not go on where .*000002 ends"):
+        follower.advance(mark)
+
+
+def test_a_shortened_log(tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000003"
+    shutil.copy(CORPUS / "mysql-9.7" / "no_checksum" / "binlog.000001", path)
+    follower = Follower([str(path)])
+    mark = follower.advance(follower.earliest())
+    kept = ends_of_transactions(path)[3]
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(SourceError, match=f"was read up to {mark.position}, and is only {kept} bytes long"):
+        follower.advance(mark)
+
+
+def test_another_log_of_the_same_name(tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    shutil.copy(CORPUS / "mysql-9.7" / "mixed" / "binlog.000001", path)
+    follower = Follower([str(path)])
+    mark = follower.advance(follower.earliest())
+    shutil.copy(ROTATED[0], path)
+    with pytest.raises(SourceError, match="is another log than it was; the logs that are there lack"):
+        follower.advance(mark)
+
+
+def test_without_gtids_no_other_log_is_found(tmp_path: Path) -> None:
+    source = CORPUS / "mysql-5.6" / "types_v1_rows"
+    follower = Follower([str(source)])
+    mark = follower.advance(follower.earliest())
+    mark = Mark.of({**mark.as_dict(), "gtids": ""})
+    for path in ROTATED:
+        shutil.copy(path, tmp_path / path.name.replace("binlog", "other"))
+    with pytest.raises(SourceError, match="has no GTIDs to find another log by"):
+        Follower([str(tmp_path)]).advance(mark)
+
+
+def test_starting_behind_a_set_of_gtids() -> None:
+    follower = Follower([str(ROTATED[0].parent)])
+    gtids = all_gtids(ROTATED)
+    source = gtids[0].rpartition(":")[0]
+    mark = follower.place({"gtids": f"{source}:1-4"})
+    assert gtids_in(follower.spans(mark, follower.advance(mark))) == gtids[4:]

@@ -1,0 +1,153 @@
+"""Marks: between transactions, one behind the other, the same for everybody who asks."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.errors import TruncatedError, UsageError
+from binlog_kaitai.follow import Follower, Mark
+from binlog_kaitai.follow.rests import Rests
+from tests.corpus_files import CORPUS, cases, logs
+from tests.follow.logs import ROTATED, covered, ends_of_transactions, grow, steps
+
+WHOLE = [(path.name, 4, path.stat().st_size) for path in ROTATED]
+
+
+@pytest.mark.parametrize("log", logs(), ids=str)
+@pytest.mark.parametrize("block_size", [1 << 22, 512])
+def test_rests_are_where_transactions_end(log: object, block_size: int) -> None:
+    path = Path(log.path)  # type: ignore[attr-defined]
+    found, rests = set(), Rests()
+    with path.open("rb") as stream:
+        for block in BlockReader.of_file(stream, str(path), block_size=block_size):
+            places = [*block.positions.tolist(), int(block.end_positions[-1])]
+            found |= {places[row] for row in rests.of(block).tolist()}
+    expected = {4, *ends_of_transactions(path)}
+    if path.parent.name == "incident":
+        # The incident comes behind the commit, with the GTID of that transaction.
+        assert len(found - expected) <= 1
+        found &= expected
+    assert found == expected - {path.stat().st_size} | (found & {path.stat().st_size})
+
+
+def test_one_step_takes_all_that_is_there() -> None:
+    follower = Follower([str(ROTATED[0].parent)])
+    marks = steps(follower, follower.earliest())
+    assert len(marks) == 2
+    assert covered(follower, marks) == WHOLE
+    assert follower.latest().as_dict() == marks[-1].as_dict()
+
+
+@pytest.mark.parametrize("size", [1, 300, 1000, 6000])
+def test_steps_of_limited_size(size: int) -> None:
+    follower = Follower([str(ROTATED[0].parent)], follows_definitions=True)
+    marks = steps(follower, follower.earliest(), max_bytes=size)
+    assert covered(follower, marks) == WHOLE
+    assert marks[-1] == steps(follower, marks[0])[-1]
+    ends = {path.name: ends_of_transactions(path) for path in ROTATED}
+    for mark in marks[1:]:
+        assert mark.position in (4, *ends[Path(mark.file).name])
+    for start, end in itertools.pairwise(marks):
+        spans = follower.spans(start, end)
+        taken = sum(span.end - span.start for span in spans)
+        first = min(place for place in ends[Path(spans[0].path).name] if place > spans[0].start)
+        assert taken <= size or taken == first - spans[0].start
+
+
+def test_steps_of_limited_files() -> None:
+    follower = Follower([str(ROTATED[0].parent)])
+    marks = steps(follower, follower.earliest(), max_files=2)
+    assert [Path(mark.file).name for mark in marks] == [ROTATED[at].name for at in (0, 1, 3, 4)]
+    assert covered(follower, marks) == WHOLE
+
+
+def test_nothing_behind_a_target_is_taken(tmp_path: Path) -> None:
+    target = tmp_path / "binlog.000003"
+    shutil.copy(ROTATED[2], target)
+    half = ends_of_transactions(target)[3]
+    follower = Follower([str(tmp_path)])
+    mark = follower.advance(follower.earliest(), until=(str(target), half + 10))
+    assert mark.position == half
+    assert follower.advance(mark, until=(str(target), half + 10)) == mark
+
+
+def test_a_log_that_grows_byte_by_byte(tmp_path: Path) -> None:
+    choose = random.Random(1)
+    follower = Follower([str(tmp_path / "binlog.*")], follows_definitions=True)
+    marks: list[Mark] = []
+    for path in ROTATED:
+        size, ends, target = path.stat().st_size, ends_of_transactions(path), tmp_path / path.name
+        for part in sorted({4, *(choose.randrange(4, size) for _ in range(12)), size}):
+            grow(path, target, part)
+            marks = marks or [follower.earliest()]
+            mark = follower.advance(Mark.of(json.loads(json.dumps(marks[-1].as_dict()))))
+            # An event of the log itself is there as soon as it is whole, and so is a transaction.
+            inside = [end for end in ends if end <= part]
+            if inside:
+                assert (Path(mark.file).name, mark.position) == (path.name, inside[-1])
+            marks += [mark] if mark != marks[-1] else []
+    assert covered(follower, marks) == WHOLE
+    fresh = Follower([str(tmp_path)], follows_definitions=True)
+    assert covered(fresh, marks) == WHOLE
+    assert fresh.spans(marks[0], marks[-1])[-1].definitions
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if case.logs], ids=lambda case: case.id)
+def test_small_steps_know_what_one_step_knows(case: object) -> None:
+    folder = str(case.folder / "*.0*")  # type: ignore[attr-defined]
+    size = sum(path.stat().st_size for path in case.logs)  # type: ignore[attr-defined]
+    follower = Follower([folder], follows_definitions=True)
+    marks = steps(follower, follower.earliest(), max_bytes=size // 9)
+    assert marks[-1] == follower.advance(marks[0])
+    assert [(name, 4, end) for name, _, end in covered(follower, marks)] == covered(follower, marks)
+
+
+def test_spans_of_a_size(tmp_path: Path) -> None:
+    path = CORPUS / "mysql-9.7" / "mixed" / "binlog.000001"
+    follower = Follower([str(path)], split_size=1)
+    start = follower.earliest()
+    marks = steps(follower, start)
+    assert covered(follower, marks) == [(path.name, 4, path.stat().st_size)]
+
+
+def test_a_closed_log_that_is_cut(tmp_path: Path) -> None:
+    (tmp_path / "binlog.000001").write_bytes(ROTATED[0].read_bytes()[:-10])
+    shutil.copy(ROTATED[1], tmp_path / "binlog.000002")
+    follower = Follower([str(tmp_path)])
+    marks = steps_until_error(follower)
+    assert Path(marks[-1].file).name == "binlog.000001"
+    with pytest.raises(TruncatedError, match=r"binlog\.000001"):
+        follower.advance(marks[-1])
+
+
+def steps_until_error(follower: Follower) -> list[Mark]:
+    """One step, which ends before the damage."""
+    start = follower.earliest()
+    return [start, follower.advance(start)]
+
+
+def test_a_place_that_a_person_names() -> None:
+    follower = Follower([str(ROTATED[0].parent)])
+    end = ends_of_transactions(ROTATED[2])[4]
+    mark = follower.place({"file": ROTATED[2].name, "position": end})
+    assert (Path(mark.file).name, mark.position) == (ROTATED[2].name, end)
+    assert follower.place({"file": ROTATED[1].name}).position == 4
+    with pytest.raises(UsageError, match=f"no transaction begins here; one does at {end}"):
+        follower.place({"file": ROTATED[2].name, "position": end + 1})
+    with pytest.raises(UsageError, match="is no log"):
+        follower.place({"file": "binlog.000009"})
+    with pytest.raises(UsageError, match="write"):
+        follower.place({"position": 4})
+
+
+def test_a_mark_is_checked() -> None:
+    for wrong in ({"file": 1}, {"file": "a", "position": "4"}, {"file": "a", "place": 4}, {}):
+        with pytest.raises(UsageError, match="no place in a log"):
+            Mark.of(wrong)

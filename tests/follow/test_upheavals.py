@@ -1,0 +1,68 @@
+"""What statements do to whole tables, and definitions that are written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.saved import restore, save
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.follow import Follower
+from binlog_kaitai.follow.upheavals import Kind
+from tests.corpus_files import CORPUS, cases
+
+
+def upheavals(case: str) -> list[tuple[str, ...]]:
+    follower = Follower([str(CORPUS / case / "*.0*")], follows_definitions=True)
+    start = follower.earliest()
+    return [
+        (str(one.kind), f"{one.schema_name}.{one.table_name}", f"{one.new_schema_name}.{one.new_table_name}")
+        for span in follower.spans(start, follower.advance(start))
+        for one in span.upheavals
+    ]
+
+
+@pytest.mark.parametrize("case", ["mysql-9.7/ddl", "mariadb-11.8/ddl"])
+def test_upheavals_of_a_log(case: str) -> None:
+    found = upheavals(case)
+    kinds = {kind for kind, *_ in found}
+    assert kinds >= {Kind.EMPTIED, Kind.RENAMED}
+    assert all(new != "." for kind, _, new in found if kind == Kind.RENAMED)
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if case.tables()], ids=lambda case: case.id)
+def test_saved_definitions_are_the_same_ones(case: object) -> None:
+    follower = Follower([str(case.folder / "*.0*")], follows_definitions=True)  # type: ignore[attr-defined]
+    text = follower.advance(follower.earliest()).definitions
+    again = restore(text)
+    assert save(again) == text
+    assert len(list(again)) > 0 or not text
+
+
+def test_definitions_survive_in_all_parts() -> None:
+    definitions = Definitions()
+    definitions.observe("", "CREATE DATABASE d CHARACTER SET latin1")
+    definitions.observe(
+        "d",
+        "CREATE TABLE t (a INT UNSIGNED PRIMARY KEY, b ENUM('x', 'y') NOT NULL, c DECIMAL(10,2), "
+        "g INT GENERATED ALWAYS AS (a + 1) VIRTUAL) CHARSET utf8mb4",
+    )
+    definitions.observe("d", "CREATE TABLE lost LIKE nowhere")
+    again = restore(save(definitions))
+    assert list(again) == list(definitions)
+    for mine, theirs in zip(again.state[:2], definitions.state[:2], strict=True):
+        assert mine.tables == theirs.tables
+        assert mine.lost == theirs.lost
+        assert mine.databases == theirs.databases
+
+
+def test_no_definitions_are_no_text() -> None:
+    assert save(Definitions()) == ""
+    with pytest.raises(UsageError, match="no saved definitions"):
+        restore("what?")
+
+
+def test_a_file_of_definitions_stays_apart() -> None:
+    ddl = "CREATE TABLE d.t (a INT);"
+    assert save(restore("", ddl)) == ""
+    assert restore("", ddl).of("d", "t") is not None
