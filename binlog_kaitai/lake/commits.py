@@ -8,8 +8,8 @@ The rule
 4. The record is renamed, too: the batch is complete.
 
 Who is killed before 2 has left nothing in the lake, and the batch is made again. Who is killed before 4 has
-left a record: whoever comes next moves the files that are left. So each file of a decided batch is in the lake
-once, and no other is.
+left a record: whoever comes next moves the files that are left. So each file of a decided batch is in the
+lake once, and no other is.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ class Lake:
         Parameters
         ----------
         pieces
-            What each task wrote, in the order of the logs: ``staging``, its folder; ``files``, paths in it with
-            numbers of rows; and whatever else is to be kept.
+            What each task wrote, in the order of the logs: ``staging``, its folder; ``files``, paths in it
+            with numbers of rows; and whatever else is to be kept.
         """
         if not self.is_decided(batch):
             self._decide(batch, pieces)
