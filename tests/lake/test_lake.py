@@ -1,0 +1,189 @@
+"""A lake has each row once, also when whoever wrote to it was killed; and it is what `export` writes."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.lake import write_changes
+from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.follow import Follower
+from binlog_kaitai.follow.read import source_of
+from binlog_kaitai.lake.commits import Lake
+from binlog_kaitai.lake.write import by_date, write_lake
+from binlog_kaitai.options import Filters
+from tests.corpus_files import CORPUS
+
+CASES = ["mysql-9.7/mixed", "mysql-9.7/payloads", "mysql-9.7/ddl", "mysql-5.6/rotate", "mariadb-11.8/ddl"]
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+def fill(lake: Lake, paths: list[str], batch_size: int) -> None:
+    """All of some logs, in batches of several small spans; those that are decided are not made again."""
+    follower = Follower(paths, follows_definitions=True, split_size=batch_size // 3)
+    mark = follower.earliest()
+    for batch in itertools.count():
+        end = follower.advance(mark, max_bytes=batch_size)
+        if end == mark:
+            return
+        spans = [] if lake.is_decided(batch) else follower.spans(mark, end)
+        lake.commit(batch, [piece(lake, span) for span in spans])
+        mark = end
+
+
+def piece(lake: Lake, span: Any) -> dict[str, Any]:
+    staging = lake.new_staging()
+    written = write_lake(source_of(span), staging, definitions=restore(span.definitions))
+    upheavals = [asdict(one) for one in span.upheavals]
+    found = {"files": written.files, "keys": written.keys, "partial": sorted(written.partial)}
+    return {"staging": str(staging), "upheavals": upheavals, **found}
+
+
+def opened(folder: Path) -> Lake:
+    lake = Lake(folder)
+    lake.open()
+    (lake.checkpoint / "offsets").mkdir(parents=True, exist_ok=True)
+    (lake.checkpoint / "offsets" / "0").touch()
+    return lake
+
+
+def rows(folder: Path) -> Counter[str]:
+    """The rows below a folder, whichever files and columns they are in."""
+    found: Counter[str] = Counter()
+    for path in sorted(folder.rglob("*.parquet")):
+        for row in ds.dataset(path).to_table().to_pylist():
+            row.pop("log_date", None)
+            found[repr([(name, str(value)) for name, value in row.items() if value is not None])] += 1
+    return found
+
+
+def expected(paths: list[str]) -> tuple[Counter[str], Counter[str]]:
+    def count(table: pa.Table) -> Counter[str]:
+        kept = [
+            [(name, str(value)) for name, value in row.items() if value is not None]
+            for row in table.to_pylist()
+        ]
+        return Counter(map(repr, kept))
+
+    return count(bk.read_events(paths).read_all()), count(bk.read_transactions(paths).read_all())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_lake_is_what_export_writes(case: str, tmp_path: Path) -> None:
+    paths = [str(path) for path in sorted((CORPUS / case).glob("*.0*"))]
+    lake = opened(tmp_path / "lake")
+    fill(lake, paths, 9000)
+    assert (rows(lake.folder / "events"), rows(lake.folder / "transactions")) == expected(paths)
+    write_changes(RowsPages(paths, Filters()), tmp_path / "export")
+    names = sorted(path.name for path in (tmp_path / "export").iterdir())
+    assert sorted(path.name for path in (lake.folder / "changes").iterdir()) == names
+    for name in names:
+        assert rows(lake.folder / "changes" / name) == rows(tmp_path / "export" / name), name
+
+
+@pytest.mark.parametrize("left", [0, 1, 2, 9, 10, 11, 12, 23, 30, 37])
+def test_killed_between_any_two_renames(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [str(CORPUS / "mysql-9.7" / "ddl" / "binlog.000001")]
+    whole = opened(tmp_path / "whole")
+    fill(whole, paths, 9000)
+    rename, renames = Path.rename, itertools.count()
+
+    def rename_or_die(self: Path, target: Path) -> Path:
+        if next(renames) == left:
+            raise KilledError
+        return rename(self, target)
+
+    lake = opened(tmp_path / "lake")
+    monkeypatch.setattr(Path, "rename", rename_or_die)
+    with pytest.raises(KilledError):
+        fill(lake, paths, 9000)
+    lake.close()
+    again = opened(tmp_path / "lake")
+    fill(again, paths, 9000)
+    for view in ("events", "transactions", "changes"):
+        assert rows(again.folder / view) == rows(whole.folder / view)
+    assert not list((again.folder / "_pipeline" / "staging").iterdir())
+    assert len(list(again.records())) == len(list(whole.records()))
+
+
+def test_files_that_no_batch_decided_are_not_in_the_lake(tmp_path: Path) -> None:
+    lake = opened(tmp_path)
+    staging = lake.new_staging() / "events"
+    staging.mkdir(parents=True)
+    (staging / "part.parquet").write_bytes(b"half")
+    lake.close()
+    assert not list(opened(tmp_path).folder.rglob("*.parquet"))
+
+
+def test_files_that_somebody_removed_from_the_lake_are_not_missed(tmp_path: Path) -> None:
+    lake = opened(tmp_path)
+    fill(lake, [str(CORPUS / "mysql-5.6" / "rotate")], 9000)
+    lake.close()
+    for path in (tmp_path / "events").rglob("*.parquet"):
+        path.unlink()
+    opened(tmp_path)
+
+
+def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    lake = opened(tmp_path)
+    code = "import sys; from pathlib import Path; from binlog_kaitai.lake.commits import Lake;"
+    command = [sys.executable, "-c", code + "Lake(Path(sys.argv[1])).open()", str(tmp_path)]
+    assert b"another pipeline is writing" in subprocess.run(command, capture_output=True).stderr
+    lake.close()
+    assert subprocess.run(command, capture_output=True).returncode == 0
+
+
+def test_a_folder_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(UsageError, match="is not empty, and no lake"):
+        Lake(tmp_path).open()
+
+
+def test_without_its_checkpoint_a_lake_is_refused(tmp_path: Path) -> None:
+    lake = opened(tmp_path)
+    fill(lake, [str(CORPUS / "mysql-5.6" / "rotate")], 9000)
+    lake.close()
+    (lake.checkpoint / "offsets" / "0").unlink()
+    with pytest.raises(UsageError, match="checkpoint is gone"):
+        Lake(tmp_path).open()
+
+
+def test_rows_by_date() -> None:
+    day = 86_400_000_000
+    times = pa.array([1, day - 1, None, day, -1], pa.timestamp("us", tz="UTC"))
+    batch = pa.record_batch({"time": times, "n": list(range(5))})
+    found = {date: part.column("n").to_pylist() for date, part in by_date(batch, "time")}
+    assert found == {
+        "1970-01-01": [0, 1],
+        "1970-01-02": [3],
+        "1969-12-31": [4],
+        "__HIVE_DEFAULT_PARTITION__": [2],
+    }
+
+
+def test_decimals_that_spark_has_not_are_text(tmp_path: Path) -> None:
+    path = CORPUS / "mysql-9.7" / "types_full" / "binlog.000001"
+    follower = Follower([str(path)], follows_definitions=True)
+    start = follower.earliest()
+    written = [
+        write_lake(source_of(span), tmp_path, views=["changes"], definitions=restore(span.definitions))
+        for span in follower.spans(start, follower.advance(start))
+    ]
+    kinds = {field.type for file in written[0].files for field in ds.dataset(tmp_path / file).schema}
+    assert any(pa.types.is_decimal(kind) for kind in kinds)
+    assert not any(pa.types.is_decimal(kind) and kind.precision > 38 for kind in kinds)

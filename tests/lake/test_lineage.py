@@ -1,0 +1,60 @@
+"""Which changes make up a table, when tables are emptied and renamed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from binlog_kaitai.lake.lineage import Lineage, Place, Segment
+
+
+def record(batch: int, *upheavals: dict[str, Any], **keys: list[str]) -> dict[str, Any]:
+    named = {f"d.{name}": key for name, key in keys.items()}
+    return {"batch": batch, "pieces": [{"keys": named, "partial": [], "upheavals": list(upheavals)}]}
+
+
+def emptied(position: int, table: str) -> dict[str, Any]:
+    return {"position": position, "kind": "emptied", "schema_name": "d", "table_name": table}
+
+
+def renamed(position: int, old: str, new: str) -> dict[str, Any]:
+    names = {"schema_name": "d", "table_name": old, "new_schema_name": "d", "new_table_name": new}
+    return {"position": position, "kind": "renamed", **names}
+
+
+def test_a_table_is_all_its_changes() -> None:
+    lineage = Lineage.of([record(0, a=["id"]), record(3, a=["id"], b=[])])
+    assert lineage.tables() == ["d.a", "d.b"]
+    assert lineage.segments("d.a") == [Segment("d.a")]
+    assert lineage.keys == {"d.a": ["id"], "d.b": []}
+    assert lineage.newest == {"d.a": 3, "d.b": 3}
+
+
+def test_an_emptied_table_begins_there() -> None:
+    lineage = Lineage.of([record(0, emptied(50, "a"), a=["id"], b=["id"]), record(1, emptied(70, ""))])
+    assert lineage.segments("d.a") == [Segment("d.a", after=Place(1, 0, 70))]
+    assert lineage.segments("d.b") == [Segment("d.b", after=Place(1, 0, 70))]
+
+
+def test_a_renamed_table_keeps_its_rows() -> None:
+    steps = (renamed(10, "a", "old"), renamed(20, "new", "a"))
+    lineage = Lineage.of([record(0, a=["id"]), record(1, *steps, a=["id"], new=["id"])])
+    first, second = Place(1, 0, 10), Place(1, 0, 20)
+    assert lineage.segments("d.old") == [Segment("d.a", before=first), Segment("d.old", after=first)]
+    assert lineage.segments("d.a") == [Segment("d.new", before=second), Segment("d.a", after=second)]
+    assert lineage.segments("d.new") == [Segment("d.new", after=second)]
+    assert lineage.keys["d.old"] == ["id"]
+
+
+def test_statements_behind_a_moment_do_not_count() -> None:
+    lineage = Lineage.of([record(0, emptied(50, "a"), a=["id"])], until=Place(0, 0, 40))
+    assert lineage.segments("d.a") == [Segment("d.a")]
+
+
+def test_what_the_changes_do_not_tell() -> None:
+    partial = record(0, a=["id"])
+    partial["pieces"][0]["partial"] = ["d.a"]
+    moved = {"position": 9, "kind": "unclear", "schema_name": "d", "table_name": "b"}
+    lineage = Lineage.of([partial, record(1, moved, b=[])])
+    assert "binlog_row_image" in lineage.unclear["d.a"]
+    assert "partitions" in lineage.unclear["d.b"]
+    assert not Lineage.of([partial, record(1, emptied(9, "a"))]).unclear
