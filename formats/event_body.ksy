@@ -53,6 +53,7 @@ params:
   - id: type_code
     type: u1
     enum: binlog_enums::event_type
+    doc: What the event is, in the numbering of all versions but some 5.1 alphas.
   - id: binlog_version
     type: u2
     doc: Version of the log's format, 1, 3 or 4.

@@ -135,8 +135,10 @@ types:
     params:
       - id: table_id
         type: u8
+        doc: What the rows event refers to.
       - id: index
         type: s4
+        doc: Place of the entry in the file; -1 where there are no more.
     instances:
       is_end:
         value: index < 0

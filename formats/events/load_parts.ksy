@@ -145,6 +145,7 @@ types:
     params:
       - id: length
         type: u1
+        doc: Length of the name, in bytes.
     seq:
       - id: name
         -orig-id: fields, table_name, db

@@ -49,11 +49,13 @@ types:
     params:
       - id: previous_payload_size
         type: u8
-        doc: What the fields before this one say; likewise below.
+        doc: The length that the fields before this one say, in bytes.
       - id: previous_compression_type
         type: u8
+        doc: The compression that the fields before this one say.
       - id: previous_uncompressed_size
         type: u8
+        doc: The length before compression that the fields before this one say, in bytes.
     seq:
       - id: kind
         -orig-id: type

@@ -20,19 +20,25 @@ params:
     doc: Whether the replica asked for semi-synchronous replication and the server granted it.
   - id: binlog_version
     type: u2
-    doc: This and all that follows is as in `binlog_event`.
+    doc: Version of the log's format, 1, 3 or 4. This and all that follows is as in `binlog_event`.
   - id: header_length
     type: u1
+    doc: Length of the event's header, in bytes.
   - id: post_header_length
     type: u1
+    doc: The format description's entry for the event's type, in bytes; 0 where it has none.
   - id: is_checksummed
     type: bool
+    doc: Whether events of the stream end with a checksum.
   - id: has_permuted_types
     type: bool
+    doc: Whether the source numbers its event types as early 5.1 alpha versions did.
   - id: table_map
     type: table_map_event
+    doc: The table map that a rows event belongs to; null where there is none.
   - id: has_table_map
     type: bool
+    doc: Whether `table_map` is there.
 seq:
   - id: kind
     -orig-id: event_ptr

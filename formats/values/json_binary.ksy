@@ -35,6 +35,7 @@ types:
       - id: type
         type: u1
         enum: value_type
+        doc: What the value is.
       - id: position
         type: u4
         doc: Where the value starts.
@@ -107,6 +108,7 @@ types:
     params:
       - id: is_large
         type: bool
+        doc: Whether it has 4 bytes instead of 2.
     seq:
       - id: number_2
         -orig-id: uint16
@@ -126,6 +128,7 @@ types:
     params:
       - id: is_large
         type: bool
+        doc: Whether offsets have 4 bytes instead of 2.
     seq:
       - id: offset
         -orig-id: key-offset
@@ -147,6 +150,7 @@ types:
     params:
       - id: is_large
         type: bool
+        doc: Whether offsets have 4 bytes instead of 2.
     seq:
       - id: type
         -orig-id: type

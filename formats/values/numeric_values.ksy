@@ -15,6 +15,7 @@ types:
     params:
       - id: is_unsigned
         type: bool
+        doc: Whether the column is UNSIGNED.
     seq:
       - id: signed
         -orig-id: MYSQL_TYPE_TINY
@@ -35,6 +36,7 @@ types:
     params:
       - id: is_unsigned
         type: bool
+        doc: Whether the column is UNSIGNED.
     seq:
       - id: signed
         -orig-id: MYSQL_TYPE_SHORT
@@ -55,6 +57,7 @@ types:
     params:
       - id: is_unsigned
         type: bool
+        doc: Whether the column is UNSIGNED.
     seq:
       - id: number
         -orig-id: MYSQL_TYPE_INT24
@@ -69,6 +72,7 @@ types:
     params:
       - id: is_unsigned
         type: bool
+        doc: Whether the column is UNSIGNED.
     seq:
       - id: signed
         -orig-id: MYSQL_TYPE_LONG
@@ -90,6 +94,7 @@ types:
     params:
       - id: is_unsigned
         type: bool
+        doc: Whether the column is UNSIGNED.
     seq:
       - id: low
         -orig-id: MYSQL_TYPE_LONGLONG

@@ -18,13 +18,19 @@ class StreamPacket(KaitaiStruct):
     has_semi_sync: bool
     """Whether the replica asked for semi-synchronous replication and the server granted it."""
     binlog_version: int
-    """This and all that follows is as in `binlog_event`."""
+    """Version of the log's format, 1, 3 or 4. This and all that follows is as in `binlog_event`."""
     header_length: int
+    """Length of the event's header, in bytes."""
     post_header_length: int
+    """The format description's entry for the event's type, in bytes; 0 where it has none."""
     is_checksummed: bool
+    """Whether events of the stream end with a checksum."""
     has_permuted_types: bool
+    """Whether the source numbers its event types as early 5.1 alpha versions did."""
     table_map: _table_map_event.TableMapEvent | None
+    """The table map that a rows event belongs to; null where there is none."""
     has_table_map: bool
+    """Whether `table_map` is there."""
     kind: StreamPacket.Kind | int
     """What the message is.
 

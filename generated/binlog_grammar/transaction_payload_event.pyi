@@ -51,9 +51,11 @@ class TransactionPayloadEvent(KaitaiStruct):
 
     class Field(KaitaiStruct):
         previous_payload_size: int
-        """What the fields before this one say; likewise below."""
+        """The length that the fields before this one say, in bytes."""
         previous_compression_type: int
+        """The compression that the fields before this one say."""
         previous_uncompressed_size: int
+        """The length before compression that the fields before this one say, in bytes."""
         kind: _packed_integer.PackedInteger
         """0 end mark, 1 payload size, 2 compression type, 3 uncompressed size.
 

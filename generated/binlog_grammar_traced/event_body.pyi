@@ -51,6 +51,7 @@ class EventBody(KaitaiStruct):
     See sql/binlog_reader.cc, binlog_event_deserialize; sql/log_event.cc (MariaDB), Log_event::read_log_event
     """
     type_code: _binlog_enums.BinlogEnums.EventType | int
+    """What the event is, in the numbering of all versions but some 5.1 alphas."""
     binlog_version: int
     """Version of the log's format, 1, 3 or 4."""
     post_header_length: int

@@ -66,6 +66,7 @@ class JsonBinary(KaitaiStruct):
 
     class Value(KaitaiStruct):
         type: JsonBinary.ValueType | int
+        """What the value is."""
         position: int
         """Where the value starts."""
         content: JsonBinary.Container | JsonBinary.LiteralValue | JsonBinary.Int16Value | JsonBinary.Uint16Value | JsonBinary.Int32Value | JsonBinary.Uint32Value | JsonBinary.Int64Value | JsonBinary.Uint64Value | JsonBinary.DoubleValue | JsonBinary.Text | JsonBinary.Opaque | JsonBinary.UnknownValue
@@ -112,6 +113,7 @@ class JsonBinary(KaitaiStruct):
 
     class Number(KaitaiStruct):
         is_large: bool
+        """Whether it has 4 bytes instead of 2."""
         number_2: int | None
         """The number in a small object or array.
 
@@ -128,6 +130,7 @@ class JsonBinary(KaitaiStruct):
 
     class KeyEntry(KaitaiStruct):
         is_large: bool
+        """Whether offsets have 4 bytes instead of 2."""
         offset: JsonBinary.Number
         """Where the key is, from the start of the object, in bytes.
 
@@ -145,6 +148,7 @@ class JsonBinary(KaitaiStruct):
 
     class ValueEntry(KaitaiStruct):
         is_large: bool
+        """Whether offsets have 4 bytes instead of 2."""
         type: JsonBinary.ValueType | int
         """What the value is."""
         inlined: JsonBinary.LiteralValue | JsonBinary.Int16Value | JsonBinary.Uint16Value | JsonBinary.Int32Value | JsonBinary.Uint32Value | None

@@ -155,6 +155,7 @@ class LoadParts(KaitaiStruct):
 
     class TerminatedName(KaitaiStruct):
         length: int
+        """Length of the name, in bytes."""
         name: str
         """The name.
 

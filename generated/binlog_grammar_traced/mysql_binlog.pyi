@@ -79,7 +79,9 @@ class MysqlBinlog(KaitaiStruct):
 
     class TableMapCandidate(KaitaiStruct):
         table_id: int
+        """What the rows event refers to."""
         index: int
+        """Place of the entry in the file; -1 where there are no more."""
         def __init__(self, table_id: int, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def is_end(self) -> bool: ...

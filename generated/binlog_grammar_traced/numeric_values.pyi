@@ -15,6 +15,7 @@ class NumericValues(KaitaiStruct):
     class Int1(KaitaiStruct):
         """TINYINT."""
         is_unsigned: bool
+        """Whether the column is UNSIGNED."""
         signed: int | None
         """The number, -128 to 127.
 
@@ -32,6 +33,7 @@ class NumericValues(KaitaiStruct):
     class Int2(KaitaiStruct):
         """SMALLINT."""
         is_unsigned: bool
+        """Whether the column is UNSIGNED."""
         signed: int | None
         """The number, -32768 to 32767.
 
@@ -49,6 +51,7 @@ class NumericValues(KaitaiStruct):
     class Int3(KaitaiStruct):
         """MEDIUMINT."""
         is_unsigned: bool
+        """Whether the column is UNSIGNED."""
         number: int
         """The number, in two's complement where it is signed.
 
@@ -61,6 +64,7 @@ class NumericValues(KaitaiStruct):
     class Int4(KaitaiStruct):
         """INT."""
         is_unsigned: bool
+        """Whether the column is UNSIGNED."""
         signed: int | None
         """The number, -2147483648 to 2147483647.
 
@@ -78,6 +82,7 @@ class NumericValues(KaitaiStruct):
     class Int8(KaitaiStruct):
         """BIGINT. In two halves, since the JavaScript runtime reads some negative numbers of 8 bytes wrong."""
         is_unsigned: bool
+        """Whether the column is UNSIGNED."""
         low: int
         """The lower 32 bits.
 
