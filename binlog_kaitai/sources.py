@@ -136,6 +136,22 @@ def _starts_like_a_log(path: str) -> bool:
     return False
 
 
+def with_later_logs(sources: list[Source]) -> list[Source]:
+    """The logs, and those of the last one's series that the server wrote after it."""
+    path = sources[-1].path if sources else None
+    if path is None:
+        return sources
+    folder, name = os.path.split(path)
+    series = re.sub(r"\d+$", "", name)
+    later = [
+        other
+        for other in os.listdir(folder or ".")
+        if re.fullmatch(re.escape(series) + r"\d+", other) and natural_key(other) > natural_key(name)
+    ]
+    found = [Source.of_path(os.path.join(folder, other)) for other in sorted(later, key=natural_key)]
+    return [*sources, *found]
+
+
 def read_index(path: str) -> list[str]:
     """Paths of the logs that a server's index file lists, oldest first.
 

@@ -1,4 +1,6 @@
-"""Writes binlog_kaitai/charsets/charsets.json from what real servers say: `python -m tools.charsets`.
+"""Writes the tables of binlog_kaitai/charsets from what real servers say: `python -m tools.charsets`.
+
+`collations.json` has the names of collations and the most bytes that a character takes.
 
 Every character of every character set is asked for with CONVERT … USING; what Python's nearest codec reads
 otherwise goes into the file.
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple
 from tools.servers import Server
 
 TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "charsets" / "charsets.json"
+NAMES = TARGET.with_name("collations.json")
 SERVERS = ("mysql-9.7", "mariadb-11.8")
 #: A run of characters in code order that is at least this long is written as its two ends.
 _LONG_RUN = 8
@@ -62,8 +65,29 @@ UNICODE = {
 
 
 def main() -> int:
-    TARGET.write_text(learn([Server(name) for name in SERVERS]))
+    servers = [Server(name) for name in SERVERS]
+    TARGET.write_text(learn(servers))
+    NAMES.write_text(names(servers))
     return 0
+
+
+def names(servers: list[Server]) -> str:
+    """The text of `collations.json`; under `mysql` is what MySQL calls otherwise, or has alone."""
+    sizes: dict[str, int] = {}
+    found: dict[str, dict[str, str]] = {}
+    for server in servers:
+        is_mariadb = server.spec.flavour == "mariadb"
+        table = "COLLATION_CHARACTER_SET_APPLICABILITY" if is_mariadb else "COLLATIONS"
+        column = "full_collation_name" if is_mariadb else "collation_name"
+        asked = server.execute(f"SELECT id, {column} FROM information_schema.{table} ORDER BY id")
+        found[server.spec.flavour] = {str(number): name for number, name in asked if number}
+        sizes |= dict(
+            server.execute("SELECT character_set_name, maxlen FROM information_schema.CHARACTER_SETS")
+        )
+    plain = found["mariadb"]
+    other = {number: name for number, name in found["mysql"].items() if plain.get(number) != name}
+    tables = {"max_bytes": dict(sorted(sizes.items())), "mysql": other, "names": plain}
+    return json.dumps(tables, indent=0, separators=(",", ":")) + "\n"
 
 
 def learn(servers: list[Server]) -> str:

@@ -18,7 +18,7 @@ from binlog_kaitai.render.json_text import ENCODING_ERRORS
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2
 
-_COMMANDS = ("events", "explain", "export", "pipeline", "rows", "stats", "verify")
+_COMMANDS = ("dump", "events", "explain", "export", "pipeline", "rows", "stats", "verify")
 
 
 class _Commands(click.Group):

@@ -1,0 +1,122 @@
+"""`binlog-kaitai dump`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, TypeVar
+
+import click
+
+from binlog_kaitai.cli import options
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _flag(*names: str, help: str) -> Callable[[_Command], _Command]:
+    return click.option(*names, is_flag=True, help=help)
+
+
+@click.command()
+@options.sources
+@click.option("--verbose", "-v", count=True, help="Rows as commented statements; -vv: with types.")
+@click.option(
+    "--base64-output",
+    type=click.Choice(("auto", "never", "decode-rows")),
+    default="auto",
+    show_default=True,
+    help="BINLOG statements: where needed, never, or not for rows.",
+)
+@_flag("--hexdump", "-H", help="The bytes of each event, too.")
+@_flag("--short-form", "-s", help="Statements only: no comments, no rows.")
+@_flag("--print-table-metadata", help="What table maps say of the columns.")
+@_flag("--skip-gtids", help="No GTIDs: transactions get new ones.")
+@_flag("--skip-annotate-row-events", help="MariaDB: no statements behind row events.")
+@_flag("--idempotent", help="MySQL: pass over errors of missing and double rows.")
+@_flag("--disable-log-bin", "-D", help="Turn the binary log off while the text runs.")
+@_flag("--verify-binlog-checksum", "-c", help="Stop at an event whose checksum is wrong.")
+@click.option("--set-charset", metavar="NAME", help="SET NAMES in front.")
+@click.option("--rewrite-db", metavar="OLD->NEW", multiple=True, help="Another name for a database. *")
+@click.option("--database", "-d", metavar="NAME", help="Only events of this database.")
+@click.option("--table", "-T", metavar="NAME", help="MariaDB: only rows of this table.")
+@click.option("--server-id", type=int, metavar="N", help="Only events of this server.")
+@click.option("--offset", "-o", type=int, default=0, metavar="N", help="Skip so many events.")
+@click.option("--start-position", "-j", type=int, metavar="N", help="Start here in the first file.")
+@click.option("--stop-position", type=int, metavar="N", help="Stop here in the last file.")
+@click.option("--start-datetime", metavar="TIME", help="From the first event at or after; local time.")
+@click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after.")
+@click.option("--include-gtids", metavar="SET", help="Only these transactions.")
+@click.option("--exclude-gtids", metavar="SET", help="Not these transactions.")
+@click.option("--local-load", "-l", metavar="DIR", help="Where files of LOAD DATA go; default: /tmp.")
+@_flag("--to-last-log", "-t", help="Go on with the later logs beside the last SOURCE.")
+@click.option("--result-file", "-r", type=click.Path(dir_okay=False), metavar="FILE", help="Not to stdout.")
+def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None, **given: Any) -> None:
+    """What mysqlbinlog prints, byte for byte; of MariaDB's logs, what mariadb-binlog prints.
+
+    It can be run by a client: binlog-kaitai dump … | mysql. Times are local (TZ). Of a damaged log, what is
+    printed before the damage has its proper end, and the exit code is 1.
+
+    The data of LOAD DATA is written to files, whose names the statements have.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai dump -vv --base64-output=decode-rows binlog.000024
+      binlog-kaitai dump --start-position 157 --database shop binlog.000024 | mysql
+      binlog-kaitai dump --to-last-log --rewrite-db 'shop->shop2' binlog.000024
+    """
+    from binlog_kaitai.render.dump import dump
+    from binlog_kaitai.sources import resolve, with_later_logs
+
+    logs = resolve(sources)
+    if to_last_log:
+        logs = with_later_logs(logs)
+    with open(result_file, "wb") if result_file else nullcontext(sys.stdout.buffer) as output:
+        try:
+            reader = dump(logs, output.write, _options(**given))
+        finally:
+            output.flush()
+    options.say_ends(reader.ends)
+
+
+def _options(
+    *,
+    base64_output: str,
+    rewrite_db: tuple[str, ...],
+    start_datetime: str | None,
+    stop_datetime: str | None,
+    include_gtids: str | None,
+    exclude_gtids: str | None,
+    verify_binlog_checksum: bool,
+    **plain: Any,
+) -> Any:
+    from binlog_kaitai.options import Filters
+    from binlog_kaitai.render.dump import Base64Output, DumpOptions
+
+    filters = Filters.of(
+        start_datetime=start_datetime,
+        stop_datetime=stop_datetime,
+        include_gtids=include_gtids,
+        exclude_gtids=exclude_gtids,
+    )
+    return DumpOptions(
+        base64_output=Base64Output(base64_output),
+        rewrite_databases=dict(_pair(one) for one in rewrite_db),
+        verify_checksums=verify_binlog_checksum,
+        start_timestamp=filters.start_timestamp,
+        stop_timestamp=filters.stop_timestamp,
+        include_gtids=filters.include_gtids,
+        exclude_gtids=filters.exclude_gtids,
+        **plain,
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from binlog_kaitai.errors import UsageError
+
+    old, arrow, new = (part.strip() for part in text.partition("->"))
+    if not (old and arrow and new):
+        raise UsageError(f"{text!r} renames no database; write 'old->new'")
+    return old, new

@@ -1,0 +1,15 @@
+"""What the servers' own clients, `mysqlbinlog` and `mariadb-binlog`, print of a log.
+
+Strategy
+--------
+1. What is printed is an interface that scripts read: it is the clients' text, byte for byte. Facts are from
+   running them (MySQL 9.7, MariaDB 10.5 to 11.8); tests hold this package to their output.
+2. A :class:`~binlog_kaitai.render.dump.printer.Printer` keeps what the session of the reader of the text will
+   be in, and prints each event by a function of its type. `mysql` and `mariadb` are its two dresses.
+3. Text is bytes: statements and names stand in it as the log has them, in any character set.
+"""
+
+from binlog_kaitai.render.dump.options import Base64Output, DumpOptions
+from binlog_kaitai.render.dump.run import dump
+
+__all__ = ["Base64Output", "DumpOptions", "dump"]

@@ -1,0 +1,269 @@
+"""One value of a row as the clients print it, from the grammar's object of the cell.
+
+The bytes of strings stand as they are in the log; the clients convert no character set.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from binlog_kaitai.adapter import decimal_text
+from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.render.dump.text import encode, pretty
+from binlog_kaitai.values.json_diff import diff_of
+from binlog_kaitai.values.json_text import json_of
+from binlog_kaitai.values.temporal import fraction_text
+
+#: Text of a value, from the cell's value and the table map's column.
+CellText = Callable[[Any, Any], bytes]
+
+#: In strings of `mysqlbinlog`, and of `mariadb-binlog`, which leaves quotes and backslashes as they are.
+_MYSQL_SPECIAL = re.compile(rb"[\x00-\x1f'\\]")
+_MARIADB_SPECIAL = re.compile(rb"[\x00-\x1f]")
+_MYSQL_ESCAPES = {
+    b"'": b"\\'", b"\\": b"\\\\", b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r",
+}  # fmt: skip
+_BLOBS = {1: b"TINYBLOB/TINYTEXT", 2: b"BLOB/TEXT", 3: b"MEDIUMBLOB/MEDIUMTEXT", 4: b"LONGBLOB/LONGTEXT"}
+_COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
+_BITS = {1: 8, 2: 16, 3: 24, 4: 32, 8: 64}
+_YEAR_0 = 1900
+
+
+def mysql_quoted(data: bytes) -> bytes:
+    """A string in quotes as `mysqlbinlog` prints it."""
+    return b"'" + _MYSQL_SPECIAL.sub(_mysql_escape, data) + b"'"
+
+
+def mariadb_quoted(data: bytes) -> bytes:
+    """A string in quotes as `mariadb-binlog` prints it."""
+    return b"'" + _MARIADB_SPECIAL.sub(_hex_escape, data) + b"'"
+
+
+def _mysql_escape(found: re.Match[bytes]) -> bytes:
+    return _MYSQL_ESCAPES.get(found[0]) or b"\\x%02x" % found[0][0]
+
+
+def _hex_escape(found: re.Match[bytes]) -> bytes:
+    return b"\\x%02x" % found[0][0]
+
+
+def metadata_number(column: Any) -> int:
+    """The `meta=` of `-vv`."""
+    metadata = column.metadata
+    if metadata.is_varchar:
+        return int(metadata.max_length or 0)
+    if metadata.is_string:
+        return int(metadata.real_type_and_length << 8 | metadata.length_low)
+    if metadata.is_bit:
+        return int(metadata.bytes << 8 | metadata.bits)
+    if metadata.precision is not None:
+        return int(metadata.precision << 8 | metadata.scale)
+    return int(metadata.pack_length or metadata.fractional_digits or 0)
+
+
+def type_text(column: Any, dimensions: int) -> bytes:
+    """The type's name of `-vv`, of a VECTOR with its dimensions; empty for types unknown to the clients."""
+    metadata, kind = column.metadata, column.real_type
+    name = _TYPE_NAMES.get(kind)
+    if name is not None:
+        return name
+    match kind:
+        case ColumnType.newdecimal:
+            return b"DECIMAL(%d,%d)" % (metadata.precision, metadata.scale)
+        case ColumnType.bit:
+            return b"BIT(%d)" % (metadata.bytes * 8 + metadata.bits)
+        case ColumnType.timestamp2:
+            return b"TIMESTAMP(%d)" % metadata.fractional_digits
+        case ColumnType.datetime2:
+            return b"DATETIME(%d)" % metadata.fractional_digits
+        case ColumnType.time2:
+            return b"TIME(%d)" % metadata.fractional_digits
+        case ColumnType.enum:
+            return b"ENUM(1 byte)" if metadata.length == 1 else b"ENUM(2 bytes)"
+        case ColumnType.set:
+            return b"SET(%d bytes)" % metadata.length
+        case ColumnType.string:
+            return b"STRING(%d)" % metadata.length
+        case ColumnType.varchar | ColumnType.varchar_compressed:
+            return b"VARSTRING(%d)" % metadata.max_length + _compressed_mark(kind)
+        case ColumnType.blob | ColumnType.blob_compressed:
+            return _BLOBS.get(metadata.pack_length, b"") + _compressed_mark(kind)
+        case ColumnType.vector:
+            return b"VECTOR(%d)" % dimensions
+    return b""
+
+
+def _compressed_mark(kind: Any) -> bytes:
+    return b" COMPRESSED" if kind in _COMPRESSED else b""
+
+
+_TYPE_NAMES = {
+    ColumnType.tiny: b"TINYINT",
+    ColumnType.short: b"SHORTINT",
+    ColumnType.int24: b"MEDIUMINT",
+    ColumnType.long: b"INT",
+    ColumnType.longlong: b"LONGINT",
+    ColumnType.float: b"FLOAT",
+    ColumnType.double: b"DOUBLE",
+    ColumnType.timestamp: b"TIMESTAMP",
+    ColumnType.datetime: b"DATETIME",
+    ColumnType.time: b"TIME",
+    ColumnType.date: b"DATE",
+    ColumnType.newdate: b"DATE",
+    ColumnType.year: b"YEAR",
+    ColumnType.json: b"JSON",
+    ColumnType.geometry: b"GEOMETRY",
+}
+
+
+def _integer(size: int) -> CellText:
+    bits = _BITS[size]
+
+    def text(cell: Any, _: Any) -> bytes:
+        # The clients do not look whether the column is unsigned.
+        number = int(cell.value) % (1 << bits)
+        signed = number - (1 << bits) if number >> (bits - 1) else number
+        return b"%d" % signed if signed >= 0 else b"%d (%d)" % (signed, number & _shown_mask(size))
+
+    return text
+
+
+def _shown_mask(size: int) -> int:
+    return (1 << _BITS[size]) - 1
+
+
+def _bits(data: bytes, count: int) -> bytes:
+    digits = f"{int.from_bytes(data, 'big'):0{len(data) * 8}b}"
+    return b"b'" + digits[len(digits) - count :].encode() + b"'"
+
+
+def _set(cell: Any, column: Any) -> bytes:
+    size = column.metadata.length
+    return _bits(int(cell.value).to_bytes(size, "little"), size * 8)
+
+
+def _timestamp(cell: Any, column: Any) -> bytes:
+    digits = column.metadata.fractional_digits
+    return b"%d" % cell.seconds + fraction_text(cell.microsecond, digits).encode()
+
+
+def _datetime(cell: Any, column: Any) -> bytes:
+    digits = column.metadata.fractional_digits or 0
+    fraction = fraction_text(cell.microsecond, digits) if digits else ""
+    day = f"{cell.year:04}-{cell.month:02}-{cell.day:02}"
+    return f"'{day} {cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
+
+
+def _time(cell: Any, column: Any) -> bytes:
+    digits = column.metadata.fractional_digits or 0
+    fraction = fraction_text(cell.microsecond, digits) if digits else ""
+    sign = "-" if cell.is_negative else ""
+    return f"'{sign}{cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
+
+
+def _date(cell: Any, _: Any) -> bytes:
+    return b"'%04d:%02d:%02d'" % (cell.year, cell.month, cell.day)
+
+
+def _decimal(cell: Any, _: Any) -> bytes:
+    return decimal_text(cell.digits, cell.precision, cell.scale).encode()
+
+
+def _vector(cell: Any, _: Any) -> bytes:
+    return b"[" + b",".join(b"%.5e" % one for one in cell.content.elements) + b"]"
+
+
+def _json(cell: Any, _: Any) -> bytes:
+    return pretty(_unquoted(json_of(cell)))
+
+
+def _unquoted(document: str) -> bytes:
+    """A document as text; one that is a string (or a date, or bytes) as that string."""
+    return encode(json.loads(document, strict=False) if document.startswith('"') else document)
+
+
+def diff_text(cell: Any, number: int) -> bytes:
+    """A JSON column whose change the log gives in parts; `number` is the column's, from 1."""
+    operations = diff_of(cell.diffs).operations
+    text = b"@%d" % number
+    last = ""
+    for one in operations:
+        name = _OPERATIONS[one.operation, one.path.rstrip().endswith("]")]
+        path = pretty(encode(one.path))
+        value = b"" if one.value is None else b", " + _json_argument(one.value)
+        if name == last:
+            text = text[:-1] + b",\n###      " + path + value + b")"
+        else:
+            if last:
+                text = b"\n###      " + text
+            text = b"%s(" % name.encode() + text + b", " + path + value + b")"
+        last = name
+    return text
+
+
+_OPERATIONS = {
+    ("replace", True): "JSON_REPLACE",
+    ("replace", False): "JSON_REPLACE",
+    ("insert", True): "JSON_ARRAY_INSERT",
+    ("insert", False): "JSON_INSERT",
+    ("remove", True): "JSON_REMOVE",
+    ("remove", False): "JSON_REMOVE",
+}
+
+
+def _json_argument(value: str) -> bytes:
+    if value.startswith('"'):
+        return pretty(_unquoted(value))
+    if value.startswith(("{", "[")):
+        return b"CAST(" + pretty(encode(value)) + b" AS JSON)"
+    return encode(value)
+
+
+def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[Any, CellText]:
+    def string(cell: Any, _: Any) -> bytes:
+        return quoted(cell.data)
+
+    def compressed(cell: Any, _: Any) -> bytes:
+        return quoted(cell._raw_content)
+
+    return {
+        ColumnType.tiny: _integer(1),
+        ColumnType.short: _integer(2),
+        ColumnType.int24: _integer(3),
+        ColumnType.long: _integer(4),
+        ColumnType.longlong: _integer(8),
+        ColumnType.float: lambda cell, _: b"%-20g" % cell.value,
+        ColumnType.double: lambda cell, _: b"%.20g" % cell.value,
+        ColumnType.newdecimal: _decimal,
+        ColumnType.bit: lambda cell, column: _bits(
+            cell.bits, column.metadata.bytes * 8 + column.metadata.bits
+        ),
+        ColumnType.year: lambda cell, _: b"%04d" % (cell.years + _YEAR_0),
+        ColumnType.enum: lambda cell, _: b"%d" % cell.value,
+        ColumnType.set: _set,
+        ColumnType.date: _date,
+        ColumnType.newdate: _date,
+        ColumnType.time: _time,
+        ColumnType.time2: _time,
+        ColumnType.datetime: _datetime,
+        ColumnType.datetime2: _datetime,
+        ColumnType.timestamp: lambda cell, _: b"%d" % cell.seconds,
+        ColumnType.timestamp2: _timestamp,
+        ColumnType.string: string,
+        ColumnType.varchar: string,
+        ColumnType.blob: string,
+        ColumnType.varchar_compressed: compressed,
+        ColumnType.blob_compressed: compressed,
+        ColumnType.json: _json,
+        ColumnType.vector: _vector,
+        ColumnType.geometry: lambda cell, _: quoted(cell._raw_content),
+    }
+
+
+MYSQL_CELLS = _cell_texts(mysql_quoted)
+#: `mysqlbinlog` does not know it, and shows no more of the event.
+del MYSQL_CELLS[ColumnType.geometry]
+MARIADB_CELLS = _cell_texts(mariadb_quoted)

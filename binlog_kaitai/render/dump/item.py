@@ -1,0 +1,75 @@
+"""One event to print, as the clients see it."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+
+from binlog_kaitai.adapter import stored_checksum
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
+from binlog_kaitai.reader import Event
+
+
+@dataclass(slots=True)
+class Item:
+    """An event, and what the client prints of it where that is not what the log has.
+
+    Attributes
+    ----------
+    position : int
+        What stands behind ``# at``.
+    end_position : int
+        What stands behind ``end_log_pos``.
+    raw : bytes
+        The event as base64 and hexdump show it.
+    checksum : int or None
+        As printed; None for none.
+    """
+
+    event: Event
+    kind: int
+    position: int
+    end_position: int
+    raw: bytes
+    checksum: int | None
+
+    @property
+    def timestamp(self) -> int:
+        return self.event.fixed_header.timestamp
+
+
+def item_of(event: Event) -> Item:
+    """An event of the log itself."""
+    header, layout = event.fixed_header, event.layout
+    kind = layout.effective_type(event.type_code)
+    checksum = stored_checksum(event.raw) if _shows_checksum(event, kind) else None
+    end = header.next_position
+    if layout.binlog_version == 3 and end:
+        end += header.event_size  # such headers have the start
+    return Item(event, kind, event.position, end, event.raw, checksum)
+
+
+def _shows_checksum(event: Event, kind: int) -> bool:
+    # The event that says that there are none has one.
+    if kind == EventType.format_description_event:
+        return bool(event.body.has_checksums)
+    return event.checksum_status != "none"
+
+
+def inner_item(event: Event, outer: Item) -> Item:
+    """An event out of a transaction payload: the client gives it the checksum that it has not."""
+    kind = event.layout.effective_type(event.type_code)
+    place = outer.end_position
+    if outer.checksum is None:
+        return Item(event, kind, place, outer.end_position, event.raw, None)
+    covered = resized(event.raw, len(event.raw) + CHECKSUM_SIZE)
+    checksum = zlib.crc32(covered)
+    raw = covered + checksum.to_bytes(CHECKSUM_SIZE, "little")
+    return Item(event, kind, place, outer.end_position, raw, checksum)
+
+
+def resized(raw: bytes, size: int) -> bytes:
+    """An event whose header says that it has another size."""
+    at = header_offset("event_size")
+    end = header_offset("next_position")
+    return raw[:at] + size.to_bytes(end - at, "little") + raw[end:]

@@ -1,0 +1,387 @@
+"""The dress of `mariadb-binlog`, by the version of the server that wrote the log."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Any
+
+from binlog_kaitai.grammar import CHECKSUM_SIZE, ROWS_TYPES, EventType, header_offset
+from binlog_kaitai.render.dump.cells import MARIADB_CELLS
+from binlog_kaitai.render.dump.hexdump import mariadb_hexdump
+from binlog_kaitai.render.dump.item import Item, resized
+from binlog_kaitai.render.dump.loads import LoadFiles
+from binlog_kaitai.render.dump.metadata import metadata_lines
+from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.printer import (
+    COMPLETION_TYPE,
+    DISABLE_LOG_BIN,
+    ENABLE_LOG_BIN,
+    OLD_COMPLETION_TYPE,
+    Printer,
+    Version,
+    Write,
+    set_names,
+    unset_names,
+)
+from binlog_kaitai.render.dump.rows import Style, counted_rows, rows_text
+from binlog_kaitai.render.dump.session import Session
+from binlog_kaitai.render.dump.statements import load_statement, user_value
+from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier, timestamp
+from binlog_kaitai.render.dump.variables import MariadbHead, is_transaction_keyword
+
+_VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)")
+_START, _COMMIT, _ROLLBACK = 0x02, 0x04, 0x08
+
+
+def version_of(server_version: str) -> Version:
+    """The numbers of a server's version."""
+    found = _VERSION.match(server_version)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
+
+
+_ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
+
+
+def _rows_name(kind: int) -> bytes:
+    words = EventType(kind).name.split("_")
+    verb = next(_ROWS_NAMES[word] for word in words if word in _ROWS_NAMES)
+    return verb + (b"_compressed_rows" if "compressed" in words else b"_rows")
+
+
+class MariadbPrinter(Printer):
+    """Prints a log of MariaDB as the client of the server that wrote it."""
+
+    hexdump = staticmethod(mariadb_hexdump)
+    rewrites_all = False
+
+    def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
+        super().__init__(options, write, loads)
+        self.version = self.log_version = version
+        self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
+        self.statements = MariadbHead(self)
+        self.ignored_maps: set[int] = set()
+        self.annotation: Item | None = None
+        self.rows = 0
+        self.printers |= {
+            EventType.format_description_event: self.print_format,
+            EventType.start_event_v3: self.print_start,
+            EventType.user_var_event: self.print_user_var,
+            EventType.query_event: self.print_query,
+            EventType.query_compressed_event: self.print_query,
+            EventType.execute_load_query_event: self.print_load_query,
+            EventType.gtid_event: self.print_gtid,
+            EventType.gtid_list_event: self.print_gtid_list,
+            EventType.binlog_checkpoint_event: self.print_checkpoint,
+            EventType.start_encryption_event: self.print_encryption,
+            EventType.annotate_rows_event: self.keep_annotation,
+            EventType.table_map_event: self.print_table_map,
+            EventType.xa_prepare_log_event: self.print_xa_prepare,
+        }
+
+    def start_all(self) -> bytes:
+        delayed = b"max_delayed_threads" if self.version >= (10, 6) else b"max_insert_delayed_threads"
+        text = b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;\n/*!40019 SET @@session.%s=0*/;\n" % delayed
+        if self.options.disable_log_bin:
+            text += DISABLE_LOG_BIN
+        return text + COMPLETION_TYPE + set_names(self.options)
+
+    def start_log(self) -> None:
+        self.session = Session()
+        self.write(b"DELIMITER " + self.delimiter + b"\n")
+
+    def end_log(self) -> None:
+        self.head.clear()
+        self.body.clear()
+        self.tail.clear()
+        self.annotation = None
+        self.write(b"DELIMITER ;\n")
+
+    def end_all(self) -> bytes:
+        text = b"# End of log file\nROLLBACK /* added by mysqlbinlog */;\n" + OLD_COMPLETION_TYPE
+        if self.options.disable_log_bin:
+            text += ENABLE_LOG_BIN
+        text += unset_names(self.options) + b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
+        if self.options.server_id and self.version >= (10, 9):
+            text += b"/*!100001 SET @@SESSION.SERVER_ID=@@GLOBAL.SERVER_ID */;\n"
+            text += b"/*!100001 SET @@SESSION.GTID_DOMAIN_ID=@@GLOBAL.GTID_DOMAIN_ID */;\n"
+        return text
+
+    def take(self, item: Item) -> None:
+        if not self.options.short_form:
+            self.write(b"# at %d\n" % item.position)
+        body: Any = item.event.body
+        if item.kind in ROWS_TYPES:
+            self.print_rows(item, body)
+            return
+        if item.kind in self.printers:
+            self.printers[item.kind](item, body)
+        else:
+            self.print_other(item)
+        if item.kind != EventType.annotate_rows_event:
+            self.flush(self.head)
+
+    def put(self, item: Item, line: bytes, *more: bytes) -> None:
+        self.print_skip_replication(item)
+        super().put(item, line, *more)
+
+    def print_skip_replication(self, item: Item) -> None:
+        """Tell if the session's `skip_replication` is another now."""
+        is_skipped = bool(item.event.header.is_skipped_for_replication)
+        if is_skipped != self.session.is_replication_skipped:
+            self.session.is_replication_skipped = is_skipped
+            self.write(b"/*!50521 SET skip_replication=%d*/%s\n" % (is_skipped, self.delimiter))
+
+    def print_other(self, item: Item) -> None:
+        """An event of a type that the client does not know."""
+        if item.event.header.is_ignorable:
+            number = int(item.kind)
+            line = b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (
+                number,
+                _DESCRIPTIONS.get(number, b"Unknown"),
+            )
+            self.put_comment(item, line)
+        else:
+            self.put_comment(item, b"\n# Unknown event\n")
+
+    def print_format(self, item: Item, body: Any) -> None:
+        header = item.event.header
+        self.log_version = version_of(body.server_version)
+        start = b"\tStart: binlog v %d, server v %s created " % (
+            body.binlog_version,
+            encode(body.server_version),
+        )
+        startup = b" at startup\n" if body.create_timestamp else b"\n"
+        self.put_comment(item, start + timestamp(item.timestamp) + startup)
+        if header.is_in_use and not self.options.short_form:
+            self.head.append(b"# Warning: this binlog is either in use or was not closed properly.\n")
+        if body.create_timestamp and not header.is_artificial:
+            self._put(b"ROLLBACK")
+        if self.options.prints_base64:
+            self.head.append(b"BINLOG '\n" + self.base64(item) + b"'" + self.delimiter + b"\n")
+
+    def print_start(self, item: Item, body: Any) -> None:
+        start = b"\tStart: binlog v %d, server v %s created " % (
+            body.binlog_version,
+            encode(body.server_version),
+        )
+        startup = b" at startup\n" if body.create_timestamp else b"\n"
+        self.put_comment(item, start + timestamp(item.timestamp) + startup)
+        if body.create_timestamp:
+            self._put(b"ROLLBACK")
+
+    def _put(self, text: bytes) -> None:
+        self.head.append(text + self.delimiter + b"\n")
+
+    def print_query(self, item: Item, body: Any) -> None:
+        query = bytes(body.query)
+        database = encode(body.schema_name)
+        if not is_transaction_keyword(query):
+            if self.skips_database(database):
+                return
+            self._use_new_name(item, database)
+        self.print_skip_replication(item)
+        name = b"Query_compressed" if item.kind == EventType.query_compressed_event else b"Query"
+        found = self.statements.print(item, body, query, self._query_line(name, body))
+        alter = found["mariadb_gtid_flags3"].flags if "mariadb_gtid_flags3" in found else 0
+        if alter & (_START | _COMMIT | _ROLLBACK):
+            self._put_alter(item, query, alter)
+        else:
+            self.head.append(query + b"\n" + self.delimiter + b"\n")
+
+    def _put_alter(self, item: Item, query: bytes, alter: int) -> None:
+        if self.options.prints_base64:
+            is_comment = bool(alter & (_START | _ROLLBACK))
+            self.head.append(b"/*!100600 " * is_comment + b"BINLOG '\n" + self.base64(item))
+            self.head.append((b"' */" if is_comment else b"'") + self.delimiter + b"\n")
+        if self.options.shown_rows:
+            self.head.append(b"### " + query + b"\n")
+
+    def _use_new_name(self, item: Item, database: bytes) -> None:
+        new = self.rewritten.get(database)
+        if new is not None and self.session.database != new and not item.event.header.is_use_suppressed:
+            self.session.database = new
+            self.write(b"use " + identifier(new) + self.delimiter + b"\n")
+
+    def _query_line(self, name: bytes, body: Any) -> bytes:
+        line = b"\t%s\tthread_id=%d\texec_time=%d\terror_code=%d" % (
+            name,
+            body.thread_id,
+            body.execution_time,
+            body.error_code,
+        )
+        if self.version >= (10, 6):
+            xids = (one.value.xid for one in body.status_vars.variables if _key(one) == "mariadb_xid")
+            line += b"\txid=%d" % next(xids, 0)
+        return line + b"\n"
+
+    def print_user_var(self, item: Item, body: Any) -> None:
+        value = user_value(body, is_mariadb=True, old_names=self.version < (10, 6))
+        name = identifier(encode(body.name))
+        self.put(item, b"\tUser_var\n", b"SET @" + name + b":=" + value + self.delimiter + b"\n")
+
+    def print_load_query(self, item: Item, body: Any) -> None:
+        name = self.loads.take(body.file_id)
+        database = encode(body.schema_name)
+        if self.skips_database(database) or name is None:
+            return
+        query = bytes(body.query)
+        self._use_new_name(item, database)
+        self.print_skip_replication(item)
+        self.statements.print(item, body, query, self._query_line(b"Execute_load_query", body))
+        self.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
+        if not self.options.short_form:
+            self.head.append(b"# file_id: %d \n" % body.file_id)
+
+    def print_gtid(self, item: Item, body: Any) -> None:
+        session, comment = self.session, b"/*M!" if self.version >= (10, 6) else b"/*!"
+        server_id = item.event.fixed_header.server_id
+        if not self.options.short_form:
+            self.print_skip_replication(item)
+            self.head.append(self.header(item) + _gtid_line(body, server_id))
+            if session.is_parallel_allowed != bool(body.is_parallel_allowed):
+                session.is_parallel_allowed = bool(body.is_parallel_allowed)
+                text = b"100101 SET @@session.skip_parallel_replication=%d*/"
+                self._put(comment + text % (not session.is_parallel_allowed))
+            if session.domain_id != body.domain_id:
+                session.domain_id = body.domain_id
+                self._put(comment + b"100001 SET @@session.gtid_domain_id=%d*/" % body.domain_id)
+            if session.server_id != server_id:
+                session.server_id = server_id
+                self._put(comment + b"100001 SET @@session.server_id=%d*/" % server_id)
+            self._put(comment + b"100001 SET @@session.gtid_seq_no=%d*/" % body.sequence_number)
+        if body.is_prepared_xa:
+            self._put(b"XA START " + _xid(body.xid))
+        elif not body.is_standalone:
+            self.head.append(b"START TRANSACTION\n" + self.delimiter + b"\n")
+        session.is_xa = bool(body.is_prepared_xa or body.is_completed_xa)
+
+    def print_gtid_list(self, item: Item, body: Any) -> None:
+        gtids = [(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids]
+        if self.version >= (10, 6):
+            gtids.sort(key=lambda one: (one[0], one[2]))
+        text = b",\n# ".join(b"%d-%d-%d" % one for one in gtids)
+        self.put_comment(item, b"\tGtid list [" + text + b"]\n")
+
+    def print_checkpoint(self, item: Item, body: Any) -> None:
+        self.put_comment(item, b"\tBinlog checkpoint " + encode(body.file_name) + b"\n")
+
+    def print_encryption(self, item: Item, body: Any) -> None:
+        text = (
+            b"# Encryption scheme: %d, key_version: %d, nonce: %s\n# The rest of the binlog is encrypted!\n"
+        )
+        self.head.append(text % (body.scheme, body.key_version, body.nonce.hex().encode()))
+
+    def print_xa_prepare(self, item: Item, body: Any) -> None:
+        xid = _xid(body)
+        self.put(item, b"\tXID = " + xid + b"\n", b"XA PREPARE " + xid + b"\n" + self.delimiter + b"\n")
+
+    def keep_annotation(self, item: Item, body: Any) -> None:
+        """Keep the statement of rows until there are any."""
+        if not self.options.skip_annotate_row_events:
+            self.annotation = item
+
+    def _print_annotation(self, item: Item) -> None:
+        kept, self.annotation = self.annotation, None
+        if kept is None:
+            return
+        kept.position = item.position
+        line = b"# Annotate_rows:\n" if self.options.short_form else self.header(kept) + b"\tAnnotate_rows:\n"
+        self.head.append(line)
+        lines = re.split(rb"[\r\n]+", bytes(kept.event.body.query))
+        self.head.extend(b"#Q> " + one + b"\n" for one in lines if one)
+
+    def print_table_map(self, item: Item, body: Any) -> None:
+        database, table = encode(body.schema_name), encode(body.table_name)
+        if self.skips_database(database) or (self.options.table and encode(self.options.table) != table):
+            self.ignored_maps.add(body.table_id.value)
+            return
+        self.ignored_maps.discard(body.table_id.value)
+        self._print_annotation(item)
+        name = identifier(self.rewritten.get(database, database)) + b"." + identifier(table)
+        triggers = b" (has triggers)" if body.has_triggers else b""
+        line = b"\tTable_map: %s mapped to number %d%s\n" % (name, body.table_id.value, triggers)
+        self.put_comment(item, line)
+        if self.options.print_table_metadata:
+            self.head.append(metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6)))
+        self._add_base64(item)
+
+    def _add_base64(self, item: Item) -> None:
+        if self.options.prints_base64:
+            self.body.append(self.base64(item))
+
+    def print_rows(self, item: Item, body: Any) -> None:
+        """One rows event; at the statement's end, all that has been kept of it."""
+        is_end = bool(body.is_statement_end)
+        if body.table_id.value not in self.ignored_maps:
+            self._keep_rows(item, body)
+        if is_end:
+            self.ignored_maps.clear()
+            self.annotation = None
+            self._end_statement()
+
+    def _keep_rows(self, item: Item, body: Any) -> None:
+        if "compressed" in EventType(item.kind).name:
+            item.raw = _uncompressed(item, body)
+        if not self.options.short_form:
+            flags = b" flags: STMT_END_F" if body.is_statement_end else b""
+            line = b"\t%s: table id %d%s\n" % (_rows_name(item.kind), body.table_id.value, flags)
+            self.head.append(self.header(item) + line)
+            self._add_base64(item)
+        table_map = item.event.table_map
+        if self.options.shown_rows:
+            name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
+            found = rows_text(item.event, self.style, name)
+            self.tail.append(found.text)
+            self.rows += found.rows
+        elif table_map is not None and not self.options.short_form:
+            self.rows += counted_rows(item.event)
+
+    def _end_statement(self) -> None:
+        self.flush(self.head)
+        if self.body:
+            self.write(b"\nBINLOG '\n" + b"".join(self.body) + b"'" + self.delimiter + b"\n")
+            self.body.clear()
+        self.flush(self.tail)
+        if self.rows and not self.options.short_form:
+            self.write(b"# Number of rows: %d\n" % self.rows)
+        self.rows = 0
+
+
+_DESCRIPTIONS: dict[int, bytes] = {}
+
+
+def _key(variable: Any) -> str:
+    return getattr(variable.key, "name", "")
+
+
+def _gtid_line(body: Any, server_id: int) -> bytes:
+    line = b"\tGTID %d-%d-%d" % (body.domain_id, server_id, body.sequence_number)
+    if body.has_commit_id:
+        line += b" cid=%d" % body.commit_id
+    line += b" ddl" * bool(body.is_ddl) + b" trans" * bool(body.is_transactional)
+    line += b" waited" * bool(body.has_waited) + b" START ALTER" * bool(body.is_start_alter)
+    if body.is_commit_alter:
+        line += b" COMMIT ALTER id= %d" % body.start_alter_sequence_number
+    if body.is_rollback_alter:
+        line += b" ROLLBACK ALTER id= %d" % body.start_alter_sequence_number
+    if body.has_thread_id:
+        line += b" thread_id=%d" % body.thread_id
+    return line + b"\n"
+
+
+def _xid(xid: Any) -> bytes:
+    return hexadecimal(xid.gtrid) + b"," + hexadecimal(xid.bqual) + b",%d" % xid.format_id
+
+
+def _uncompressed(item: Item, body: Any) -> bytes:
+    """A compressed rows event as the plain one that it stands for."""
+    packed: Any = body.compressed_images
+    behind = CHECKSUM_SIZE if item.event.checksum_status != "none" else 0
+    front = item.raw[: len(item.raw) - behind - packed._io.size()]
+    plain = getattr(EventType, EventType(item.kind).name.replace("_compressed", ""))
+    at = header_offset("type_code")
+    front = front[:at] + bytes([plain]) + front[at + 1 :]
+    data = zlib.decompress(packed.deflated.data)
+    raw = resized(front + data, len(front) + len(data) + behind)
+    return raw + zlib.crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if behind else raw

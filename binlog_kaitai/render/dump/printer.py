@@ -1,0 +1,222 @@
+"""What both dresses share: buffers, header lines, and the events that read alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.render.dump.hexdump import mysql_hexdump
+from binlog_kaitai.render.dump.item import Item
+from binlog_kaitai.render.dump.loads import LoadFiles
+from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.rows import Style
+from binlog_kaitai.render.dump.session import Session
+from binlog_kaitai.render.dump.text import base64_lines, encode, timestamp
+
+#: Takes the text as it comes.
+Write = Callable[[bytes], object]
+PrintEvent = Callable[[Item, Any], None]
+
+Version = tuple[int, int, int]
+
+DELIMITER = b"/*!*/;"
+
+DISABLE_LOG_BIN = b"/*!32316 SET @OLD_SQL_LOG_BIN=@@SQL_LOG_BIN, SQL_LOG_BIN=0*/;\n"
+ENABLE_LOG_BIN = b"/*!32316 SET SQL_LOG_BIN=@OLD_SQL_LOG_BIN*/;\n"
+COMPLETION_TYPE = b"/*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;\n"
+OLD_COMPLETION_TYPE = b"/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n"
+
+
+class Printer:
+    """Prints events.
+
+    The text of the rows events of a statement is put together: their header lines (`head`), one BINLOG
+    statement of all of them (`body`), and the rows (`tail`).
+
+    Attributes
+    ----------
+    session : Session
+        What has been printed of the session's settings.
+    version : tuple of int
+        Of the client that prints so.
+    log_version : tuple of int
+        Of the server by the newest format description.
+    """
+
+    style: Style
+    #: Whether `--rewrite-db` writes the bytes of all events anew, with checksums, or of table maps only.
+    rewrites_all = True
+    hexdump: Callable[[bytes, int, int], bytes] = staticmethod(mysql_hexdump)
+
+    def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
+        self.options = options
+        self.write = write
+        self.loads = loads
+        self.delimiter = DELIMITER
+        self.session = Session()
+        self.head: list[bytes] = []
+        self.body: list[bytes] = []
+        self.tail: list[bytes] = []
+        self.version: Version = (0, 0, 0)
+        self.log_version = self.version
+        self.rewritten = {encode(old): encode(new) for old, new in options.rewrite_databases.items()}
+        self.printers: dict[int, PrintEvent] = {
+            EventType.stop_event: self.print_stop,
+            EventType.rotate_event: self.print_rotate,
+            EventType.intvar_event: self.print_intvar,
+            EventType.rand_event: self.print_rand,
+            EventType.xid_event: self.print_xid,
+            EventType.incident_event: self.print_incident,
+            EventType.append_block_event: self.print_block,
+            EventType.begin_load_query_event: self.print_block,
+            EventType.delete_file_event: self.print_delete_file,
+        }
+
+    def process(self, item: Item) -> None:
+        """Print one event.
+
+        Raises
+        ------
+        BinlogError
+            It cannot be read.
+        """
+        try:
+            self.take(item)
+        except BinlogError as error:
+            raise item.event.locate(error) from error.__cause__
+
+    def start_all(self) -> bytes:
+        """What stands before the first log."""
+        raise NotImplementedError
+
+    def start_log(self) -> None:
+        """Print what stands before each log."""
+
+    def end_log(self) -> None:
+        """Print what stands behind each log, a damaged one, too."""
+        raise NotImplementedError
+
+    def end_all(self) -> bytes:
+        """What stands behind the last log."""
+        raise NotImplementedError
+
+    def end_payload(self) -> None:
+        """All events of a transaction payload were printed."""
+
+    def take(self, item: Item) -> None:
+        """What a dress does with an event."""
+        raise NotImplementedError
+
+    def pass_over(self, item: Item) -> None:
+        """Leave an event out, but for its place."""
+        if not self.options.short_form:
+            self.write(b"# at %d\n" % item.position)
+
+    def flush(self, *buffers: list[bytes]) -> None:
+        """Write buffers out and empty them."""
+        for buffer in buffers:
+            if buffer:
+                self.write(b"".join(buffer))
+                buffer.clear()
+
+    def header(self, item: Item) -> bytes:
+        """The line of an event's header, with its bytes in hexadecimal if wanted."""
+        fixed = item.event.fixed_header
+        text = b"#%s server id %d  end_log_pos %d " % (
+            timestamp(fixed.timestamp),
+            fixed.server_id,
+            item.end_position,
+        )
+        if item.checksum is not None:
+            text += b"CRC32 0x%08x " % item.checksum
+        if self.options.hexdump and item.position:
+            header_length = item.event.layout.header_length_of(item.event.type_code)
+            text += self.hexdump(item.raw, item.position, header_length)
+        return text
+
+    def put(self, item: Item, line: bytes, *more: bytes) -> None:
+        """Add a header line, if they are wanted, and what follows it."""
+        if not self.options.short_form:
+            self.head.append(self.header(item) + line)
+        self.head.extend(more)
+
+    def put_comment(self, item: Item, line: bytes) -> None:
+        """Add what the short form leaves out altogether."""
+        if not self.options.short_form:
+            self.head.append(self.header(item) + line)
+
+    def base64(self, item: Item) -> bytes:
+        """The event as lines of a BINLOG statement."""
+        return base64_lines(item.raw)
+
+    def skips_database(self, database: bytes) -> bool:
+        """Whether events of a database are left out."""
+        wanted = self.options.database
+        return bool(wanted) and self.rewritten.get(database, database) != encode(wanted or "")
+
+    def print_stop(self, item: Item, body: Any) -> None:
+        self.put_comment(item, b"\tStop\n")
+
+    def print_rotate(self, item: Item, body: Any) -> None:
+        position = 4 if body.position is None else body.position
+        self.put_comment(item, b"\tRotate to %s  pos: %d\n" % (encode(body.next_log), position))
+
+    def print_intvar(self, item: Item, body: Any) -> None:
+        name = _INTEGER_VARIABLES.get(int(body.variable), b"INVALID_INT")
+        number = body.value - (1 << 64) if body.value >> 63 else body.value
+        self.put(item, b"\tIntvar\n", b"SET %s=%d%s\n" % (name, number, self.delimiter))
+
+    def print_rand(self, item: Item, body: Any) -> None:
+        seeds = b"SET @@RAND_SEED1=%d, @@RAND_SEED2=%d%s\n" % (body.seed1, body.seed2, self.delimiter)
+        self.put(item, b"\tRand\n", seeds)
+
+    def print_xid(self, item: Item, body: Any) -> None:
+        self.put(item, b"\tXid = %d\n" % body.xid, b"COMMIT" + self.delimiter + b"\n")
+
+    def print_incident(self, item: Item, body: Any) -> None:
+        name = getattr(body.incident, "name", "unknown").upper().encode()
+        line = b"\n# Incident: " + name + b"\nRELOAD DATABASE; # Shall generate syntax error\n"
+        self.put_comment(item, line)
+
+    def print_block(self, item: Item, body: Any) -> None:
+        name = b"Begin_load_query" if item.kind == EventType.begin_load_query_event else b"Append_block"
+        line = b"\n#%s: file_id: %d  block_len: %d\n" % (name, body.file_id, len(body.block))
+        self.put_comment(item, line)
+        if item.kind == EventType.begin_load_query_event:
+            self.loads.begin(body.file_id, body.block)
+        else:
+            self.loads.append(body.file_id, body.block)
+
+    def print_delete_file(self, item: Item, body: Any) -> None:
+        self.put_comment(item, b"\n#Delete_file: file_id=%d\n" % body.file_id)
+
+
+_INTEGER_VARIABLES = {1: b"LAST_INSERT_ID", 2: b"INSERT_ID"}
+
+
+def set_names(options: DumpOptions) -> bytes:
+    """The statements of `--set-charset`."""
+    if not options.set_charset:
+        return b""
+    lines = [
+        "",
+        "/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;",
+        "/*!40101 SET @OLD_CHARACTER_SET_RESULTS=@@CHARACTER_SET_RESULTS */;",
+        "/*!40101 SET @OLD_COLLATION_CONNECTION=@@COLLATION_CONNECTION */;",
+        f"/*!40101 SET NAMES {options.set_charset} */;",
+        "",
+    ]
+    return encode("\n".join(lines))
+
+
+def unset_names(options: DumpOptions) -> bytes:
+    """The statements that take back those of :func:`set_names`."""
+    if not options.set_charset:
+        return b""
+    return (
+        b"/*!40101 SET CHARACTER_SET_CLIENT=@OLD_CHARACTER_SET_CLIENT */;\n"
+        b"/*!40101 SET CHARACTER_SET_RESULTS=@OLD_CHARACTER_SET_RESULTS */;\n"
+        b"/*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;\n"
+    )

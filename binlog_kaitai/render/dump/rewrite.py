@@ -1,0 +1,38 @@
+"""`--rewrite-db`: events that name a database, with its new name in their bytes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, trace_event
+from binlog_kaitai.render.dump.item import Item, resized
+from binlog_kaitai.render.dump.text import encode
+
+
+def rewrite(item: Item, names: Mapping[bytes, bytes], *, rewrites_all: bool = True) -> None:
+    """Put the new name of a database into the bytes of an event that names it.
+
+    Without `rewrites_all` only table maps are written anew, and keep their checksums.
+    """
+    if not rewrites_all and item.kind != EventType.table_map_event:
+        return
+    body: Any = item.event.body
+    name = getattr(body, "schema_name", None)
+    new = None if name is None else names.get(encode(name))
+    if new is None:
+        return
+    event = item.event
+    traced, _ = trace_event(event.raw, event.type_code, event.layout, event.table_map)
+    places = traced.body.content._debug
+    base = len(event.raw) - traced.body._io.size() - (CHECKSUM_SIZE if traced.checksum is not None else 0)
+    length_at = base + places["schema_name_length"]["start"]
+    start, end = (base + places["schema_name"][key] for key in ("start", "end"))
+    raw = item.raw[:length_at] + bytes([len(new)]) + item.raw[length_at + 1 : start] + new + item.raw[end:]
+    raw = resized(raw, len(raw))
+    if item.checksum is not None and rewrites_all:
+        covered = raw[:-CHECKSUM_SIZE]
+        item.checksum = zlib.crc32(covered)
+        raw = covered + item.checksum.to_bytes(CHECKSUM_SIZE, "little")
+    item.raw = raw

@@ -1,0 +1,186 @@
+"""From sources to the text of a dump: which events are printed, and in which dress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.reader import Event, LogReader
+from binlog_kaitai.render.dump.item import Item, inner_item, item_of
+from binlog_kaitai.render.dump.loads import LoadFiles
+from binlog_kaitai.render.dump.mariadb import MariadbPrinter, version_of
+from binlog_kaitai.render.dump.mysql import MysqlPrinter
+from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.printer import Printer, Write
+from binlog_kaitai.render.dump.rewrite import rewrite
+from binlog_kaitai.render.dump.selection import Selection, Verdict
+from binlog_kaitai.sources import MAGIC, Source, SourceLike, resolve
+
+#: With these a log may begin.
+_HEAD_TYPES = frozenset(
+    (EventType.format_description_event, EventType.previous_gtids_log_event, EventType.rotate_event)
+)
+
+
+def dump(
+    source: SourceLike | Iterable[SourceLike], write: Write, options: DumpOptions | None = None
+) -> LogReader:
+    """Print logs as the clients of their servers do.
+
+    Parameters
+    ----------
+    source
+        As :func:`binlog_kaitai.open` takes it.
+    write
+        Takes the text in pieces, as bytes.
+    options
+        What to show.
+
+    Returns
+    -------
+    LogReader
+        Whose `ends` tell how each log ended.
+
+    Raises
+    ------
+    BinlogError
+        A log is damaged, or it has what cannot be printed so; what was printed has its proper end.
+    """
+    options = options or DumpOptions()
+    reader = LogReader(resolve(source), verify_checksums=options.verify_checksums)
+    _Dump(reader, write, options).run()
+    return reader
+
+
+class _Dump:
+    def __init__(self, reader: LogReader, write: Write, options: DumpOptions) -> None:
+        self.reader = reader
+        self.write = write
+        self.options = options
+        self.loads = LoadFiles(options.local_load)
+        self.selection = Selection(options)
+        self.printer: Printer | None = None
+        self._has_begun = False
+
+    def run(self) -> None:
+        sources = self.reader.sources
+        with self.reader:
+            try:
+                for number, source in enumerate(sources):
+                    self.selection.begin_log(is_first=number == 0, is_last=number == len(sources) - 1)
+                    if not self._print_log(source):
+                        break
+            finally:
+                if self.printer is None:
+                    self.printer = self._printer_of(None)
+                    self.write(self.printer.start_all())
+                self.write(self.printer.end_all())
+
+    def _print_log(self, source: Source) -> bool:
+        """Print one log; False where the wanted events end."""
+        self._has_begun = False
+        outer: Item | None = None
+        try:
+            for event, shown_at in self._events(source):
+                self._begin(event)
+                if event.payload_index is not None:
+                    if outer is None:
+                        continue  # of a transaction that is left out
+                    item = inner_item(event, outer)
+                else:
+                    self._end_payload(outer)
+                    outer = None
+                    item = item_of(event)
+                item.position = item.position if shown_at is None else shown_at
+                verdict = self._print(item)
+                if verdict is Verdict.STOP:
+                    return False
+                if verdict is Verdict.PRINT and item.kind == EventType.transaction_payload_event:
+                    outer = item
+            self._end_payload(outer)
+        finally:
+            if self._has_begun:
+                self._printer.end_log()
+        return True
+
+    def _end_payload(self, outer: Item | None) -> None:
+        if outer is not None:
+            self._printer.end_payload()
+
+    def _print(self, item: Item) -> Verdict:
+        """Print an event if it is wanted."""
+        is_filtered = self.selection.filters_gtid(item)
+        verdict = self.selection.judge(item)
+        if verdict is Verdict.PRINT:
+            if self._printer.rewritten:
+                rewrite(item, self._printer.rewritten, rewrites_all=self._printer.rewrites_all)
+            if is_filtered:
+                self._printer.pass_over(item)
+                return Verdict.SKIP
+            self._printer.process(item)
+        return verdict
+
+    def _events(self, source: Source) -> Iterator[tuple[Event, int | None]]:
+        """The events of a log from the wanted one on, a format description before it included.
+
+        With each, where the client says that it is, if that is elsewhere.
+        """
+        start = self.selection.start_position
+        if start is None or start <= len(MAGIC):
+            yield from ((event, None) for event in self.reader.read_from(source, []))
+            return
+        events = self.reader.read_from(source, [])
+        head: list[Event] = []
+        following: Event | None = None
+        for event in events:
+            if event.position >= start or event.layout.effective_type(event.type_code) not in _HEAD_TYPES:
+                following = event
+                break
+            head.append(event)
+        formats = [one for one in head if one.type_code == EventType.format_description_event]
+        yield from self._show_formats(formats, head)
+        if following is not None and following.position >= start:
+            yield following, None
+        elif following is not None and source.path is not None and formats:
+            events = self.reader.read_from(source, [*(one.position for one in formats), start])
+        yield from ((event, None) for event in events if event.position >= start)
+
+    def _show_formats(self, formats: list[Event], head: list[Event]) -> Iterator[tuple[Event, int | None]]:
+        for one in formats[-1:]:
+            if is_of_mariadb(one):
+                if self.options.prints_base64:
+                    yield one, None
+                else:
+                    self._begin(one)
+            else:
+                yield one, head[-1].end_position
+
+    def _begin(self, event: Event) -> None:
+        """Choose the dress by the first event of the first log, and begin a log."""
+        if self.printer is None:
+            self.printer = self._printer_of(event)
+            self.write(self.printer.start_all())
+        if not self._has_begun:
+            self._has_begun = True
+            self.printer.start_log()
+
+    def _printer_of(self, event: Event | None) -> Printer:
+        if event is not None and is_of_mariadb(event):
+            version = version_of(event.body.server_version)
+            return MariadbPrinter(self.options, self.write, self.loads, version)
+        return MysqlPrinter(self.options, self.write, self.loads)
+
+    @property
+    def _printer(self) -> Printer:
+        if self.printer is None:
+            raise AssertionError("no log has begun")
+        return self.printer
+
+
+def is_of_mariadb(event: Event) -> bool:
+    """Whether the first event of a log says that MariaDB wrote it."""
+    body: Any = event.body
+    if "mariadb" in getattr(body, "server_version", "").lower():
+        return True
+    return len(getattr(body, "post_header_lengths", ())) >= EventType.annotate_rows_event

@@ -1,0 +1,103 @@
+"""Which events are printed: the clients' rules of position, time, server, and GTID."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from binlog_kaitai.adapter import gtid_text
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.render.dump.item import Item
+from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.variables import ends_group
+from binlog_kaitai.transactions import GTID_TYPES
+
+_NEVER_FILTERED = frozenset(
+    (
+        EventType.slave_event,
+        EventType.stop_event,
+        EventType.format_description_event,
+        EventType.rotate_event,
+        EventType.ignorable_log_event,
+        EventType.incident_event,
+    )
+)
+
+
+class Verdict(Enum):
+    """What becomes of an event."""
+
+    PRINT = "print"
+    SKIP = "skip"
+    STOP = "stop"
+
+
+class Selection:
+    """Judges one event after another.
+
+    Attributes
+    ----------
+    start_position : int or None
+        Where to begin in the log at hand.
+    """
+
+    def __init__(self, options: DumpOptions) -> None:
+        self.options = options
+        self.start_position: int | None = None
+        self._stop_position: int | None = None
+        self._start_timestamp = options.start_timestamp or 0
+        self._offset = options.offset
+        self._count = 0
+        self._is_filtered = False
+
+    def begin_log(self, *, is_first: bool, is_last: bool) -> None:
+        """Go on with another log."""
+        self.start_position = self.options.start_position if is_first else None
+        self._stop_position = self.options.stop_position if is_last else None
+
+    def judge(self, item: Item) -> Verdict:
+        """Whether an event is printed; STOP ends the dump, all later logs included."""
+        verdict = self._judge(item)
+        self._count += 1
+        return verdict
+
+    def _judge(self, item: Item) -> Verdict:
+        is_format = item.kind == EventType.format_description_event
+        options = self.options
+        if not is_format:
+            if self._count < self._offset or item.timestamp < self._start_timestamp:
+                return Verdict.SKIP
+            # From the first wanted event on, times may go back.
+            self._start_timestamp = self._offset = 0
+            is_of_other = options.server_id and options.server_id != item.event.fixed_header.server_id
+            if is_of_other and item.kind != EventType.rotate_event:
+                return Verdict.SKIP
+        if options.stop_timestamp is not None and item.timestamp >= options.stop_timestamp:
+            return Verdict.STOP
+        if self._stop_position is not None and item.event.position >= self._stop_position:
+            return Verdict.STOP
+        return Verdict.PRINT
+
+    def filters_gtid(self, item: Item) -> bool:
+        """Whether an event is left out for the sake of its transaction."""
+        options = self.options
+        if not (options.include_gtids is not None or options.exclude_gtids is not None or options.skip_gtids):
+            return False
+        if item.kind in GTID_TYPES:
+            gtid = gtid_text(item.event.parsed)
+            included, excluded = options.include_gtids, options.exclude_gtids
+            is_left_out = excluded is not None and gtid is not None and gtid in excluded
+            self._is_filtered = is_left_out or (
+                included is not None and (gtid is None or gtid not in included)
+            )
+            return self._is_filtered or (options.skip_gtids and item.kind != EventType.gtid_event)
+        if item.kind == EventType.previous_gtids_log_event:
+            return options.skip_gtids
+        if item.kind in _NEVER_FILTERED:
+            return False
+        filtered = self._is_filtered
+        if item.kind == EventType.xid_event or (
+            item.kind in (EventType.query_event, EventType.query_compressed_event)
+            and ends_group(bytes(item.event.body.query))
+        ):
+            self._is_filtered = False
+        return filtered

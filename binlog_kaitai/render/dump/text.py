@@ -1,0 +1,62 @@
+"""Pieces of the text: names and strings in quotes, times, base64."""
+
+from __future__ import annotations
+
+import binascii
+import re
+import time
+from functools import lru_cache
+
+#: Bytes that a line of base64 holds, which makes 76 characters.
+_LINE = 57
+
+_PRETTY = {0x0A: b"\\n", 0x0D: b"\\r", 0x5C: b"\\\\", 0x08: b"\\b", 0x09: b"\\t", 0x27: b"\\'", 0: b"\\0"}
+_COMMENT_SPECIAL = re.compile(rb"[\r\\\x08\t\0]")
+_PRETTY_SPECIAL = re.compile(rb"[\n\r\\\x08\t'\0]")
+
+
+def encode(text: str) -> bytes:
+    """The bytes that the grammar read as this text."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def identifier(name: bytes) -> bytes:
+    """A name in backticks."""
+    return b"`" + name.replace(b"`", b"``") + b"`"
+
+
+def pretty(data: bytes, quote: bytes = b"'") -> bytes:
+    """A string in quotes, with the clients' `pretty_print_str` escapes."""
+    return quote + _PRETTY_SPECIAL.sub(lambda found: _PRETTY[found[0][0]], data) + quote
+
+
+def comment(line: bytes) -> bytes:
+    """A line of a statement in a comment."""
+    return _COMMENT_SPECIAL.sub(lambda found: _PRETTY[found[0][0]], line)
+
+
+@lru_cache(maxsize=64)
+def timestamp(seconds: int) -> bytes:
+    """``YYMMDD hh:mm:ss`` in local time, the hour padded with a space."""
+    at = time.localtime(seconds)
+    day = f"{at.tm_year % 100:02}{at.tm_mon:02}{at.tm_mday:02}"
+    return f"{day} {at.tm_hour:2}:{at.tm_min:02}:{at.tm_sec:02}".encode()
+
+
+def microseconds(moment: int) -> bytes:
+    """``YYYY-MM-DD hh:mm:ss.ffffff ZONE`` in local time, of microseconds since 1970-01-01 UTC."""
+    seconds, fraction = divmod(moment, 10**6)
+    at = time.localtime(seconds)
+    day = f"{at.tm_year:04}-{at.tm_mon:02}-{at.tm_mday:02}"
+    return f"{day} {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}.{fraction:06} {at.tm_zone}".encode()
+
+
+def base64_lines(data: bytes) -> bytes:
+    """Base64 in lines of 76 characters, each ended."""
+    encode_line = binascii.b2a_base64
+    return b"".join([encode_line(data[at : at + _LINE]) for at in range(0, len(data), _LINE)])
+
+
+def hexadecimal(data: bytes) -> bytes:
+    """``X'…'`` as XA statements have it."""
+    return b"X'" + data.hex().encode() + b"'"

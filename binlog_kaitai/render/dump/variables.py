@@ -1,0 +1,265 @@
+"""The head of a statement: its header line, USE, and SET of the session's variables that changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from binlog_kaitai.charsets import charset_of
+from binlog_kaitai.charsets.collations import collation_name
+from binlog_kaitai.render.dump.item import Item
+from binlog_kaitai.render.dump.printer import Printer, Version
+from binlog_kaitai.render.dump.text import encode, identifier
+
+
+def status_variables(body: Any) -> dict[str, Any]:
+    """The status variables of a statement by the grammar's names; unknown ones left out."""
+    if body.status_vars is None:
+        return {}
+    return {one.key.name: one.value for one in body.status_vars.variables if hasattr(one.key, "name")}
+
+
+_KEYWORDS = (b"BEGIN", b"COMMIT")
+#: Modes of `sql_mode` that 8.0 has no more.
+_REMOVED_MODES = 0x1003FF00
+_INSERT_HISTORY = (("is_system_versioning_insert_history", False, b"system_versioning_insert_history"),)
+#: The first version of each series of MariaDB 10 that tells `explicit_defaults_for_timestamp`.
+_TELLS_DEFAULTS = {5: 17, 6: 9, 7: 5, 8: 4, 9: 2}
+
+
+def is_transaction_keyword(query: bytes) -> bool:
+    """Whether a statement begins, ends or marks a transaction."""
+    upper = query[:12].upper()
+    return query in _KEYWORDS or upper.startswith((b"SAVEPOINT", b"ROLLBACK", b"XA START", b"XA COMMIT",
+                                                   b"XA ROLLBACK", b"XA END", b"XA PREPARE"))  # fmt: skip
+
+
+def starts_group(query: bytes) -> bool:
+    """Whether a statement begins a transaction."""
+    return query == b"BEGIN" or query.startswith(b"XA START")
+
+
+def ends_group(query: bytes) -> bool:
+    """Whether a statement ends a transaction."""
+    if query == b"COMMIT" or query.startswith((b"XA ROLLBACK", b"XA COMMIT")):
+        return True
+    return query[:8].upper() == b"ROLLBACK" and query[8:].lstrip()[:2].upper() != b"TO"
+
+
+class StatementHead:
+    """Prints the heads of statements; both dresses add to it."""
+
+    def __init__(self, printer: Printer) -> None:
+        self.printer = printer
+
+    def print(self, item: Item, body: Any, query: bytes, first_line: bytes) -> dict[str, Any]:
+        """Print the head of one statement, and give its status variables."""
+        printer = self.printer
+        if not printer.options.short_form:
+            printer.head.append(printer.header(item) + first_line)
+        found = status_variables(body)
+        self._print_use(item, encode(body.schema_name), query)
+        self._print_timestamp(item, found)
+        self._print_thread(item, body.thread_id)
+        self._print_flags(found)
+        self._print_settings(found)
+        return found
+
+    def _print_use(self, item: Item, database: bytes, query: bytes) -> None:
+        session = self.printer.session
+        database = self.printer.rewritten.get(database, database)
+        if item.event.header.is_use_suppressed:
+            if not is_transaction_keyword(query):
+                session.database = b""
+        elif session.database != database:
+            session.database = database
+            if database:
+                self.set_statement(b"use " + identifier(database))
+
+    def set_statement(self, text: bytes) -> None:
+        self.printer.head.append(text + self.printer.delimiter + b"\n")
+
+    def _print_timestamp(self, item: Item, found: dict[str, Any]) -> None:
+        text = b"SET TIMESTAMP=%d" % item.timestamp
+        fraction = found.get("microseconds") or found.get("mariadb_microseconds")
+        if fraction is not None:
+            text += self.fraction(fraction.microseconds)
+        self.set_statement(text)
+
+    def fraction(self, microseconds: int) -> bytes:
+        """The fraction of the second of SET TIMESTAMP."""
+        return b".%06d" % microseconds
+
+    def _print_thread(self, item: Item, thread_id: int) -> None:
+        session = self.printer.session
+        if session.thread_id is None or (
+            item.event.header.is_thread_specific and thread_id != session.thread_id
+        ):
+            session.thread_id = thread_id
+            shown = 999999999 if self.printer.options.short_form else thread_id
+            self.set_statement(b"SET @@session.pseudo_thread_id=%d" % shown)
+
+    #: Names of the grammar's flags, whether they stand for off, and names of the variables.
+    flag_names: tuple[tuple[str, bool, bytes], ...] = (
+        ("is_foreign_key_checks_off", True, b"foreign_key_checks"),
+        ("is_sql_auto_is_null", False, b"sql_auto_is_null"),
+        ("is_unique_checks_off", True, b"unique_checks"),
+        ("is_autocommit_off", True, b"autocommit"),
+    )
+
+    def _print_flags(self, found: dict[str, Any]) -> None:
+        session = self.printer.session
+        flags, known = found.get("flags2"), session.flags2
+        if flags is None or (known is not None and known.flags == flags.flags):
+            return
+        session.flags2 = flags
+        settings = [
+            b"@@session.%s=%d" % (name, getattr(flags, field) != is_off)
+            for field, is_off, name in self.flag_names
+            if known is None or getattr(flags, field) != getattr(known, field)
+        ]
+        self.set_statement(b"SET " + b", ".join(settings))
+
+    def _print_settings(self, found: dict[str, Any]) -> None:
+        session = self.printer.session
+        if "sql_mode" in found and session.sql_mode != found["sql_mode"].modes:
+            session.sql_mode = modes = found["sql_mode"].modes
+            self.set_statement(b"SET @@session.sql_mode=%d" % modes + self.mode_mask(modes))
+        increment = found.get("auto_increment")
+        numbers = (increment.increment, increment.offset) if increment else (1, 1)
+        if numbers != session.auto_increment:
+            session.auto_increment = numbers
+            names = b"SET @@session.auto_increment_increment=%d, @@session.auto_increment_offset=%d"
+            self.set_statement(names % numbers)
+        if "charset" in found:
+            self.print_charset(found["charset"])
+        self._print_more(found)
+        if found.get("time_zone") is not None and found["time_zone"].length:
+            zone = encode(found["time_zone"].name)
+            if zone != session.time_zone:
+                session.time_zone = zone
+                self.set_statement(b"SET @@session.time_zone='%s'" % zone)
+        locale = found["lc_time_names"].number if "lc_time_names" in found else 0
+        if locale != session.lc_time_names:
+            session.lc_time_names = locale
+            self.set_statement(b"SET @@session.lc_time_names=%d" % locale)
+        collation = found["charset_database"].collation_id if "charset_database" in found else 0
+        if collation != session.charset_database:
+            session.charset_database = collation
+            shown = b"%d" % collation if collation else b"DEFAULT"
+            self.set_statement(b"SET @@session.collation_database=" + shown)
+
+    def mode_mask(self, modes: int) -> bytes:
+        """What takes the modes away that newer servers refuse."""
+        return b""
+
+    def _print_more(self, found: dict[str, Any]) -> None:
+        pass
+
+    def print_charset(self, charset: Any) -> None:
+        """Print the character sets of the session, if they changed."""
+        numbers = (charset.client, charset.connection, charset.server)
+        if numbers != self.printer.session.charset:
+            self.printer.session.charset = numbers
+            self.put_charset(numbers)
+
+    def put_charset(self, numbers: tuple[int, int, int]) -> None:
+        """Print character sets of the session."""
+        name = self.charset_name(numbers[0])
+        if name is None:
+            self.printer.head.append(b"# Ignored (Unknown charset) ")
+        else:
+            self.set_statement(b"/*!\\C " + name + b" */")
+        self.set_statement(
+            b"SET @@session.character_set_client=%s,@@session.collation_connection=%d"
+            b",@@session.collation_server=%d"
+            % (self.client_charset(numbers[0], name), numbers[1], numbers[2])
+        )
+
+    def charset_name(self, collation_id: int) -> bytes | None:
+        """The client's name of a character set."""
+        name = charset_of(collation_id)
+        return None if name is None else name.encode()
+
+    def client_charset(self, number: int, name: bytes | None) -> bytes:
+        """What stands for character_set_client."""
+        return b"%d" % number
+
+
+class MysqlHead(StatementHead):
+    """The heads of `mysqlbinlog`."""
+
+    def mode_mask(self, modes: int) -> bytes:
+        return b"/*!80005 &~0x%x*/" % _REMOVED_MODES if modes & _REMOVED_MODES else b""
+
+    def _print_settings(self, found: dict[str, Any]) -> None:
+        super()._print_settings(found)
+        session = self.printer.session
+        if "explicit_defaults_for_timestamp" in found:
+            value = found["explicit_defaults_for_timestamp"].is_on
+            self.set_statement(b"SET @@session.explicit_defaults_for_timestamp=%d" % value)
+        if "default_collation_for_utf8mb4" in found:
+            number = found["default_collation_for_utf8mb4"].collation_id
+            if number != session.default_collation:
+                session.default_collation = number
+                text = b"/*!80011 SET @@session.default_collation_for_utf8mb4=%d*/"
+                self.set_statement(text % number)
+        if "sql_require_primary_key" in found:
+            value = found["sql_require_primary_key"].is_on
+            self.set_statement(b"/*!80013 SET @@session.sql_require_primary_key=%d*/" % value)
+        if "default_table_encryption" in found:
+            value = found["default_table_encryption"].is_on
+            self.set_statement(b"/*!80016 SET @@session.default_table_encryption=%d*/" % value)
+
+
+class MariadbHead(StatementHead):
+    """The heads of `mariadb-binlog`, by its version and the version of the log."""
+
+    def _print_flags(self, found: dict[str, Any]) -> None:
+        self.flag_names = (
+            *StatementHead.flag_names,
+            ("is_check_constraint_checks_off", True, b"check_constraint_checks"),
+            *_flags_of(self.printer.log_version),
+            *(_INSERT_HISTORY if self.printer.version >= (10, 11) else ()),
+        )
+        super()._print_flags(found)
+
+    def fraction(self, microseconds: int) -> bytes:
+        if not 0 < microseconds < 10**6:
+            return b""
+        # Old clients leave out the zeros in front.
+        return b".%06d" % microseconds if self.printer.version >= (10, 6) else b".%d" % microseconds
+
+    def mode_mask(self, modes: int) -> bytes:
+        """What takes the modes away that newer servers refuse."""
+        return b""
+
+    def _print_more(self, found: dict[str, Any]) -> None:
+        if "mariadb_character_set_collations" in found:
+            pairs = [
+                f"{charset_of(one.charset_id)}={collation_name(one.collation_id, is_mariadb=True)}"
+                for one in found["mariadb_character_set_collations"].collations
+            ]
+            self.set_statement(b"SET @@session.character_set_collations='%s'" % ",".join(pairs).encode())
+
+    def charset_name(self, collation_id: int) -> bytes | None:
+        name = super().charset_name(collation_id)
+        if name is not None and self.printer.version < (10, 6):
+            return name.replace(b"utf8mb3", b"utf8")
+        return name
+
+    def client_charset(self, number: int, name: bytes | None) -> bytes:
+        return b"Unknown" if name is None else name
+
+
+def _flags_of(version: Version) -> tuple[tuple[str, bool, bytes], ...]:
+    """The settings that a server of this version tells besides those of all servers."""
+    found: list[tuple[str, bool, bytes]] = []
+    if version < (10, 5, 2):
+        return ()
+    found.append(("is_sql_if_exists", False, b"sql_if_exists"))
+    major, minor, patch = version
+    if major == 10 and minor < 10 and patch < _TELLS_DEFAULTS.get(minor, 99):
+        return tuple(found)
+    name = b"explicit_defaults_for_timestamp"
+    found.append(("is_explicit_defaults_for_timestamp", False, name))
+    return tuple(found)

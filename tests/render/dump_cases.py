@@ -1,0 +1,126 @@
+"""What the clients print with their options: `python -m tests.render.dump_cases` asks them and keeps it.
+
+A case is a server, logs of the corpus, and options; its text lies in `dump/`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.corpus_files import CORPUS
+from tools.servers.catalog import find
+from tools.servers.programs import program
+
+EXPECTED = Path(__file__).resolve().parent / "dump"
+_DECODE = "--base64-output=decode-rows"
+_NEVER = "--base64-output=never"
+_NO_STATEMENTS = "--skip-annotate-row-events"
+_ALTER = "mariadb-11.8/alter_two_phase/binlog.000001"
+_UUID = "a40b4242-e518-11f1-9090-02fc00000001"
+#: The number that makes the name of a file of LOAD DATA new depends on what lies in the folder.
+_LOAD_FILE = re.compile(rb"/\S*/SQL_LOAD_MB-([0-9a-f]+)-[0-9a-f]+")
+
+
+class DumpCase(NamedTuple):
+    """Logs and options; `server` names the client."""
+
+    server: str
+    logs: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        return re.sub(r"[^\w.=-]+", "_", " ".join((*self.logs, *self.arguments))).strip("_")
+
+    @property
+    def paths(self) -> list[str]:
+        return [str(CORPUS / log) for log in self.logs]
+
+    @property
+    def expected(self) -> bytes:
+        return gzip.decompress((EXPECTED / f"{self.id}.txt.gz").read_bytes())
+
+
+def _case(server: str, logs: str, *arguments: str) -> DumpCase:
+    return DumpCase(server, tuple(logs.split()), arguments)
+
+
+def _of(*cases: DumpCase) -> tuple[DumpCase, ...]:
+    return cases
+
+
+CASES = _of(
+    _case("mysql-9.7", "mysql-9.7/payloads/binlog.000001", _DECODE, "-v", "--stop-position=8500"),
+    _case("mysql-9.7", "mysql-9.7/group_replication/member1-binlog.000002", "-vv"),
+    _case("mysql-9.7", "mysql-9.7/group_replication/member1-binlog.000002", "--hexdump", "--skip-gtids"),
+    _case("mysql-9.7", "mysql-9.7/xa/binlog.000001"),
+    _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--short-form"),
+    _case("mysql-9.7", "mysql-9.7/invisible_key/binlog.000001", _DECODE, "--print-table-metadata"),
+    _case("mysql-9.7", "mysql-9.7/metadata/binlog.000001", _DECODE, "--print-table-metadata", "-v"),
+    _case("mysql-9.7", "mysql-9.7/gtid_tags/binlog.000002", f"--include-gtids={_UUID}:tag1:1-8", "-v"),
+    _case("mysql-9.7", "mysql-9.7/gtid_tags/binlog.000001", f"--exclude-gtids={_UUID}:tag1:1-3", "-v"),
+    _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--idempotent", "--set-charset=latin1", "-D"),
+    _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--rewrite-db=t->other", "-v"),
+    _case("mysql-9.7", "mysql-9.7/many_databases/binlog.000001", "--database=t", _DECODE, "-v"),
+    _case("mysql-9.7", "mysql-9.7/rotate/binlog.000004 mysql-9.7/rotate/binlog.000005", "-v"),
+    _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--start-position=676", "--stop-position=1000"),
+    _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--start-position=676", _DECODE, "--offset=2"),
+    _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--server-id=1"),
+    _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--stop-datetime=2026-11-20 19:29:36", _DECODE),
+    _case("mysql-9.7", "mysql-5.6/crash/binlog.000001", "-vv"),
+    _case("mysql-9.7", "mysql-5.6/crash/binlog.000001", "--hexdump", "-vv", _DECODE),
+    _case("mysql-9.7", "mysql-5.6/no_checksum/binlog.000001", "--hexdump"),
+    _case(
+        "mysql-9.7", "mysql-5.6/relay-of-mysql-5.6/relay.000002 mysql-5.6/relay-of-mysql-5.6/relay.000003"
+    ),
+    _case("mysql-9.7", "mysql-5.6/statement/binlog.000001", "--database=t2", "--stop-position=9000"),
+    _case("mysql-9.7", "mysql-5.6/xa/binlog.000001", _NEVER, "--stop-position=300"),
+    _case("mariadb-10.5", "mariadb-10.5/crash/binlog.000001", "--hexdump", "-vv"),
+    _case("mariadb-10.5", "mariadb-10.5/metadata/binlog.000001", _DECODE, "--print-table-metadata"),
+    _case("mariadb-10.5", "mariadb-10.5/domains/binlog.000002"),
+    _case("mariadb-10.11", "mariadb-10.11/alter_two_phase/binlog.000001"),
+    _case("mariadb-10.11", "mariadb-10.11/xa/binlog.000001", "-v"),
+    _case("mariadb-10.11", "mariadb-10.11/crash/binlog.000001", "--short-form", "-v"),
+    _case("mariadb-11.8", "mariadb-11.8/alter_two_phase/binlog.000001", "-vv"),
+    _case("mariadb-11.8", _ALTER, _DECODE, "--rewrite-db=t->other", "-v"),
+    _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", "--hexdump"),
+    _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", "--set-charset=latin1", "-D"),
+    _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", "--rewrite-db=t->other", "-v"),
+    _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", _NO_STATEMENTS, _NEVER),
+    _case("mariadb-11.8", "mariadb-11.8/rotate/binlog.000004 mariadb-11.8/rotate/binlog.000005", "-v"),
+    _case("mariadb-11.8", "mariadb-11.8/domains/binlog.000001", "--server-id=777"),
+    _case("mariadb-11.8", "mariadb-11.8/relay-of-mariadb-10.5/relay.000002", "-v"),
+)  # fmt: skip
+
+
+def normalised(text: bytes) -> bytes:
+    """The text without what depends on the folder of the files of LOAD DATA."""
+    return _LOAD_FILE.sub(rb"/SQL_LOAD_MB-\1", text)
+
+
+def ask(server: str, paths: list[str], arguments: tuple[str, ...]) -> bytes:
+    """What the client of a server prints, in UTC."""
+    spec = find(server)
+    client = str(program(spec, find(spec.clients_of or spec.name).dump_client))
+    with tempfile.TemporaryDirectory() as folder:
+        command = [client, "--no-defaults", f"--local-load={folder}", *arguments, *paths]
+        done = subprocess.run(command, capture_output=True, env=os.environ | {"TZ": "UTC"}, check=False)
+    return normalised(done.stdout)
+
+
+def record() -> None:
+    """Ask the clients, and keep what they print."""
+    EXPECTED.mkdir(exist_ok=True)
+    for case in CASES:
+        text = ask(case.server, case.paths, case.arguments)
+        (EXPECTED / f"{case.id}.txt.gz").write_bytes(gzip.compress(text, 9, mtime=0))
+
+
+if __name__ == "__main__":
+    record()
