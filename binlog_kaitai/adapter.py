@@ -38,6 +38,23 @@ def crc32_of(raw: bytes | memoryview, header: Header) -> int:
     return zlib.crc32(closed)
 
 
+def closed(event: BinlogEvent, raw: bytes) -> bytes:
+    """A format description event as it is in a log that was closed; its checksum fits.
+
+    Parameters
+    ----------
+    event
+        The event as the grammar reads it.
+    raw
+        All of its bytes.
+    """
+    data = bytearray(raw)
+    data[header_offset("flags")] &= ~_IN_USE
+    if event.checksum is not None:
+        data[-4:] = zlib.crc32(memoryview(data)[:-4]).to_bytes(4, "little")
+    return bytes(data)
+
+
 def stored_checksum(raw: bytes) -> int:
     """The CRC32 that an event of a log with checksums ends with."""
     return int.from_bytes(raw[-4:], "little")

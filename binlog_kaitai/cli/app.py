@@ -18,7 +18,18 @@ from binlog_kaitai.render.json_text import ENCODING_ERRORS
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2
 
-_COMMANDS = ("dump", "events", "explain", "export", "pipeline", "rows", "stats", "verify")
+_COMMANDS = (
+    "dump",
+    "events",
+    "explain",
+    "export",
+    "pipeline",
+    "repair",
+    "rows",
+    "slice",
+    "stats",
+    "verify",
+)
 
 
 class _Commands(click.Group):

@@ -71,6 +71,38 @@ def resume(stream: BinaryIO, position: int, layout: Format, *, has_own_positions
     return find_event(stream, position + 1, layout, has_own_positions=has_own_positions)
 
 
+def find_shifted_event(stream: BinaryIO, start: int, layout: Format) -> int | None:
+    """The same where bytes were lost or put in before, so that all positions are off by one distance.
+
+    Two events in a row have to agree on it, unless the second one has no position (MariaDB since 11.4, inside
+    transactions). Events longer than the window are not found.
+    """
+    size = stream.seek(0, io.SEEK_END)
+    length = header_length(layout.binlog_version)
+    while layout.binlog_version > 3 and start + 2 * length <= size:
+        stream.seek(start)
+        window = np.frombuffer(read_up_to(stream, 2 * _WINDOW), dtype=np.uint8)
+        for offset in _pairs(window, layout).tolist():
+            place: int = start + offset
+            if offset < _WINDOW and _is_confirmed(stream, place, size, layout):
+                return place
+        start += _WINDOW
+    return None
+
+
+def _pairs(window: Any, layout: Format) -> Any:
+    """Where in a window two headers may stand, one event apart, that are off by the same distance."""
+    count = len(window) - header_length(layout.binlog_version) + 1
+    sizes = _numbers(window, header_offset("event_size"), count)
+    ends = np.arange(count) + sizes
+    is_one = _KNOWN[window[header_offset("type_code") :][:count]] & (sizes >= layout.header_length)
+    stated = _numbers(window, header_offset("next_position"), count)
+    off = (stated - ends) & 0xFFFFFFFF
+    found = np.flatnonzero(is_one & (ends < count) & (stated != 0))
+    behind = ends[found]
+    return found[is_one[behind] & ((off[behind] == off[found]) | (stated[behind] == 0))]
+
+
 def _candidates(
     window: Any, start: int, size: int, layout: Format, *, has_own_positions: bool
 ) -> Iterator[int]:

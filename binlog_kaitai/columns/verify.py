@@ -21,7 +21,7 @@ from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.report import MAX_DAMAGES, TO_THE_END, Report
-from binlog_kaitai.columns.resync import find_event
+from binlog_kaitai.columns.resync import find_event, find_shifted_event
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, FramingError, SourceError
 from binlog_kaitai.framing import Tail, TailKind
@@ -63,7 +63,8 @@ class _Scan:
         self._report = report
         self._progress = progress
         self._is_relay_log = False
-        self._drift = 0  # of the positions in the headers, against where the events are
+        # Of the positions in the headers, against where the events are; not known right behind lost bytes.
+        self._drift: int | None = 0
         self._is_exact = True
         self._off_to_the_end: BinlogError | None = None
         self._judge = Judge()
@@ -110,16 +111,18 @@ class _Scan:
     def _find_following(
         self, reader: BlockReader, stream: Any, found: BinlogError | None
     ) -> BlockReader | None:
-        is_lost = isinstance(found, FramingError) or (found is None and reader.tail is not None)
+        is_lost = isinstance(found, DamagedError) or (found is None and reader.tail is not None)
         if not is_lost or (reader.tail and reader.tail.kind is TailKind.NOTHING) or not stream.seekable():
             return None
         layout, start = reader.context.layout, reader.position + 1
         has_own_positions = self._is_exact and not self._is_relay_log
         position = find_event(stream, start, layout, has_own_positions=has_own_positions)
+        if position is None and has_own_positions:
+            position = find_shifted_event(stream, start, layout)
         if position is None:
             return None
         stream.seek(position)
-        self._drift = 0
+        self._drift = None
         return BlockReader(stream, reader.context, position, name=reader.name)
 
     def _note_end(self, tail: Tail, context: Context) -> None:
@@ -178,11 +181,13 @@ class _Scan:
         if block.layout.binlog_version < 4 or self._is_relay_log:
             self._off_to_the_end = None
             return
+        if self._drift is None:
+            self._drift = _first_drift(block)
         off = np.empty(min(len(block), MAX_DAMAGES), dtype=np.int64)
         position = int(block.positions[0] - block.starts[0])
         find = find_drifts.for_work(len(block))
         places = block.data, block.starts, block.sizes, header_offset("next_position")
-        count, self._drift = find(*places, position, self._drift, off)
+        count, self._drift = find(*places, position, self._drift or 0, off)
         for row in off[:count].tolist():
             stated, end = block.fixed_header(row).next_position, int(block.end_positions[row])
             reason = f"its header says that it ends at {stated}, not at {end}"
@@ -248,9 +253,20 @@ class _Scan:
         self._report.previous_gtids = previous
 
 
+def _first_drift(block: Block) -> int | None:
+    """How far the first event is off that has a position."""
+    for row in range(len(block)):
+        if stated := block.fixed_header(row).next_position:
+            return (stated - int(block.end_positions[row])) & 0xFFFFFFFF
+    return None
+
+
 def _end_of(block: Block, error: BinlogError) -> int | None:
-    """Where the event ends that cannot be used; None if it is the one behind a missing event."""
-    if isinstance(error, FramingError):
+    """Where the event ends that cannot be used; None if it is the one behind a missing event.
+
+    A format that could be read is in force, whatever its checksum says.
+    """
+    if isinstance(error, FramingError) or block.is_special:
         return None
     row = int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
     return int(block.end_positions[row])

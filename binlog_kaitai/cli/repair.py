@@ -1,0 +1,52 @@
+"""`binlog-kaitai repair`."""
+
+from __future__ import annotations
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.cli.progress import progress_over
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.render.json_text import to_json
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE")
+@click.option("--to", "target", metavar="FILE", required=True, help="The new log.")
+@click.option("--keep-partial", is_flag=True, help="Keep whole events of transactions that are not whole.")
+@click.option("--format-from", metavar="LOG", help="Take the first event from this log of the same server.")
+@click.option("--overwrite", is_flag=True, help="Write over a file that is there.")
+@options.formats("text", "json")
+def command(
+    source: str, target: str, keep_partial: bool, format_from: str | None, overwrite: bool, output: str
+) -> None:
+    """Write what is whole in a damaged log as a log without damage.
+
+    Every whole event is kept, but those of transactions of which a part is lost. Positions and checksums
+    are made anew, and the log counts as closed. Says what was lost and left out; the new log has been checked
+    like `verify` does when the command ends. Exits 0 once it is written.
+
+    \b
+    Examples:
+      binlog-kaitai repair binlog.000066 --to repaired.000066
+      binlog-kaitai repair binlog.000066 --to repaired.000066 --format json | jq .dropped
+    """
+    from binlog_kaitai.render.rewritten import repair_lines, repair_object
+    from binlog_kaitai.rewrite import repair
+    from binlog_kaitai.sources import resolve
+
+    sources = resolve(source)
+    if len(sources) != 1:
+        raise UsageError("names several logs; repair takes one at a time", file=source)
+    heads = resolve(format_from) if format_from else []
+    with progress_over(sources[0]) as advance:
+        done = repair(
+            sources[0],
+            target,
+            keep_partial=keep_partial,
+            format_from=heads[0] if heads else None,
+            overwrite=overwrite,
+            progress=advance,
+        )
+    for line in [to_json(repair_object(done))] if output == "json" else repair_lines(done):
+        click.echo(line)

@@ -1,0 +1,55 @@
+"""`binlog-kaitai slice`."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.sources import Source
+
+
+@click.command()
+@options.sources
+@click.option(
+    "--to", "target", metavar="FILE|DIR", required=True, help="The new log, or the place of new logs."
+)
+@click.option("--overwrite", is_flag=True, help="Write over files that are there.")
+@options.filters
+def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Any) -> None:
+    """Write the wanted transactions as a log of their own.
+
+    A transaction is taken whole if it fits all filters: by its beginning (position, time, GTID, server), or
+    because one of its events does (schema, table, type). Several logs make several, of the same names, in a
+    directory.
+
+    Options marked with * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai slice binlog.000066 --to incident.000066 --table shop.orders
+      binlog-kaitai slice binlog.0000* --to incident/ --start-datetime '2026-11-20 03:00'
+    """
+    from binlog_kaitai.render.rewritten import slice_line
+    from binlog_kaitai.rewrite import slice_log
+    from binlog_kaitai.sources import resolve
+
+    logs = resolve(sources)
+    for done in slice_log(logs, _targets(logs, target), overwrite=overwrite, **filters):
+        click.echo(slice_line(done))
+
+
+def _targets(logs: list[Source], target: str) -> list[str]:
+    """A path for each log."""
+    if len(logs) == 1 and not os.path.isdir(target) and not target.endswith(os.sep):
+        return [target]
+    if os.path.isfile(target):
+        raise UsageError(f"{len(logs)} logs do not go into one file; name a directory", file=target)
+    names = [os.path.basename(log.name) for log in logs]
+    if len(set(names)) < len(names):
+        raise UsageError("several logs have the same name; name one at a time", file=target)
+    os.makedirs(target, exist_ok=True)
+    return [os.path.join(target, name) for name in names]

@@ -1,0 +1,74 @@
+"""What `repair` and `slice` did, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.render.report import counted, report_object
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.report import Lost
+    from binlog_kaitai.rewrite import Dropped, Repair, Slice
+
+#: Of a long list as many are told to people.
+_MAX_SHOWN = 100
+
+
+def repair_object(done: Repair) -> dict[str, Any]:
+    """The report on a repair as JSON can hold it."""
+    return {
+        "file": done.file,
+        "target": done.target,
+        "damage_count": done.damage_count,
+        "lost": [part._asdict() for part in done.lost],
+        "dropped": [part._asdict() for part in done.dropped],
+        "gaps": done.result.gaps(),
+        "result": report_object(done.result, GtidSet()),
+    }
+
+
+def repair_lines(done: Repair) -> Iterator[str]:
+    """The report on a repair for people."""
+    result = done.result
+    yield f"{done.file}: {counted(done.damage_count, 'damage') if done.damage_count else 'no damage'}"
+    yield from _shown(
+        "lost", [f"{one.start} to {one.end}, {one.reason}" for one in done.lost if one.end > one.start]
+    )
+    yield from _shown(
+        "missing before", [f"{one.start}, {one.reason}" for one in done.lost if one.end == one.start]
+    )
+    yield from _shown("left out", [_dropped_text(one) for one in done.dropped])
+    kept = f"{counted(result.size, 'byte')}, {counted(result.events, 'event')}, "
+    yield f"{done.target}: {kept}{counted(result.transactions, 'transaction')}, without damage"
+    for source, gaps in result.gaps().items():
+        ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps)
+        yield f"  not in it of {source}: {ranges}"
+
+
+def _shown(what: str, lines: list[str]) -> Iterator[str]:
+    yield from (f"  {what}: {line}" for line in lines[:_MAX_SHOWN])
+    if len(lines) > _MAX_SHOWN:
+        yield f"  {what}: {len(lines) - _MAX_SHOWN:,} more"
+
+
+def _lost_text(one: Lost) -> str:
+    where = f"{one.start} to {one.end}" if one.end > one.start else f"something before {one.start}"
+    return f"{where}: {one.reason}"
+
+
+def _dropped_text(one: Dropped) -> str:
+    what = f"transaction {one.gtid}" if one.gtid else counted(one.events, "event")
+    return f"{what} at {one.position}, {counted(one.size, 'byte')}: {one.reason}"
+
+
+def slice_line(done: Slice) -> str:
+    """What was taken of one log."""
+    counts = (
+        counted(done.transactions, "transaction"),
+        counted(done.events, "event"),
+        counted(done.bytes, "byte"),
+    )
+    behind = f"; {counted(done.open, 'transaction')} without an end left out" if done.open else ""
+    return f"{done.file} -> {done.target}: {', '.join(counts)}{behind}"

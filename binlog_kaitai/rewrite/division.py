@@ -1,0 +1,90 @@
+"""Which transactions are complete where a log has gaps.
+
+The rule
+--------
+1. A transaction that is open where something is lost is complete if it is as long as its GTID event says;
+   where that says nothing, if its last event ends it: XID, COMMIT, XA PREPARE, a statement that stands alone.
+2. Behind a gap, events belong to a transaction whose beginning may be lost, up to the next sure beginning:
+   a GTID event or an event of the log itself. In logs without GTIDs that is a BEGIN or a definition, or what
+   stands behind the end of a transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.adapter import gtid_text
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.boundaries import Outcome, Role, Roles
+from binlog_kaitai.transactions import GTID_TYPES
+
+
+@dataclass
+class Open:
+    """A transaction of which there may be more.
+
+    Attributes
+    ----------
+    position, target : int
+        Where it begins in the log that is read, and in the one that is written.
+    gtid : str or None
+        Its identifier.
+    length : int or None
+        How long it is in all, in bytes, where its GTID event says that.
+    needs_end : bool
+        A statement does not end it, as its GTID event says.
+    size, events : int
+        What of it has been seen.
+    """
+
+    position: int
+    target: int
+    gtid: str | None = None
+    length: int | None = None
+    needs_end: bool = False
+    size: int = 0
+    events: int = 0
+    is_begun: bool = False
+    is_ended: bool = False
+
+    @classmethod
+    def at(cls, block: Block, row: int, target: int) -> Open:
+        """The transaction that begins with an event of a block."""
+        found = cls(int(block.positions[row]), target)
+        if block.types[row] in GTID_TYPES:
+            event = block.event(row)
+            found.gtid = gtid_text(event.parsed)
+            found.length = getattr(event.body, "transaction_length", None)
+            found.needs_end = not getattr(event.body, "is_standalone", True)
+        return found
+
+    def go_on(self, block: Block, rows: Any, roles: Any) -> None:
+        """Take in more of its events, which are of these roles."""
+        self.size += int(block.sizes[rows].sum())
+        self.events += len(rows)
+        self.is_begun |= bool((roles == Role.BEGIN).any())
+        stands_alone = not (self.is_begun or self.needs_end)
+        # An incident may be told behind the end.
+        self.is_ended |= bool((roles == Role.END).any() or (roles[-1] == Role.STATEMENT and stands_alone))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing of it is missing at its end."""
+        return self.size == self.length if self.length else self.is_ended
+
+
+def sure_beginning(found: Roles, *, has_gtids: bool) -> int:
+    """Number of the first event behind a gap that cannot belong to what is lost; their count if none is."""
+    roles = found.roles
+    is_sure = roles == Role.OUTSIDE
+    if has_gtids:
+        return _first(is_sure | (roles == Role.GTID))
+    is_sure |= (roles == Role.BEGIN) | ((roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL))
+    return min(_first(is_sure), _first(roles == Role.END) + 1, len(roles))
+
+
+def _first(is_it: Any) -> int:
+    return int(np.argmax(is_it)) if is_it.any() else len(is_it)

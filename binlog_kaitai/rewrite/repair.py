@@ -1,0 +1,219 @@
+"""A log without fault out of a damaged one: every whole event, by default of whole transactions only.
+
+The result is checked like any log before it gets its name.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.boundaries import Boundaries, Roles, Segments, roles_of
+from binlog_kaitai.columns.report import Lost, Report
+from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError, UsageError
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.rewrite.division import Open, sure_beginning
+from binlog_kaitai.rewrite.salvage import Head, Part, lost_in, read_head
+from binlog_kaitai.rewrite.writer import LogWriter, writing
+from binlog_kaitai.sources import MAGIC, Source
+from binlog_kaitai.transactions import GTID_TYPES
+
+#: Where one of these is, each transaction begins with a GTID event.
+_TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
+
+
+class Dropped(NamedTuple):
+    """Whole events that were left out: a transaction that is not whole, or what is left of one.
+
+    `gtid` is None where it is not known.
+    """
+
+    position: int
+    size: int
+    events: int
+    gtid: str | None
+    reason: str
+
+
+@dataclass
+class Repair:
+    """What was done to a log.
+
+    Attributes
+    ----------
+    file, target : str
+        The damaged log and the new one.
+    damages : list of BinlogError
+        What a pass over the damaged log found (the first thousand).
+    damage_count : int
+        How many there are.
+    lost : list of Lost
+        Bytes in which there is no whole event.
+    dropped : list of Dropped
+        Whole events that were left out.
+    result : Report
+        What a pass over the new log found; it has no damage.
+    """
+
+    file: str
+    target: str
+    damages: list[BinlogError] = field(default_factory=list)
+    damage_count: int = 0
+    lost: list[Lost] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    result: Report = field(default_factory=lambda: Report(""))
+
+
+def repair(
+    source: Source,
+    target: str,
+    *,
+    keep_partial: bool = False,
+    format_from: Source | None = None,
+    overwrite: bool = False,
+    progress: Callable[[int], object] | None = None,
+) -> Repair:
+    """Write a log of what is whole in a damaged one.
+
+    Parameters
+    ----------
+    source
+        The log; one that can seek.
+    target
+        Path of the new log.
+    keep_partial
+        Keep whole events of transactions that are not whole, too.
+    format_from
+        Another log of the same server: its first event takes the place of the damaged one's.
+    overwrite
+        Write over a file that is there.
+    progress
+        Gets the offset that has been reached, now and then.
+
+    Raises
+    ------
+    UsageError
+        The target is there; the log cannot seek; the logs' first events do not have the same length.
+    BinlogError
+        The first event cannot be read, so that nothing else can; or the log is encrypted.
+    """
+    if format_from is not None:
+        source = _with_head_of(source, format_from)
+    report = scan(source, progress)
+    done = Repair(source.name, target, report.damages, report.damage_count)
+    try:
+        with source.open() as stream, writing(target, overwrite=overwrite) as writer:
+            if not stream.seekable():
+                raise UsageError("a stream cannot be repaired; write it to a file first", file=source.name)
+            head = _read_head(stream, source.name)
+            done.lost = lost_in(stream, report, head)
+            _Rebuild(writer, done, head.context, keep_partial=keep_partial).run(stream)
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), file=source.name) from error
+    done.result = scan(Source.of_path(target))
+    if done.result.damage_count:
+        raise done.result.damages[0]
+    return done
+
+
+def _read_head(stream: BinaryIO, name: str) -> Head:
+    stream.seek(0)
+    try:
+        head = read_head(stream)
+        if head.end < min(stream.seek(0, io.SEEK_END), len(MAGIC) + 1):
+            raise TruncatedError("ends inside its first event")
+    except BinlogError as error:
+        error.reason += "; --format-from takes it from another log of the same server"
+        raise error.at(file=name, position=0) from error.__cause__
+    return head
+
+
+def _with_head_of(source: Source, other: Source) -> Source:
+    with other.open() as stream:
+        end = read_head(stream).end
+        stream.seek(0)
+        head = stream.read(end)
+
+    def opened() -> BinaryIO:
+        with source.open() as stream:
+            return io.BytesIO(head + stream.read()[end:])
+
+    return Source(source.name, opened)
+
+
+class _Rebuild:
+    def __init__(self, writer: LogWriter, done: Repair, context: Context, *, keep_partial: bool) -> None:
+        self._writer = writer
+        self._done = done
+        self._context = context
+        self._keep_partial = keep_partial
+        self._has_gtids = False
+        self._is_adrift = False  # behind a gap, and no sure beginning yet
+        self._boundaries = Boundaries()
+        self._open: Open | None = None
+
+    def run(self, stream: BinaryIO) -> None:
+        at = 0
+        for lost in [*self._done.lost, None]:
+            end = stream.seek(0, io.SEEK_END) if lost is None else lost.start
+            for block in self._blocks(stream, at, end):
+                self._take(block)
+            self._close("its end is missing" if lost is None else "a part of it is lost")
+            at = end if lost is None else lost.end
+
+    def _blocks(self, stream: BinaryIO, start: int, end: int) -> Iterator[Block]:
+        part: Any = Part(stream, start, end)
+        name = self._done.file
+        reader = (
+            BlockReader(part, self._context, start, name=name) if start else BlockReader.of_file(part, name)
+        )
+        yield from reader
+        self._context = reader.context
+
+    def _take(self, block: Block) -> None:
+        found, first = roles_of(block), 0
+        self._has_gtids |= not _TELL_GTIDS.isdisjoint(block.kinds)
+        if self._is_adrift and not self._keep_partial:
+            first = sure_beginning(found, has_gtids=self._has_gtids)
+            if first:
+                size = int(block.end_positions[first - 1] - block.positions[0])
+                self._drop(int(block.positions[0]), size, first, None, "its beginning may be lost")
+        if first < len(block):
+            self._is_adrift = False
+            segments = self._boundaries.divide(Roles(found.roles[first:], found.outcomes[first:]))
+            self._note_open(block, segments, found.roles, first)
+            self._writer.write(block, np.arange(first, len(block)))
+
+    def _note_open(self, block: Block, segments: Segments, roles: Any, first: int) -> None:
+        if not segments.is_open:
+            self._open = None
+            return
+        rows = segments.rows[segments.starts[-1] :] + first
+        if self._open is None or not (segments.continues and len(segments.starts) == 1):
+            ahead = int(block.positions[rows[0]] - block.positions[first])
+            self._open = Open.at(block, int(rows[0]), self._writer.position + ahead)
+        self._open.go_on(block, rows, roles[rows])
+
+    def _close(self, reason: str) -> None:
+        """Nothing follows, or not what should: leave out what is not complete."""
+        found, self._open = self._open, None
+        if found is not None and not found.is_complete and not self._keep_partial:
+            self._writer.truncate(found.target)
+            self._drop(found.position, found.size, found.events, found.gtid, reason)
+        self._boundaries = Boundaries()
+        self._is_adrift = True
+
+    def _drop(self, position: int, size: int, events: int, gtid: str | None, reason: str) -> None:
+        dropped, last = self._done.dropped, self._done.dropped[-1:]
+        if gtid is None and last and last[0].position + last[0].size == position and last[0].reason == reason:
+            dropped[-1] = last[0]._replace(size=last[0].size + size, events=last[0].events + events)
+        else:
+            dropped.append(Dropped(position, size, events, gtid, reason))

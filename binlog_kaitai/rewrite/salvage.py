@@ -1,0 +1,165 @@
+"""Which bytes of a damaged log are whole events.
+
+One pass over the log (`columns.verify`) names what cannot be used. Where a header lies about the size of its
+event, that takes whole events along; so what is lost is searched once more, from its second byte on.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from binlog_kaitai.columns.report import TO_THE_END, Lost, Report
+from binlog_kaitai.columns.resync import find_event, find_shifted_event
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.framing import Frame, Framer
+from binlog_kaitai.grammar import parse_event
+from binlog_kaitai.reader import checksum_status
+from binlog_kaitai.sources import MAGIC
+
+
+@dataclass(frozen=True)
+class Head:
+    """The start of a log: what its first event says of all the others.
+
+    Attributes
+    ----------
+    context : Context
+        What is known behind the first event.
+    end : int
+        Offset behind it.
+    """
+
+    context: Context
+    end: int
+
+
+def read_head(stream: BinaryIO) -> Head:
+    """Read magic and first event of a log.
+
+    Raises
+    ------
+    BinlogError
+        They cannot be read.
+    """
+    framer = Framer.of_file(stream)
+    context = Context(framer.binlog_version)
+    for frame in framer:
+        context.observe(frame.raw, frame.header)
+        return Head(context, frame.end_position)
+    return Head(context, len(MAGIC))
+
+
+def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
+    """What of a log cannot be used, in order, none touching another.
+
+    Parameters
+    ----------
+    stream
+        The log; its position changes.
+    report
+        What a pass over it found.
+    head
+        Its start, which is not lost: a wrong checksum of the first event is made anew.
+    """
+    size = stream.seek(0, io.SEEK_END)
+    found = _joined(one for one in report.lost if one.end > head.end)
+    end = report.end
+    if end is not None and end.bytes_behind and (not found or found[-1].end < size):
+        # A log in use: what was being written is no damage, but no event either.
+        found.append(Lost(end.position, TO_THE_END, "is no whole event"))
+    context = head.context
+    if context.is_relay_log or context.layout.binlog_version < 4:
+        rest = found  # nothing in a header proves where it is
+    else:
+        rest = [part for one in found for part in _searched(stream, one, context)]
+    return [one._replace(start=max(one.start, head.end), end=min(one.end, size)) for one in rest]
+
+
+def _joined(parts: Iterable[Lost]) -> list[Lost]:
+    joined: list[Lost] = []
+    for part in sorted(parts):
+        if joined and part.start <= joined[-1].end:
+            joined[-1] = joined[-1]._replace(end=max(joined[-1].end, part.end))
+        else:
+            joined.append(part)
+    return joined
+
+
+def _searched(stream: BinaryIO, lost: Lost, context: Context) -> Iterator[Lost]:
+    """What is lost without the whole events in it."""
+    start, at, shift = lost.start, lost.start + 1, None
+    while (begin := _find(stream, at, lost.end, context)) is not None:
+        end = begin
+        for frame in _whole_events(stream, begin, lost.end, context):
+            end, shift = frame.end_position, _shift(frame)
+        if end > begin:
+            yield lost._replace(start=start, end=begin)
+            start = end
+        at = max(begin, end) + 1
+    # Where the last of these events is followed by what comes behind, nothing is missing between.
+    if start < lost.end or start == lost.start or not _is_next(shift, _event_at(stream, start, context)):
+        yield lost._replace(start=start)
+
+
+def _find(stream: BinaryIO, start: int, limit: int, context: Context) -> int | None:
+    found = (find(stream, start, context.layout) for find in (find_event, find_shifted_event))
+    return min((place for place in found if place is not None and place < limit), default=None)
+
+
+def _whole_events(stream: BinaryIO, begin: int, limit: int, context: Context) -> Iterator[Frame]:
+    """The events from an offset on, as long as they are whole."""
+    stream.seek(begin)
+    with suppress(BinlogError):  # a header that cannot be right: what lies before it is whole
+        for frame in Framer(stream, context.layout.binlog_version, begin):
+            if frame.end_position > limit or not _is_whole(frame, context):
+                return
+            yield frame
+
+
+def _event_at(stream: BinaryIO, position: int, context: Context) -> Frame | None:
+    stream.seek(position)
+    with suppress(BinlogError):
+        return next(iter(Framer(stream, context.layout.binlog_version, position)), None)
+    return None
+
+
+def _is_next(shift: int | None, frame: Frame | None) -> bool:
+    """Whether an event is off as far as one right before it; not all tell."""
+    return frame is not None and (shift is None or _shift(frame) in (shift, None))
+
+
+def _shift(frame: Frame) -> int | None:
+    """How far an event is from where its header says it is; None if it says nothing."""
+    stated = frame.header.next_position
+    return (stated - frame.end_position) & 0xFFFFFFFF if stated else None
+
+
+def _is_whole(frame: Frame, context: Context) -> bool:
+    try:
+        parse_event(frame.raw, frame.header.type_code, context.layout)
+        return checksum_status(frame.raw, frame.header, context.layout) != "bad"
+    except BinlogError:
+        return False
+
+
+class Part(io.RawIOBase):
+    """The bytes of a stream from one offset to another, read in order."""
+
+    def __init__(self, stream: BinaryIO, start: int, end: int) -> None:
+        stream.seek(start)
+        self._stream: Any = stream
+        self._left = end - start
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        data = self._stream.read(min(len(room), self._left))
+        room[: len(data)] = data
+        self._left -= len(data)
+        return len(data)

@@ -1,0 +1,124 @@
+"""Writes a log: whole events in, a file out in which their positions and checksums are right."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from binlog_kaitai.adapter import closed
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.kernels import copy_ranges
+from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
+from binlog_kaitai.sources import MAGIC
+
+_POSITION_SIZE = 4
+
+
+class LogWriter:
+    """Writes events behind each other, as one closed log.
+
+    Attributes
+    ----------
+    position : int
+        Offset in the file of the next event.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._has_own_positions = True
+        self._has_format = False
+        self.position = stream.write(MAGIC)
+
+    def write(self, block: Block, rows: Any) -> None:
+        """Write some of the events of a block (int64, ascending)."""
+        if not len(rows):
+            return
+        if block.is_special:
+            self._write_special(block)
+            return
+        sizes = block.sizes[rows]
+        ends = np.cumsum(sizes)
+        data = np.empty(int(ends[-1]), dtype=np.uint8)
+        starts = ends - sizes
+        copy_ranges.for_work(len(data))(block.data, block.starts[rows], sizes, starts, data)
+        if self._has_own_positions and block.layout.binlog_version > 1:
+            self._renumber(data, starts, ends, block)
+        self._put(data.data)
+
+    def truncate(self, position: int) -> None:
+        """Take back what was written from an offset on."""
+        self._stream.flush()
+        self._stream.seek(position)
+        self._stream.truncate()
+        self.position = position
+
+    def _put(self, data: bytes | memoryview) -> None:
+        self._stream.write(data)
+        self.position += len(data)
+
+    def _write_special(self, block: Block) -> None:
+        """A format description, or MariaDB's note that encryption begins."""
+        raw = block.raw(0)
+        if block.types[0] == EventType.format_description_event:
+            # The events behind a second one, or in a relay log, tell where they are in another server's log.
+            is_relay_log = bool(np.asarray(block.header["is_relay_log"]).any())
+            self._has_own_positions = not (self._has_format or is_relay_log)
+            self._has_format = True
+            raw = closed(block.event(0).parsed, raw)
+            self._put(raw)
+            return
+        data = np.frombuffer(bytearray(raw), dtype=np.uint8)
+        if self._has_own_positions:
+            self._renumber(data, np.zeros(1, dtype=np.int64), np.array([len(data)]), block)
+        self._put(data.data)
+
+    def _renumber(self, data: Any, starts: Any, ends: Any, block: Block) -> None:
+        """Make the positions in the headers of some events those of the file, and their checksums fit.
+
+        A position of 0 means that the event is in no file; before version 4 it is where the event begins.
+        """
+        offset = header_offset("next_position")
+        places = starts[:, None] + offset + np.arange(_POSITION_SIZE)
+        stated = data[places].view("<u4")[:, 0]
+        positions = self.position + (ends if block.layout.binlog_version > 3 else starts)
+        positions = (positions & 0xFFFFFFFF).astype("<u4")
+        wrong = np.flatnonzero((stated != 0) & (stated != positions))
+        data[places[wrong]] = positions[wrong, None].view(np.uint8)
+        if not block.layout.is_checksummed:
+            return
+        view, behind = memoryview(data), ends[wrong] - CHECKSUM_SIZE
+        pairs = zip(starts[wrong].tolist(), behind.tolist(), strict=True)
+        sums = np.array([[zlib.crc32(view[start:end])] for start, end in pairs], dtype="<u4")
+        if len(wrong):
+            data[behind[:, None] + np.arange(CHECKSUM_SIZE)] = sums.view(np.uint8)
+
+
+@contextmanager
+def writing(target: str, *, overwrite: bool = False) -> Iterator[LogWriter]:
+    """A writer of a new log, which is there under its name only when it is complete.
+
+    Raises
+    ------
+    UsageError
+        The file is there, and is not to be overwritten.
+    SourceError
+        It cannot be written.
+    """
+    if os.path.exists(target) and not overwrite:
+        raise UsageError("is there already; name another file, or say --overwrite", file=target)
+    part = f"{target}.part"
+    try:
+        with open(part, "w+b") as stream:
+            yield LogWriter(stream)
+        os.replace(part, target)
+    except OSError as error:
+        raise SourceError(f"cannot write: {error.strerror or error}", file=target) from error
+    finally:
+        with suppress(OSError):
+            os.unlink(part)

@@ -1,0 +1,139 @@
+"""Repair: the result is a log without damage, of all transactions that the damage did not touch."""
+
+from __future__ import annotations
+
+import random
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.rewrite import Repair, repair
+from binlog_kaitai.rewrite.salvage import read_head
+from binlog_kaitai.sources import MAGIC, Source
+from tests.corpus_files import CORPUS, Case, LogFile, logs, special_cases
+from tests.rewrite.damage import random_damage, transactions_of
+
+#: Logs that are read in no time.
+_SMALL = [log for log in logs() if log.path.stat().st_size < 40_000]
+
+#: What a checksum covers cannot change unseen.
+_CHECKED = [log for log in _SMALL if scan(Source.of_path(str(log.path))).checksums["none"] == 0]
+
+#: Damages to each log.
+_TIMES = 2
+
+
+def _repair(data: bytes, folder: Path, *, keep_partial: bool = False) -> Repair:
+    damaged, target = folder / "damaged", folder / "repaired"
+    damaged.write_bytes(data)
+    return repair(Source.of_path(str(damaged)), str(target), overwrite=True, keep_partial=keep_partial)
+
+
+def _ids(log: LogFile) -> str:
+    return log.id
+
+
+@pytest.mark.parametrize("log", _SMALL, ids=_ids)
+def test_a_log_without_damage_stays_as_it_is(log: LogFile, tmp_path: Path) -> None:
+    good = log.path.read_bytes()
+    done = _repair(good, tmp_path)
+    whole = {one.content for one in transactions_of(log.path)}
+    assert {one.content for one in transactions_of(tmp_path / "repaired")} == whole
+    if log in _CHECKED and not done.dropped:
+        kept = (tmp_path / "repaired").read_bytes()
+        assert [a == b for a, b in zip(kept, good, strict=True)].count(False) <= 1  # the in-use flag
+
+
+@pytest.mark.parametrize("log", [log for log in _CHECKED if transactions_of(log.path)], ids=_ids)
+def test_random_damage(log: LogFile, tmp_path: Path) -> None:
+    good = log.path.read_bytes()
+    chance = random.Random(log.id)
+    with log.path.open("rb") as stream:
+        first = read_head(stream).end
+    # Behind the GTIDs that came before: without them nothing may tell that the log has GTIDs.
+    first = next(event.end_position for event in bk.open(log.path) if event.position >= first)
+    transactions = transactions_of(log.path)
+    for _ in range(_TIMES):
+        damage = random_damage(good, chance, first)
+        _repair(damage.data, tmp_path)
+        kept = {one.content for one in transactions_of(tmp_path / "repaired")}
+        outside = [one for one in transactions if one.end <= damage.start or one.start >= damage.end]
+        assert {one.content for one in outside} <= kept, damage.what
+        if "incident" not in log.id:  # an incident is told behind a transaction that is complete without
+            assert kept <= {one.content for one in transactions}, damage.what
+
+
+@pytest.mark.parametrize("case", special_cases("damaged"), ids=lambda case: case.id)
+def test_damaged_logs_of_the_corpus(case: Case, tmp_path: Path) -> None:
+    path = case.folder / "binlog.000001"
+    target = tmp_path / "repaired"
+    if not _has_head(path):
+        with pytest.raises(BinlogError, match="--format-from"):
+            repair(Source.of_path(str(path)), str(target))
+        assert not list(tmp_path.iterdir())
+        return
+    done = repair(Source.of_path(str(path)), str(target))
+    assert done.result.damage_count == 0
+    assert done.result.end is not None
+    assert done.result.end.kind.value == "clean"
+
+
+def _has_head(path: Path) -> bool:
+    with path.open("rb") as stream:
+        try:
+            return read_head(stream).end > len(MAGIC) or path.stat().st_size == len(MAGIC)
+        except BinlogError:
+            return False
+
+
+def _bad_head(log: Path) -> bytes:
+    good = log.read_bytes()
+    return good[:9] + bytes(20) + good[29:]
+
+
+def test_the_first_event_from_another_log(tmp_path: Path) -> None:
+    first, second = CORPUS / "mysql-9.7/rotate/binlog.000001", CORPUS / "mysql-9.7/rotate/binlog.000002"
+    damaged, target = tmp_path / "damaged", tmp_path / "repaired"
+    damaged.write_bytes(_bad_head(first))
+    with pytest.raises(BinlogError, match="--format-from"):
+        repair(Source.of_path(str(damaged)), str(target))
+    repair(Source.of_path(str(damaged)), str(target), format_from=Source.of_path(str(second)))
+    assert transactions_of(target)[1:] == transactions_of(first)[1:]
+
+
+def test_partial_transactions_on_request(tmp_path: Path) -> None:
+    path = CORPUS / "mysql-9.7/rotate/binlog.000001"
+    middle = next(event for event in bk.open(path) if event.type == "TABLE_MAP_EVENT")
+    good = path.read_bytes()
+    at = middle.position + 25
+    bad = good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :]
+    without = _repair(bad, tmp_path)
+    assert sum(one.events for one in without.dropped) > 0
+    kept = _repair(bad, tmp_path, keep_partial=True)
+    assert not kept.dropped
+    assert kept.result.events == without.result.events + sum(one.events for one in without.dropped)
+
+
+def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
+    path = CORPUS / "mysql-9.7/rotate/binlog.000001"
+    target = tmp_path / "there"
+    target.write_bytes(b"mine")
+    with pytest.raises(UsageError, match="--overwrite"):
+        repair(Source.of_path(str(path)), str(target))
+    assert target.read_bytes() == b"mine"
+
+
+def test_a_stream_cannot_be_repaired(tmp_path: Path) -> None:
+    good = (CORPUS / "mysql-9.7/rotate/binlog.000001").read_bytes()
+    with pytest.raises(UsageError, match="stream"):
+        repair(Source("pipe", lambda: _Pipe(good)), str(tmp_path / "new"))
+    assert not list(tmp_path.iterdir())
+
+
+class _Pipe(BytesIO):
+    def seekable(self) -> bool:
+        return False
