@@ -37,7 +37,9 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
         except BrokenPipeError:
             # Whoever read the output has had enough; without this, Python complains once more on exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -77,7 +79,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     warnings.showwarning = lambda message, *_: click.echo(f"binlog-kaitai: warning: {message}", err=True)
     try:
         app.main(arguments, prog_name="binlog-kaitai", standalone_mode=False)
-        sys.stdout.flush()
         code = 0
     except click.exceptions.Exit as request:
         code = request.exit_code

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.progress import progress_over_all
 
 
 @click.command()
@@ -37,8 +38,9 @@ def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
     write = writer(output, sys.stdout.buffer)
     ends: list[Any] = []
     try:
-        for lines in write_json(sources, Filters.of(**filters), ends=ends):
-            write(lines)
+        with progress_over_all(beside_output=True) as progress:
+            for lines in write_json(sources, Filters.of(**filters), ends=ends, progress=progress):
+                write(lines)
     finally:
         sys.stdout.buffer.flush()
     options.say_ends(ends)

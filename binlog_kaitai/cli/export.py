@@ -71,10 +71,13 @@ def command(
     text = None if ddl is None else ddl.read().decode("utf-8", "surrogateescape")
     target.mkdir(parents=True, exist_ok=True)
     if "events" in wanted:
-        rows = write_view(read_events(sources, **filters), target / "events")
+        with progress_over_all("events") as progress:
+            rows = write_view(read_events(sources, progress=progress, **filters), target / "events")
         _say("events", rows)
     if "transactions" in wanted:
-        rows = write_view(read_transactions(sources, **filters), target / "transactions")
+        with progress_over_all("transactions") as progress:
+            reader = read_transactions(sources, progress=progress, **filters)
+            rows = write_view(reader, target / "transactions")
         _say("transactions", rows)
     if "changes" in wanted:
         with progress_over_all("changes") as progress:

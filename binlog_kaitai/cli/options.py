@@ -11,13 +11,22 @@ from binlog_kaitai.reader import End, EndKind
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-sources = click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+# A path, so that shells complete it; whether it is there is for the reader to say.
+sources = click.argument(
+    "sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path(allow_dash=True)
+)
 
 
 def formats(*names: str) -> Callable[[_Command], _Command]:
     """Add `--format`, whose default is the first of the names; the command gets it as `output`."""
     choice = click.Choice(names)
     return click.option("--format", "output", type=choice, default=names[0], show_default=True)
+
+
+def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:
+    from binlog_kaitai.event_types import TYPE_NAMES
+
+    return [name for name in TYPE_NAMES if name.startswith(beginning.upper())]
 
 
 def filters(command: _Command) -> _Command:
@@ -36,7 +45,13 @@ _FILTERS: list[Callable[[Any], Any]] = [
     click.option("--exclude-gtids", metavar="SET", help="Not these transactions."),
     click.option("--database", "-d", metavar="NAME", multiple=True, help="Only events of this schema. *"),
     click.option("--table", "-t", metavar="SCHEMA.TABLE", multiple=True, help="Only events of this table. *"),
-    click.option("--event-type", metavar="TYPE", multiple=True, help="Only this type: QUERY_EVENT, query. *"),
+    click.option(
+        "--event-type",
+        metavar="TYPE",
+        multiple=True,
+        shell_complete=_complete_type,
+        help="Only this type: QUERY_EVENT, query. *",
+    ),
     click.option("--server-id", type=int, metavar="N", multiple=True, help="Only from this server. *"),
 ]
 

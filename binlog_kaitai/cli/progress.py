@@ -1,4 +1,7 @@
-"""A progress bar on stderr for long work, where stderr is a terminal."""
+"""A progress bar on stderr for long work, where stderr is a terminal.
+
+The bar comes when a log turns out to be long, not before; and not over lines that go to the same terminal.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +9,82 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from binlog_kaitai.sources import Source
 
-#: Smaller files are done before a bar would be seen, in bytes.
+#: Shorter logs are done before a bar would be seen, in bytes.
 _WORTHWHILE = 64 << 20
+
+Advance = Callable[[Source, int], object]
 
 
 @contextmanager
 def progress_over(source: Source) -> Iterator[Callable[[int], object]]:
     """A bar for reading one log; gives a function that takes the offset that has been reached."""
-    size = os.path.getsize(source.path) if source.path and os.path.isfile(source.path) else 0
-    if size < _WORTHWHILE or not sys.stderr.isatty():
-        yield lambda position: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(os.path.basename(source.name), total=size)
-        yield lambda position: bar.update(task, completed=position)
+    with progress_over_all() as advance:
+        yield lambda position: advance(source, position)
 
 
 @contextmanager
-def progress_over_all(task: str) -> Iterator[Callable[[Source, int], object]]:
-    """A bar for reading several logs, each from its start; gives a function that takes log and offset."""
-    if not sys.stderr.isatty():
+def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterator[Advance]:
+    """A bar for reading several logs, each from its start; gives a function that takes log and offset.
+
+    Parameters
+    ----------
+    task
+        What is being done, if there is more than one thing to do.
+    beside_output
+        Lines go to stdout meanwhile: no bar where that is a terminal, too.
+    """
+    if not sys.stderr.isatty() or (beside_output and sys.stdout.isatty()):
         yield lambda source, position: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+    bar = _Bar(task)
+    try:
+        yield bar.advance
+    finally:
+        bar.close()
 
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        shown = bar.add_task(task, total=None)
-        names: list[str] = []
 
-        def advance(source: Source, position: int) -> None:
-            if names[-1:] != [source.name]:
-                names.append(source.name)
-                size = os.path.getsize(source.path) if source.path and os.path.isfile(source.path) else None
-                bar.reset(shown, total=size, description=f"{task} {os.path.basename(source.name)}")
-            bar.update(shown, completed=position)
+class _Bar:
+    """The bar, which begins to show when there is reason to."""
 
-        yield advance
+    def __init__(self, task: str) -> None:
+        self._task = task
+        self._name: str | None = None
+        self._size: int | None = None
+        self._bar: Any = None
+        self._shown: Any = None
+
+    def advance(self, source: Source, position: int) -> None:
+        """So much of a log has been read."""
+        if source.name != self._name:
+            self._name = source.name
+            is_file = source.path is not None and os.path.isfile(source.path)
+            self._size = os.path.getsize(str(source.path)) if is_file else None
+            if self._bar is not None:
+                self._bar.reset(self._shown, total=self._size, description=self._title())
+        if self._bar is None and (self._size or position) >= _WORTHWHILE:
+            self._begin()
+        if self._bar is not None:
+            self._bar.update(self._shown, completed=position)
+
+    def close(self) -> None:
+        """Take it away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _title(self) -> str:
+        # What is in brackets would be markup.
+        name = os.path.basename(self._name or "").replace("[", r"\[")
+        return f"{self._task} {name}".strip()
+
+    def _begin(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._shown = self._bar.add_task(self._title(), total=self._size)

@@ -103,11 +103,15 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
     else:
         from rich.console import Console
 
+        class _Console(Console):
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError  # which is no damage of the log, as rich's exit code would say
+
         from binlog_kaitai.render.stats_text import DEFAULT_PARTS, print_stats
 
         # What is not a terminal has no width that lines could be fitted to.
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-        console = Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+        console = _Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
         print_stats(stats, parts or DEFAULT_PARTS, timeline, console)
 
 

@@ -15,7 +15,7 @@ from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import Column, Pool, Program, write_lines
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
-from binlog_kaitai.sources import SourceLike
+from binlog_kaitai.sources import Source, SourceLike
 
 #: The columns of the view. `info` is JSON; `timestamp` is when the statement began.
 EVENTS_SCHEMA = pa.schema(
@@ -42,7 +42,11 @@ _SECOND = 1_000_000
 
 
 def read_events(
-    source: SourceLike | Iterable[SourceLike], *, verify_checksums: bool = True, **filters: Any
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    verify_checksums: bool = True,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+    **filters: Any,
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches, one row for each event; see :data:`EVENTS_SCHEMA`.
 
@@ -52,6 +56,8 @@ def read_events(
         What :func:`binlog_kaitai.open` takes.
     verify_checksums
         Raise on an event whose CRC32 does not fit; otherwise it is only marked.
+    progress
+        Gets the source, and the offset in it that has been reached, now and then.
     filters
         As :meth:`Filters.of` takes them: ``start_position``, ``event_type`` and so on.
 
@@ -63,6 +69,7 @@ def read_events(
         While reading, after the batches of all events before the damage.
     """
     pages = EventPages(source, Filters.of(**filters), verify_checksums=verify_checksums, prologue=_info_alone)
+    pages.progress = progress
     return pa.RecordBatchReader.from_batches(EVENTS_SCHEMA, _batches(pages))
 
 

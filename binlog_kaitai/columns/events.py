@@ -57,6 +57,8 @@ class EventPages:
     ----------
     ends : list of End
         How each file that has been read ended.
+    progress : callable
+        Gets the source, and the offset in it that has been reached, now and then.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class EventPages:
     ) -> None:
         self.sources = resolve(source)
         self.ends: list[End] = []
+        self.progress: Callable[[Source, int], object] = lambda source, position: None
         self._filters = filters
         self._verify_checksums = verify_checksums
         self._block_size = block_size
@@ -97,6 +100,7 @@ class EventPages:
                     yield from self._page(part, gtids, tables, selection, judge)
                     if selection.is_over:
                         return
+                self.progress(source, reader.position)
         except BinlogError as error:
             raise error.at(file=source.name, position=reader.position) from error.__cause__
         if (end := reader.end()) is not None:
@@ -135,6 +139,7 @@ def write_json(
     verify_checksums: bool = True,
     block_size: int = BLOCK_SIZE,
     ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] | None = None,
 ) -> Iterator[Any]:
     """The lines of ``events --format json``, many at a time, as uint8 arrays (they can be written as bytes).
 
@@ -152,6 +157,8 @@ def write_json(
     )
     if ends is not None:
         pages.ends = ends
+    if progress is not None:
+        pages.progress = progress
     for page in pages:
         for program in page.infos.programs:
             program.text("}\n")

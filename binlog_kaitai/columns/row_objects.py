@@ -22,7 +22,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
 from binlog_kaitai.rows import row_objects, to_json
-from binlog_kaitai.sources import SourceLike
+from binlog_kaitai.sources import Source, SourceLike
 
 _Made = TypeVar("_Made")
 
@@ -210,6 +210,7 @@ def write_rows(
     ddl: str | None = None,
     verify_checksums: bool = True,
     ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[Any]:
     """The lines of ``rows --format json``, many at a time, as buffers of bytes.
 
@@ -218,7 +219,9 @@ def write_rows(
     BinlogError
         As the reader does, after the lines of all events before.
     """
-    pages = RowsPages(source, filters or Filters(), ddl=ddl, verify_checksums=verify_checksums)
+    pages = RowsPages(
+        source, filters or Filters(), ddl=ddl, verify_checksums=verify_checksums, progress=progress
+    )
     if ends is not None:
         pages.ends = ends
     for page in pages:

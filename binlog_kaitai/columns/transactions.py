@@ -6,7 +6,7 @@ of each. A transaction that goes on in the next block is kept as one part, howev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +90,7 @@ def read_transactions(
     *,
     verify_checksums: bool = True,
     block_size: int = BLOCK_SIZE,
+    progress: Callable[[Source, int], object] | None = None,
     **filters: Any,
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches, one row for each transaction; see :data:`TRANSACTIONS_SCHEMA`.
@@ -100,6 +101,8 @@ def read_transactions(
         What :func:`binlog_kaitai.open` takes.
     verify_checksums
         Raise on an event whose CRC32 does not fit.
+    progress
+        Gets the source, and the offset in it that has been reached, now and then.
     filters
         As :meth:`Filters.of` takes them, for whole transactions: positions and times are those of the
         beginning; one of the tables, or the default database of a statement, must fit; one of the events
@@ -113,7 +116,10 @@ def read_transactions(
         While reading, after all transactions before the damage; the one that it is in comes as open.
     """
     chosen, sources = Filters.of(**filters), resolve(source)
-    batches = transaction_batches(sources, chosen, verify_checksums=verify_checksums, block_size=block_size)
+    watcher = None if progress is None else _Progress(progress)
+    batches = transaction_batches(
+        sources, chosen, verify_checksums=verify_checksums, block_size=block_size, watcher=watcher
+    )
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 
 
@@ -140,6 +146,17 @@ class Watcher:
 
     def end(self, end: End) -> None:
         """The log has been read to its end."""
+
+
+class _Progress(Watcher):
+    def __init__(self, progress: Callable[[Source, int], object]) -> None:
+        self._progress = progress
+
+    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
+        self._source = source
+
+    def see(self, page: Page) -> None:
+        self._progress(self._source, int(page.block.end_positions[-1]))
 
 
 def transaction_batches(

@@ -1,0 +1,126 @@
+"""What is the same for all commands: colours, broken pipes, progress, completion by the shell."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.corpus_files import case
+
+MIXED = case("mysql-9.7", "mixed").logs[0]
+TOOL = [sys.executable, "-m", "binlog_kaitai"]
+READING = ["events", "explain", "rows", "stats", "verify"]
+
+#: Switches a colour of the text or behind it on.
+COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7])[0-9;]*m")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    return {**kept, "TERM": "xterm-256color", "COLUMNS": "120", **changes}
+
+
+def on_terminal(*arguments: object, **changes: str) -> bytes:
+    """What a command writes to a terminal, which stdout and stderr are."""
+    mother, child = pty.openpty()
+    process = subprocess.Popen(
+        [*TOOL, *map(str, arguments)], stdin=child, stdout=child, stderr=child, env=environment(**changes)
+    )
+    os.close(child)
+    written = b""
+    while True:
+        try:
+            part = os.read(mother, 1 << 16)
+        except OSError:  # how Linux tells that nobody has the other side open
+            break
+        if not part:
+            break
+        written += part
+    os.close(mother)
+    assert process.wait(60) == 0, written
+    return written
+
+
+@pytest.mark.parametrize("command", READING)
+def test_no_colours_where_output_is_no_terminal(command: str) -> None:
+    done = subprocess.run([*TOOL, command, str(MIXED)], capture_output=True, env=environment(), timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+def test_colours_on_a_terminal_unless_no_color_is_set() -> None:
+    assert COLOUR.search(on_terminal("stats", MIXED))
+    assert not COLOUR.search(on_terminal("stats", MIXED, NO_COLOR="1"))
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_reader_that_went_away_is_no_error(command: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        done = subprocess.run([*TOOL, command, str(MIXED)], stdout=closed, stderr=subprocess.PIPE, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", ["events", "rows", "stats", "verify", "export"])
+def test_long_work_shows_how_far_it_is(command: str, tmp_path: Path) -> None:
+    target = ["--to", str(tmp_path / "lake")] if command == "export" else []
+    code = (
+        "import os, sys; sys.stdout = open(os.devnull, 'w'); "
+        "from binlog_kaitai.cli import progress; progress._WORTHWHILE = 1; "
+        f"from binlog_kaitai.cli import main; main({[command, *target, str(MIXED)]!r})"
+    )
+    mother, child = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=child, env=environment())
+    os.close(child)
+    written = b""
+    while True:
+        try:
+            written += os.read(mother, 1 << 16)
+        except OSError:
+            break
+    os.close(mother)
+    assert process.wait(60) == 0
+    assert MIXED.name.encode() in written
+
+
+def completed(*words: str) -> list[str]:
+    """What bash is told could stand in place of the last word."""
+    variables = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    done = subprocess.run(
+        TOOL,
+        env=environment(_BINLOG_KAITAI_COMPLETE="bash_complete", **variables),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return [line.partition(",")[2] or line for line in done.stdout.splitlines()]
+
+
+def test_the_shell_completes_commands_options_and_values() -> None:
+    assert completed("binlog-kaitai", "ver") == ["verify"]
+    assert completed("binlog-kaitai", "stats", "--form") == ["--format"]
+    assert completed("binlog-kaitai", "stats", "--format", "c") == ["csv"]
+    assert completed("binlog-kaitai", "events", "--event-type", "xid") == ["XID_EVENT"]
+
+
+def test_the_shell_completes_files_by_itself() -> None:
+    variables = {"COMP_WORDS": "binlog-kaitai events my", "COMP_CWORD": "2"}
+    done = subprocess.run(
+        TOOL, env=environment(_BINLOG_KAITAI_COMPLETE="bash_complete", **variables), capture_output=True
+    )
+    assert done.stdout.startswith(b"file,")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script(shell: str) -> None:
+    done = subprocess.run(
+        TOOL, env=environment(_BINLOG_KAITAI_COMPLETE=f"{shell}_source"), capture_output=True, text=True
+    )
+    assert "binlog-kaitai" in done.stdout
