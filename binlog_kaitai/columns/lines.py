@@ -16,7 +16,7 @@ import numpy as np
 from binlog_kaitai.columns.text_kernels import CONSTANT, NUMBER, TEXT, assemble, find_clean
 
 #: Bytes that JSON text holds as they are.
-CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)
+_CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)
 
 _MAX_DIGITS = 20
 
@@ -116,7 +116,7 @@ class Pool:
         """A column of strings in the block; what is not plain ASCII goes through `convert`."""
         first, second = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
         clean = np.empty(len(first), dtype=np.bool_)
-        find_clean.for_work(int(second.sum()))(data, first, second, CLEAN, clean)
+        find_clean.for_work(int(second.sum()))(data, first, second, _CLEAN, clean)
         if mask is not None:
             clean |= ~mask
         view = memoryview(data)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.gather import take_ranges
-from binlog_kaitai.columns.lines import CLEAN, Column, Pool, Program, json_text, write_lines
+from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
@@ -161,7 +161,7 @@ def _strings(cells: Cells, pool: Pool) -> Column:
     """Strings, those that are plain ASCII right from the log."""
     first, second = np.empty(len(cells), dtype=np.int64), np.empty(len(cells), dtype=np.int64)
     null = (-pool.null[0] - 1, pool.null[1])
-    left = cells.run(find_text, cells.width.prefix, CLEAN, *null, first, second)
+    left = cells.run(find_text, cells.width.prefix, *null, first, second)
     if left:
         rows = np.flatnonzero(second < 0)
         made = _texts(json_values(cells.part(rows)), pool)

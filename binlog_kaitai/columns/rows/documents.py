@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_documents
 from binlog_kaitai.columns.rows.string_kernels import measure
+from binlog_kaitai.columns.rows.strings import is_text
 
 #: Room for text, for each byte of documents and at least.
 _RATIO, _LEAST = 2, 1 << 12
@@ -47,8 +48,6 @@ def documents_and_rest(cells: Cells, kind: Any) -> tuple[Any, Any]:
     bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
     buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:at])]
     found = pa.Array.from_buffers(kind, count, buffers)
-    try:
-        found.validate(full=True)
-    except pa.ArrowInvalid:
+    if not is_text(found):
         is_left = valid  # bytes that are no UTF-8
     return found, is_left

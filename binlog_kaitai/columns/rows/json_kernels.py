@@ -19,7 +19,8 @@ NO_ROOM, LEFT = -1, -2
 #: JSON_DOCUMENT_MAX_DEPTH, and numbers that are kept of an open container.
 MAX_DEPTH, LEVEL = 100, 5
 
-_MAX_NUMBER = 40
+#: No number takes more bytes.
+NUMBER_ROOM = 40
 
 
 @kernel
@@ -47,6 +48,17 @@ def put_digits(value: Any, least: int, out: Any, at: int) -> Any:
 
 
 @kernel
+def is_clean(data: Any, start: int, length: int) -> Any:
+    """Whether a string, which must be inside, has no byte that JSON escapes."""
+    special = np.uint8(0)
+    source = data[start : start + length]
+    for index in range(source.shape[0]):
+        byte = source[index]
+        special |= np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92)
+    return special == 0
+
+
+@kernel
 def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
     """A string with quotes, escaped; its bytes must be inside `data`."""
     if at + 6 * length + 2 > out.shape[0]:
@@ -58,24 +70,15 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
             return NO_ROOM
     out[at] = 34
     at += 1
-    step = -1
-    while step + 1 < length:
-        step += 1
-        # Sixteen at once, as long as none of them is special.
-        while step + 16 <= length:
-            a = data[start + step : start + step + 16]
-            b = out[at : at + 16]
-            special = False
-            for index in range(16):
-                special |= (a[index] < 32) | (a[index] == 34) | (a[index] == 92)
-            if special:
-                break
-            for index in range(16):
-                b[index] = a[index]
-            at += 16
-            step += 16
-        if step == length:
-            break
+    if is_clean(data, start, length):
+        # Slices: of them Numba knows that no index counts from the end, and makes vector instructions.
+        source = data[start : start + length]
+        target = out[at : at + length]
+        for index in range(source.shape[0]):
+            target[index] = source[index]
+        out[at + length] = 34
+        return at + length + 1
+    for step in range(length):
         byte = data[start + step]
         if byte >= 32 and byte != 34 and byte != 92:
             out[at] = byte
@@ -111,23 +114,25 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_double(data: Any, start: int, out: Any, at: int) -> Any:
-    """A double of at most 15 digits and a moderate size; others are left to the reader."""
-    value = data[start : start + 8].copy().view(np.float64)[0]
+def put_decimal(value: Any, least: Any, most: Any, is_single: bool, out: Any, at: int) -> Any:
+    """A number in decimal, if all its digits make less than `most` and it is not below `least`; else LEFT.
+
+    With `is_single` the digits must name it among those of four bytes only; there must be room.
+    """
     size = abs(value)
     if size == 0.0:
-        if data[start + 7] != 0:
+        if np.copysign(1.0, value) < 0.0:
             return LEFT
-        size = 0.0
-    elif not 1e-5 < size < 1e15:
+    elif not least <= size < most:
         return LEFT
     scale = 1.0
     for digits in range(16):
         scaled = np.rint(size * scale)
-        if scaled >= 1e15:
+        if scaled >= most:
             return LEFT
         # Both are whole numbers that a double holds, so the division gives the double nearest to the text.
-        if scaled / scale == size:
+        near = scaled / scale
+        if near == size or (is_single and np.float32(near) == np.float32(size)):
             if value < 0:
                 out[at] = 45
                 at += 1
@@ -141,9 +146,35 @@ def put_double(data: Any, start: int, out: Any, at: int) -> Any:
 
 
 @kernel
+def put_floats(
+    values: Any, valid: Any, least: Any, most: Any, is_single: bool, out: Any, offsets: Any, is_left: Any
+) -> None:
+    """Numbers in decimal, see `put_decimal`; `out` has room for 40 bytes for each.
+
+    `offsets` has one more than `values`. Numbers that are left are marked and have no text.
+    """
+    at = np.int64(0)
+    offsets[0] = 0
+    for index in range(values.shape[0]):
+        is_left[index] = False
+        if valid[index] and at + NUMBER_ROOM <= out.shape[0]:
+            end = put_decimal(values[index], least, most, is_single, out, at)
+            is_left[index] = end < 0
+            at = end if end >= 0 else at
+        offsets[index + 1] = at
+
+
+@kernel
+def put_double(data: Any, start: int, out: Any, at: int) -> Any:
+    """A double of at most 15 digits and a moderate size; others are left to the reader."""
+    value = data[start : start + 8].copy().view(np.float64)[0]
+    return put_decimal(value, 1e-5, 1e15, False, out, at)
+
+
+@kernel
 def put_scalar(data: Any, kind: int, start: int, end: int, out: Any, at: int) -> Any:
     """A value that is no container."""
-    if at + _MAX_NUMBER > out.shape[0]:
+    if at + NUMBER_ROOM > out.shape[0]:
         return NO_ROOM
     if kind == 4:
         if start + 1 > end or data[start] > 2:
@@ -297,7 +328,20 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
             if left < 0:
                 return LEFT
             kind = np.int64(data[entry])
-            if 4 <= kind <= 6 or (width == 4 and 7 <= kind <= 8):
+            if 5 <= kind <= 6 and at + NUMBER_ROOM <= out.shape[0]:
+                # Short integers, of which arrays are full, without the cost of a call.
+                number = np.int64(data[entry + 1]) | np.int64(data[entry + 2]) << 8
+                if kind == 5 and number >= 0x8000:
+                    out[at] = 45
+                    at += 1
+                    number = 0x10000 - number
+                for bound in (10_000, 1000, 100, 10):
+                    if number >= bound:
+                        out[at] = 48 + number // bound % 10
+                        at += 1
+                out[at] = 48 + number % 10
+                at += 1
+            elif 4 <= kind <= 6 or (width == 4 and 7 <= kind <= 8):
                 at = put_scalar(data, kind, entry + 1, end, out, at)
                 if at < 0:
                     return at

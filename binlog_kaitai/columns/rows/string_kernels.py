@@ -41,28 +41,29 @@ def measure(data: Any, starts: Any, prefix: int, least: int, offsets: Any) -> No
 
 
 @kernel
-def find_text(
-    data: Any, starts: Any, prefix: int, is_clean: Any, null: int, null_length: int, places: Any, lengths: Any
-) -> int:
-    """Place and length of each value that has clean bytes only, by 256 truth values.
+def find_text(data: Any, starts: Any, prefix: int, null: int, null_size: int, places: Any, sizes: Any) -> int:
+    """Place and length of each value that has only bytes of ASCII that JSON text holds as they are.
 
-    Others have the length -1, and values that are not there the place and length of null. Gives how many are
-    not clean.
+    Others have the length -1, and values that are not there the place and length of null. Gives how many
+    have others.
     """
     count = 0
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
         if length < 0:
             places[index] = null
-            lengths[index] = null_length
+            sizes[index] = null_size
             continue
         start = starts[index] + prefix
-        clean = True
-        for at in range(start, start + length):
-            clean &= is_clean[data[np.uint64(at)]]
+        special = np.uint8(0)
+        source = data[start : start + length]
+        for at in range(source.shape[0]):
+            byte = source[at]
+            special |= np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92)
+            special |= np.uint8(byte > 127)
         places[index] = start
-        lengths[index] = length if clean else -1
-        count += 0 if clean else 1
+        sizes[index] = -1 if special else length
+        count += 1 if special else 0
     return count
 
 

@@ -48,8 +48,7 @@ def texts(cells: Cells, kind: Any) -> Any:
         return found if is_text(found) else _mended(cells, kind, data, offsets)
     if column.charset == BINARY:
         return _mended(cells, kind, data, offsets)
-    is_ascii = not len(data) or int(data.max()) < 0x80
-    if is_ascii and extends_ascii(column.charset):
+    if extends_ascii(column.charset) and is_ascii(data):
         return of_bytes(cells, kind, data, offsets)
     if (table := single_bytes(column.charset)) is not None:
         sizes, characters = table
@@ -58,8 +57,16 @@ def texts(cells: Cells, kind: Any) -> Any:
     return _mended(cells, kind, data, offsets)
 
 
+def is_ascii(data: Any) -> bool:
+    """Whether all bytes are below 128; that takes a fraction of the time of a look at their UTF-8."""
+    return not len(data) or int(data.view(np.int8).min()) >= 0
+
+
 def is_text(found: Any) -> bool:
     """Whether all values of an array of strings are UTF-8."""
+    data = found.buffers()[2]
+    if data is None or is_ascii(np.frombuffer(data, dtype=np.uint8)):
+        return True
     try:
         found.validate(full=True)
     except pa.ArrowInvalid:
