@@ -14,7 +14,7 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader
-from binlog_kaitai.columns.boundaries import Boundaries, Roles, Segments, roles_of
+from binlog_kaitai.columns.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.columns.report import Lost, Report
 from binlog_kaitai.columns.verify import scan
 from binlog_kaitai.context import Context
@@ -156,6 +156,8 @@ class _Rebuild:
         self._context = context
         self._keep_partial = keep_partial
         self._has_gtids = False
+        # A relay log has the format of its events' server behind its own; nothing reads them without that.
+        self._lacks_format = context.is_relay_log and bool(done.lost)
         self._is_adrift = False  # behind a gap, and no sure beginning yet
         self._boundaries = Boundaries()
         self._open: Open | None = None
@@ -180,6 +182,10 @@ class _Rebuild:
 
     def _take(self, block: Block) -> None:
         found, first = roles_of(block), 0
+        self._lacks_format &= not (block.is_special and int(block.positions[0]) > len(MAGIC))
+        if self._lacks_format and not self._keep_partial:
+            self._take_outside(block, found)
+            return
         self._has_gtids |= not _TELL_GTIDS.isdisjoint(block.kinds)
         if self._is_adrift and not self._keep_partial:
             first = sure_beginning(found, has_gtids=self._has_gtids)
@@ -191,6 +197,13 @@ class _Rebuild:
             segments = self._boundaries.divide(Roles(found.roles[first:], found.outcomes[first:]))
             self._note_open(block, segments, found.roles, first)
             self._writer.write(block, np.arange(first, len(block)))
+
+    def _take_outside(self, block: Block, found: Roles) -> None:
+        is_outside = found.roles == Role.OUTSIDE
+        self._writer.write(block, np.flatnonzero(is_outside))
+        for row in np.flatnonzero(~is_outside).tolist():
+            reason = "the format description of their server is lost"
+            self._drop(int(block.positions[row]), int(block.sizes[row]), 1, None, reason)
 
     def _note_open(self, block: Block, segments: Segments, roles: Any, first: int) -> None:
         if not segments.is_open:
