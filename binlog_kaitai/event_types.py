@@ -115,7 +115,8 @@ TYPE_NAMES = tuple(kind.name.upper() for kind in EventType)
 
 def type_name(code: int) -> str:
     """The server's name of an event type; ``"UNKNOWN_EVENT"`` for a number that the grammar does not know."""
-    try:
-        return EventType(code).name.upper()
-    except ValueError:
-        return EventType.unknown_event.name.upper()
+    return _NAMES.get(code, _UNKNOWN)
+
+
+_NAMES = {kind.value: kind.name.upper() for kind in EventType}
+_UNKNOWN = EventType.unknown_event.name.upper()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.events import EventPages, Page
 from binlog_kaitai.columns.gather import take_ranges
-from binlog_kaitai.columns.lines import Column, Pool, Program, write_lines
+from binlog_kaitai.columns.lines import Column, Pool, Program
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
 from binlog_kaitai.sources import Source, SourceLike
@@ -40,10 +41,17 @@ _MAX_TEXT = 1 << 30
 
 _SECOND = 1_000_000
 
+_TYPE_NAMES = pa.array([type_name(kind) for kind in range(256)])
+_STATUSES = pa.array(checksums.STATUSES)
+
+#: Makes a column of a page: of the events chosen, and so many of them.
+_MakeColumn = Callable[[Page, Any, int], pa.Array]
+
 
 def read_events(
     source: SourceLike | Iterable[SourceLike],
     *,
+    columns: Sequence[str] | None = None,
     verify_checksums: bool = True,
     progress: Callable[[Source, int], object] = lambda source, position: None,
     **filters: Any,
@@ -54,6 +62,9 @@ def read_events(
     ----------
     source
         What :func:`binlog_kaitai.open` takes.
+    columns
+        Names of the columns to read, in the order wanted; all by default. Without `info` and filters by
+        schema or table bodies are not read, so that damage in them is not found either.
     verify_checksums
         Raise on an event whose CRC32 does not fit; otherwise it is only marked.
     progress
@@ -64,58 +75,94 @@ def read_events(
     Raises
     ------
     SourceError, UsageError
-        At once: nothing is there to read, or a filter makes no sense.
+        At once: nothing is there to read, there is no such column, or a filter makes no sense.
     BinlogError
         While reading, after the batches of all events before the damage.
     """
-    pages = EventPages(source, Filters.of(**filters), verify_checksums=verify_checksums, prologue=_info_alone)
-    pages.progress = progress
-    return pa.RecordBatchReader.from_batches(EVENTS_SCHEMA, _batches(pages))
-
-
-def _batches(pages: EventPages) -> Iterator[pa.RecordBatch]:
-    for page in pages:
-        yield from _batches_of(page, page.rows)
-
-
-def _batches_of(page: Page, rows: Any) -> Iterator[pa.RecordBatch]:
-    infos, block = page.infos, page.block
-    lines, ends = write_lines(
-        block.data, page.pool, infos.programs, rows, infos.program_of[rows], infos.row_of[rows]
+    names = EVENTS_SCHEMA.names if columns is None else list(columns)
+    for name in names:
+        if name not in EVENTS_SCHEMA.names:
+            raise UsageError(f"no column {name!r}; there are {', '.join(EVENTS_SCHEMA.names)}")
+    pages = EventPages(
+        source,
+        Filters.of(**filters),
+        verify_checksums=verify_checksums,
+        prologue=_info_alone,
+        needs_info="info" in names,
+        needs_gtid="gtid" in names,
     )
-    if len(lines) > _MAX_TEXT and len(rows) > 1:
-        yield from _batches_of(page, rows[: len(rows) // 2])
-        yield from _batches_of(page, rows[len(rows) // 2 :])
-        return
-    header = block.header
-    columns = [
-        pa.repeat(pa.scalar(block.file.encode("utf-8", "backslashreplace").decode(), pa.string()), len(rows)),
-        pa.array(block.positions[rows]),
-        pa.array(block.end_positions[rows]),
-        pa.array(header["timestamp"][rows] * _SECOND).cast(EVENTS_SCHEMA.field("timestamp").type),
-        _texts(block.types[rows], [type_name(kind) for kind in range(256)]),
-        pa.array(block.codes[rows].astype(np.int32)),
-        pa.array(header.numbers("server_id")[rows]),
-        pa.array(block.sizes[rows]),
-        pa.array(header.numbers("flags")[rows].astype(np.int32)),
-        _texts(page.statuses[rows], list(checksums.STATUSES)),
-        gtid_texts(page.gtids, page.pool, rows),
-        _strings(lines, np.concatenate(([0], ends))),
-    ]
-    yield pa.RecordBatch.from_arrays(columns, schema=EVENTS_SCHEMA)
+    pages.progress = progress
+    schema = pa.schema([EVENTS_SCHEMA.field(name) for name in names])
+    return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema))
 
 
-def _info_alone(block: Block, pool: Pool, statuses: Any, gtids: Column) -> Callable[[], Program]:
+def _batches(pages: EventPages, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for page in pages:
+        yield from _batches_of(page, page.rows, schema)
+
+
+def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    infos, count = None, len(rows)
+    if "info" in schema.names:
+        lines, ends = page.lines(rows)
+        if len(lines) > _MAX_TEXT and count > 1:
+            yield from _batches_of(page, rows[: count // 2], schema)
+            yield from _batches_of(page, rows[count // 2 :], schema)
+            return
+        infos = _strings(lines, np.concatenate(([0], ends)))
+    # All events of a block are taken as they are, without copies.
+    chosen = slice(None) if count == len(page.block) else rows
+    arrays = [infos if name == "info" else _COLUMNS[name](page, chosen, count) for name in schema.names]
+    if arrays:
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+    else:
+        yield pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
+
+
+def _file(page: Page, rows: Any, count: int) -> pa.Array:
+    name = page.block.file.encode("utf-8", "backslashreplace").decode()
+    return pa.repeat(pa.scalar(name, pa.string()), count)
+
+
+def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:
+    moments = page.block.header.numbers("timestamp")[rows] * _SECOND
+    return pa.array(moments).view(EVENTS_SCHEMA.field("timestamp").type)
+
+
+def _header_number(name: str, kind: Any) -> _MakeColumn:
+    return lambda page, rows, count: pa.array(page.block.header.numbers(name)[rows].astype(kind))
+
+
+def _gtid(page: Page, rows: Any, count: int) -> pa.Array:
+    assert page.gtids is not None
+    return gtid_texts(page.gtids, page.pool, rows)
+
+
+_COLUMNS: dict[str, _MakeColumn] = {
+    "file": _file,
+    "position": lambda page, rows, count: pa.array(page.block.positions[rows]),
+    "end_position": lambda page, rows, count: pa.array(page.block.end_positions[rows]),
+    "timestamp": _timestamp,
+    "type": lambda page, rows, count: _texts(page.block.types[rows], _TYPE_NAMES),
+    "type_code": lambda page, rows, count: pa.array(page.block.codes[rows].astype(np.int32)),
+    "server_id": _header_number("server_id", np.int64),
+    "size": lambda page, rows, count: pa.array(page.block.sizes[rows]),
+    "flags": _header_number("flags", np.int32),
+    "checksum": lambda page, rows, count: _texts(page.statuses[rows], _STATUSES),
+    "gtid": _gtid,
+}
+
+
+def _info_alone(block: Block, pool: Pool, statuses: Any, gtids: Column | None) -> Callable[[], Program]:
     return lambda: Program(pool)
 
 
-def _texts(codes: Any, texts: list[str]) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int16)), pa.array(texts)).cast(pa.string())
+def _texts(codes: Any, texts: pa.Array) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int16)), texts).cast(pa.string())
 
 
 def gtid_texts(gtids: Column, pool: Pool, rows: Any) -> pa.Array:
-    """The GTIDs of some events without the quotes of their JSON text; null for none."""
-    """The GTIDs without the quotes of their JSON text; all lie in the pool."""
+    """The GTIDs of some events, whose JSON text lies in the pool, without its quotes; null for none."""
     starts, lengths = -gtids.first[rows] - 1, gtids.second[rows]
     valid = (starts != pool.null[0]) | (lengths != pool.null[1])
     data, offsets = take_ranges(pool.array(), starts + 1, np.where(valid, lengths - 2, 0))

@@ -36,9 +36,20 @@ class Page(NamedTuple):
     block: Block
     pool: Pool
     statuses: Any  # of the checksums, see `checksums.STATUSES`
-    gtids: Column
-    infos: Infos
+    gtids: Column | None
+    infos: Infos | None
     rows: Any  # which events to write, int64
+
+    def lines(self, rows: Any) -> tuple[Any, Any]:
+        """What the programs write for some events (uint8), and where each of them ends (int64)."""
+        infos = self.infos
+        assert infos is not None
+        programs, program_of, row_of = infos.programs, infos.program_of[rows], infos.row_of[rows]
+        return write_lines(self.block.data, self.pool, programs, rows, program_of, row_of)
+
+
+#: Begins the program of a page's lines.
+Prologue = Callable[[Block, Pool, Any, Column | None], Callable[[], Program]]
 
 
 class EventPages:
@@ -50,8 +61,10 @@ class EventPages:
         What `binlog_kaitai.open` takes.
     verify_checksums
         Raise on an event whose CRC32 does not fit, after everything before it.
-    new_program
+    prologue
         Begins the program of a page's lines: it gets the block, pool, statuses and GTIDs.
+    needs_gtid, needs_info
+        Without, pages may lack the GTIDs, and the programs of the lines; bodies are not read for them.
 
     Attributes
     ----------
@@ -68,7 +81,9 @@ class EventPages:
         *,
         verify_checksums: bool = True,
         block_size: int = BLOCK_SIZE,
-        prologue: Callable[[Block, Pool, Any, Column], Callable[[], Program]],
+        prologue: Prologue,
+        needs_gtid: bool = True,
+        needs_info: bool = True,
     ) -> None:
         self.sources = resolve(source)
         self.ends: list[End] = []
@@ -77,6 +92,9 @@ class EventPages:
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._prologue = prologue
+        has_gtids = filters.include_gtids is not None or filters.exclude_gtids is not None
+        self._needs_gtid = needs_gtid or has_gtids
+        self._needs_info = needs_info
 
     def __iter__(self) -> Iterator[Page]:
         for number, source in enumerate(self.sources):
@@ -116,20 +134,23 @@ class EventPages:
             for row in np.flatnonzero(statuses == BAD)[:1].tolist():
                 reason = "the checksum does not fit the bytes"
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
-        column = gtids.column(block, pool, failures.setdefault)
-        tables.begin(block, pool)
+        column = gtids.column(block, pool, failures.setdefault) if self._needs_gtid else None
         wanted = selection.of(block, column, pool)
         if failures:
             wanted[min(failures) :] = False
-        new_program = self._prologue(block, pool, statuses, column)
-        infos = Infos(block, pool, tables, wanted, selection, judge, new_program, failures.setdefault)
+        infos = None
+        if self._needs_info or selection.has_names:
+            tables.begin(block, pool)
+            new_program = self._prologue(block, pool, statuses, column)
+            infos = Infos(block, pool, tables, wanted, selection, judge, new_program, failures.setdefault)
         if failures:
             wanted[min(failures) :] = False
         if wanted.any():
             yield Page(block, pool, statuses, column, infos, np.flatnonzero(wanted))
         if failures:
             raise failures[min(failures)]
-        tables.end()
+        if infos is not None:
+            tables.end()
 
 
 def write_json(
@@ -160,16 +181,14 @@ def write_json(
     if progress is not None:
         pages.progress = progress
     for page in pages:
+        assert page.infos is not None
         for program in page.infos.programs:
             program.text("}\n")
-        infos, rows = page.infos, page.rows
-        lines, _ = write_lines(
-            page.block.data, page.pool, infos.programs, rows, infos.program_of[rows], infos.row_of[rows]
-        )
-        yield lines
+        yield page.lines(page.rows)[0]
 
 
-def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Column) -> Callable[[], Program]:
+def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Column | None) -> Callable[[], Program]:
+    assert gtids is not None
     header = block.header
     moments, of_moment = np.unique(header["timestamp"], return_inverse=True)
     moment_texts = [json_text(moment) for moment in moments.tolist()]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.kernels import are_same
 from binlog_kaitai.columns.text_kernels import CONSTANT, NUMBER, TEXT, assemble, find_clean
 
 #: Bytes that JSON text holds as they are.
@@ -30,12 +31,23 @@ def json_text(value: object) -> bytes:
 
 
 class Column(NamedTuple):
-    """One value a row; see `kernels.assemble` for the two arrays. By event: a row for each of the block."""
+    """One value a row.
+
+    Attributes
+    ----------
+    kind, first, second
+        See `text_kernels.assemble`.
+    by_event : bool
+        There is a row for each event of the block.
+    constant : bytes or None
+        The JSON text of all rows, where it is the same; often it is: a server's number, a connection's.
+    """
 
     kind: int
     first: Any
     second: Any
     by_event: bool = False
+    constant: bytes | None = None
 
 
 class Pool:
@@ -80,6 +92,8 @@ class Pool:
             return self.choice(values.astype(np.int64), [b"false", b"true"], mask, by_event=by_event)
         if values.dtype.kind == "f":
             return self.verbatim([json_text(value) for value in values.tolist()])
+        if _is_constant(values) and (mask is None or mask.all()):
+            return self._repeat(b"%d" % int(values[0]), len(values), by_event=by_event)
         first = values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
         second = np.zeros(len(first), dtype=np.int64)
         if values.dtype == np.uint64 or (first == np.iinfo(np.int64).min).any():
@@ -98,6 +112,8 @@ class Pool:
         self, codes: Any, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
     ) -> Column:
         """A column of JSON values, `texts[code]`; null where `mask` is false."""
+        if _is_constant(codes) and (mask is None or mask.all()):
+            return self._repeat(texts[int(codes[0])], len(codes), by_event=by_event)
         places = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         first, second = places[codes, 0], places[codes, 1]
         if mask is not None and not mask.all():
@@ -110,10 +126,27 @@ class Pool:
         places = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         return Column(TEXT, -places[:, 0] - 1, places[:, 1], by_event)
 
+    def placed(self, first: Any, second: Any) -> Column:
+        """A column of JSON values that lie in the block or the pool, see `text_kernels.assemble`."""
+        if len(first) and first[0] < 0 and _is_constant(first) and _is_constant(second):
+            return self._repeat(self.read(-int(first[0]) - 1, int(second[0])), len(first))
+        return Column(TEXT, first, second)
+
+    def _repeat(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
+        place, length = self.place(text)
+        first, second = (np.broadcast_to(np.int64(value), count) for value in (-place - 1, length))
+        return Column(TEXT, first, second, by_event, text)
+
     def strings(
         self, data: Any, starts: Any, lengths: Any, convert: Callable[[bytes], object], mask: Any = None
     ) -> Column:
         """A column of strings in the block; what is not plain ASCII goes through `convert`."""
+        is_whole = mask is None or mask.all()
+        if is_whole and _is_constant(lengths):
+            length = int(lengths[0])
+            if are_same.for_work(length * len(starts))(data, starts, length):
+                raw = bytes(data[int(starts[0]) : int(starts[0]) + length])
+                return self._repeat(json_text(convert(raw)), len(starts))
         first, second = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
         clean = np.empty(len(first), dtype=np.bool_)
         find_clean.for_work(int(second.sum()))(data, first, second, _CLEAN, clean)
@@ -126,10 +159,15 @@ class Pool:
             if raw not in known:
                 known[raw] = self.place(json_text(convert(raw)))
             first[index], second[index] = -known[raw][0] - 1, known[raw][1]
-        if mask is not None and not mask.all():
+        if not is_whole:
             first = np.where(mask, first, -self.null[0] - 1)
             second = np.where(mask, second, self.null[1])
         return Column(TEXT, first, second)
+
+
+def _is_constant(values: Any) -> bool:
+    """Whether there are values and all are the same."""
+    return len(values) > 0 and bool((values == values[0]).all())
 
 
 def text_of(data: Any, pool: Pool, column: Column, row: int) -> str | None:
@@ -156,6 +194,9 @@ class Program:
 
     def column(self, column: Column) -> Program:
         """Add a value of each row."""
+        if column.constant is not None:
+            self._pending += column.constant
+            return self
         self.finish()
         self.pieces.append((column.kind, column))
         return self

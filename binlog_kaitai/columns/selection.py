@@ -36,7 +36,7 @@ class Selection:
         self._start = filters.start_position if is_first else None
         self._stop = filters.stop_position if is_last else None
 
-    def of(self, block: Block, gtids: Column, pool: Pool) -> Any:
+    def of(self, block: Block, gtids: Column | None, pool: Pool) -> Any:
         """Whether each event is wanted as far as header and GTID tell, as a bool array."""
         filters, header = self._filters, block.header
         wanted = np.ones(len(block), dtype=np.bool_)
@@ -66,6 +66,7 @@ class Selection:
             takes = np.array([type_name(kind) in filters.event_types for kind in range(256)])
             wanted &= takes[block.types]
         if filters.include_gtids is not None or filters.exclude_gtids is not None:
+            assert gtids is not None
             wanted &= self._by_gtid(gtids, pool)
         return wanted
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.grammar import EventType, TableMapEvent
 from binlog_kaitai.reader import Event
@@ -60,7 +59,7 @@ class TableMaps:
             assert self._block is not None
             own = self._pool.strings(self._block.data, starts[usable], lengths[usable], decode)
             first, second = np.concatenate((first, own.first)), np.concatenate((second, own.second))
-        return Column(TEXT, first, second)
+        return self._pool.placed(first, second)
 
     def _match(self, rows: Any, ids: Any) -> Any:
         """For each rows event the number of its table map, earlier ones first; -1 where there is none."""
@@ -79,7 +78,8 @@ class TableMaps:
         if not len(column.first):
             return self._pool.verbatim([b"null"] * len(rows))
         first = np.where(matches >= 0, column.first[matches], -self._pool.null[0] - 1)
-        return Column(TEXT, first, np.where(matches >= 0, column.second[matches], self._pool.null[1]))
+        second = np.where(matches >= 0, column.second[matches], self._pool.null[1])
+        return self._pool.placed(first, second)
 
     def table_map(self, row: int, table_id: int) -> TableMapEvent | None:
         """The body of the table map of one rows event, by the grammar."""

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from binlog_kaitai.columns.compile import kernel
 
 #: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool.
 CONSTANT, NUMBER, TEXT = 0, 1, 2
+
+
+#: The digits of 0 to 99, two each.
+_PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), dtype=np.uint8)
 
 
 @kernel
@@ -49,15 +55,27 @@ def put_number(value: int, out: Any, at: int) -> int:
         out[at] = 45
         at += 1
     digits = 1
-    bound = 10
-    while digits < 19 and value >= bound:
+    rest = value
+    while rest >= 10_000:
+        rest //= 10_000
+        digits += 4
+    if rest >= 100:
+        digits += 2 if rest < 1000 else 3
+    elif rest >= 10:
         digits += 1
-        if digits < 19:
-            bound *= 10
-    for step in range(digits):
-        out[at + digits - 1 - step] = 48 + value % 10
-        value //= 10
-    return at + digits
+    end = at + digits
+    while value >= 100:
+        pair = 2 * (value % 100)
+        value //= 100
+        digits -= 2
+        out[at + digits + 1] = _PAIRS[pair + 1]
+        out[at + digits] = _PAIRS[pair]
+    if value >= 10:
+        out[at + 1] = _PAIRS[2 * value + 1]
+        out[at] = _PAIRS[2 * value]
+    else:
+        out[at] = 48 + value
+    return end
 
 
 @kernel

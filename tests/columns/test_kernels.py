@@ -115,7 +115,22 @@ def test_lengths_to_zero(mode: str) -> None:
 
 
 def test_numbers_as_text(mode: str) -> None:
-    for value in (0, 7, -7, 10, 99, 1000, 10**18, 2**63 - 1, -(2**63) + 1):
+    for value in (
+        0,
+        7,
+        -7,
+        10,
+        99,
+        100,
+        256,
+        1000,
+        9999,
+        10_000,
+        123_456_789,
+        10**18,
+        2**63 - 1,
+        -(2**63) + 1,
+    ):
         out = np.zeros(24, dtype=np.uint8)
         end = getattr(text_kernels.put_number, mode)(value, out, 2)
         assert bytes(out[2:end]).decode() == str(value)
@@ -159,6 +174,21 @@ def test_drifts_of_positions(way: str) -> None:
 def test_sum_at_distances(way: str) -> None:
     table = np.array([1, 2, 4, 8], dtype=np.uint32)
     assert getattr(kernels.sum_at_distances, way)(table, np.array([10, 12, 13]), 13) == 8 | 2 | 1
+
+
+def test_are_same(mode: str) -> None:
+    run = getattr(kernels.are_same, mode)
+    bytes_ = np.frombuffer(b"0123456789ab" * 3, dtype=np.uint8)
+    assert run(bytes_, np.array([0, 12, 24]), 12)
+    assert run(bytes_, np.array([3, 27]), 9)
+    assert not run(bytes_, np.array([0, 12, 25]), 11)
+    assert not run(bytes_, np.array([3, 27]), 10)
+    assert not run(bytes_, np.array([-1, 11]), 1)
+    for length in range(1, 12):
+        other = bytes_.copy()
+        other[24 + length - 1] ^= 1
+        assert not run(other, np.array([0, 12, 24]), length)
+        assert run(other, np.array([0, 12, 24]), length - 1)
 
 
 def test_a_small_log_does_without_numba(tmp_path: Path) -> None:
