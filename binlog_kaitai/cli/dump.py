@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.progress import watched
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -75,7 +76,8 @@ def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None
         logs = with_later_logs(logs)
     with open(result_file, "wb") if result_file else nullcontext(sys.stdout.buffer) as output:
         try:
-            reader = dump(logs, output.write, _options(**given))
+            with watched(logs, beside_output=not result_file) as watched_logs:
+                reader = dump(watched_logs, output.write, _options(**given))
         finally:
             output.flush()
     options.say_ends(reader.ends)

@@ -140,7 +140,6 @@ def _run(
     spark = session(master, settings)
     if interval is not None and state:
 
-
         def say_and_refresh(record: dict[str, Any]) -> None:
             _say(record)
             _refresh(pipeline, spark, None)

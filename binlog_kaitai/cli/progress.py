@@ -5,11 +5,14 @@ The bar comes when a log turns out to be long, not before; and not over lines th
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, BinaryIO, cast
 
 from binlog_kaitai.sources import Source
 
@@ -37,7 +40,7 @@ def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterato
     beside_output
         Lines go to stdout meanwhile: no bar where that is a terminal, too.
     """
-    if not sys.stderr.isatty() or (beside_output and sys.stdout.isatty()):
+    if not _may_show(beside_output):
         yield lambda source, position: None
         return
     bar = _Bar(task)
@@ -45,6 +48,69 @@ def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterato
         yield bar.advance
     finally:
         bar.close()
+
+
+@contextmanager
+def watched(sources: list[Source], *, beside_output: bool = False) -> Iterator[list[Source]]:
+    """A bar for whatever reads these logs; gives the same logs, which tell it how far they have been read."""
+    if not _may_show(beside_output):
+        yield sources
+        return
+    with progress_over_all(beside_output=beside_output) as advance:
+
+        def opened(source: Source) -> BinaryIO:
+            return cast(BinaryIO, _Watched(source, advance))
+
+        yield [replace(source, open=partial(opened, source)) for source in sources]
+
+
+def _may_show(beside_output: bool) -> bool:
+    return sys.stderr.isatty() and not (beside_output and sys.stdout.isatty())
+
+
+class _Watched(io.RawIOBase):
+    """The stream of a log, which tells how far it has been read."""
+
+    def __init__(self, source: Source, advance: Advance) -> None:
+        self._source, self._advance = source, advance
+        self._stream = source.open()
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size) or b""
+        self._moved_to(self._at + len(data))
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        # Not every stream can do this; whoever calls it takes an AttributeError for that.
+        count: int = self._stream.readinto(buffer) or 0  # type: ignore[attr-defined]
+        self._moved_to(self._at + count)
+        return count
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = self._stream.seek(offset, whence)
+        return self._at
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+    def _moved_to(self, position: int) -> None:
+        self._at = position
+        self._advance(self._source, position)
 
 
 class _Bar:

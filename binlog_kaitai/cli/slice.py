@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.progress import watched
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources import Source
 
@@ -38,8 +39,10 @@ def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: A
     from binlog_kaitai.sources import resolve
 
     logs = resolve(sources)
-    for done in slice_log(logs, _targets(logs, target), overwrite=overwrite, **filters):
-        click.echo(slice_line(done))
+    targets = _targets(logs, target)
+    with watched(logs, beside_output=True) as watched_logs:
+        for done in slice_log(watched_logs, targets, overwrite=overwrite, **filters):
+            click.echo(slice_line(done))
 
 
 def _targets(logs: list[Source], target: str) -> list[str]:

@@ -15,7 +15,8 @@ from tests.corpus_files import case
 
 MIXED = case("mysql-9.7", "mixed").logs[0]
 TOOL = [sys.executable, "-m", "binlog_kaitai"]
-READING = ["events", "explain", "rows", "stats", "verify"]
+READING = ["dump", "events", "explain", "rows", "stats", "verify"]
+WRITING = ["export", "repair", "slice"]
 
 #: Switches a colour of the text or behind it on.
 COLOUR = re.compile(rb"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7])[0-9;]*m")
@@ -68,9 +69,11 @@ def test_a_reader_that_went_away_is_no_error(command: str) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("command", ["events", "rows", "stats", "verify", "export"])
+@pytest.mark.parametrize(
+    "command", ["dump", "events", "export", "repair", "rows", "slice", "stats", "verify"]
+)
 def test_long_work_shows_how_far_it_is(command: str, tmp_path: Path) -> None:
-    target = ["--to", str(tmp_path / "lake")] if command == "export" else []
+    target = ["--to", str(tmp_path / "new")] if command in WRITING else []
     code = (
         "import os, sys; sys.stdout = open(os.devnull, 'w'); "
         "from binlog_kaitai.cli import progress; progress._WORTHWHILE = 1; "
