@@ -2,8 +2,8 @@
 
 The rule
 --------
-1. A transaction that is open where something is lost is complete if it is as long as its GTID event says;
-   where that says nothing, if its last event ends it: XID, COMMIT, XA PREPARE, a statement that stands alone.
+1. A transaction that is open where something is lost is complete if an event ends it (XID, COMMIT, XA PREPARE,
+   a statement that stands alone) and it is not shorter than its GTID event says; or if it is just as long.
 2. Behind a gap, events belong to a transaction whose beginning may be lost, up to the next sure beginning:
    a GTID event or an event of the log itself. In logs without GTIDs that is a BEGIN or a definition, or what
    stands behind the end of a transaction.
@@ -73,7 +73,8 @@ class Open:
     @property
     def is_complete(self) -> bool:
         """Whether nothing of it is missing at its end."""
-        return self.size == self.length if self.length else self.is_ended
+        length = self.length or 0
+        return self.size == length or (self.is_ended and self.size > length)
 
 
 def sure_beginning(found: Roles, *, has_gtids: bool) -> int:
