@@ -3,7 +3,8 @@
 The rule
 --------
 1. A transaction that is open where something is lost is complete if an event ends it (XID, COMMIT, XA
-   PREPARE, a statement that stands alone) and it is not shorter than its GTID event says; or if it is as long.
+   PREPARE, a statement that stands alone) and it is not shorter than its GTID event says, or
+   if it is just as long.
 2. Behind a gap, events belong to a transaction whose beginning may be lost, up to the next sure beginning:
    a GTID event or an event of the log itself. In logs without GTIDs that is a BEGIN or a definition, or what
    stands behind the end of a transaction.
