@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, TypeVar
 
-from binlog_kaitai.charsets import charset_of, decode
+from binlog_kaitai.charsets import BINARY, charset_of, decode
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import ColumnType, EventType, Format, TableMapEvent
 from binlog_kaitai.table_facts import ColumnFacts, facts_of
@@ -25,6 +25,8 @@ _FLOATS = frozenset((ColumnType.float, ColumnType.double))
 #: Of these MariaDB's old formats have fractions, too, which only a definition tells.
 OLD_TIMES = frozenset((ColumnType.time, ColumnType.datetime, ColumnType.timestamp))
 _DIGITS = re.compile(r"\((\d)\)")
+#: Types of byte strings by their SQL names.
+_BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b", re.IGNORECASE)
 _MOST_DIGITS = 6
 
 
@@ -213,7 +215,7 @@ def _names_from(columns: Sequence[ColumnFacts], definition: TableDefinition | No
 def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: NameSource) -> Column:
     name = found.name if names_from is NameSource.LOG else known.name if known else None
     charset = charset_of(found.collation_id) if found.collation_id is not None else None
-    charset = charset or (known.charset if known else None)
+    charset = charset or (_defined_charset(known) if known else None)
     members = None if found.members is None else tuple(_member(one, charset) for one in found.members)
     is_key = found.is_primary_key
     if is_key is None and names_from is NameSource.LOG:
@@ -244,6 +246,10 @@ def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: Name
         type_name=known.type_name if known else None,
         is_generated=known.is_generated if known else None,
     )
+
+
+def _defined_charset(known: ColumnDefinition) -> str | None:
+    return known.charset or (BINARY if _BYTES.match(known.type_name) else None)
 
 
 def _fractional_digits(found: ColumnFacts, known: ColumnDefinition | None) -> int:

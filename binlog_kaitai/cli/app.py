@@ -27,6 +27,7 @@ _COMMANDS = (
     "repair",
     "rows",
     "slice",
+    "sql",
     "stats",
     "verify",
 )

@@ -1,0 +1,85 @@
+"""`binlog-kaitai sql`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, BinaryIO
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.cli.progress import progress_over_all
+
+#: Something that was chosen is a comment in the script, not a statement.
+EXIT_INCOMPLETE = 3
+
+
+@click.command()
+@options.sources
+@click.option(
+    "--redo/--undo", default=True, help="Make the changes again, or take them back, last one first."
+)
+@click.option(
+    "--operation",
+    type=click.Choice(("insert", "update", "delete")),
+    multiple=True,
+    help="Only these row changes. *",
+)
+@click.option("--where", metavar="CONDITION", help='Only row changes whose values fit, as "id = 42".')
+@click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *")
+@options.filters
+@click.option(
+    "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
+)
+@click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … where nothing tells the columns' names.")
+@click.pass_context
+def command(
+    context: click.Context,
+    sources: tuple[str, ...],
+    redo: bool,
+    operation: tuple[str, ...],
+    where: str | None,
+    column: tuple[str, ...],
+    ddl: BinaryIO | None,
+    allow_unnamed: bool,
+    **filters: Any,
+) -> None:
+    """Statements that make the changes of a log again, or take them back.
+
+    Row changes become INSERT, UPDATE and DELETE, in their transactions. Rows are found by the primary key,
+    where log or definition tell it, else by all columns. With --undo the last change comes first, and
+    nothing is printed of a log that is damaged.
+
+    Statements that the log has as text (definitions; changes in statement format) are printed with the
+    settings that they ran with; --undo leaves them out, as comments. So it does with what the log's images
+    do not have (binlog_row_image). Warnings say so, and the exit code is 3.
+
+    The condition of --where has the form of SQL's, and a change fits if its row before or after does.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai sql binlog.000024 | mysql --binary-mode
+      binlog-kaitai sql --undo -t shop.orders --operation delete --where "customer = 7" binlog.000024
+    """
+    from binlog_kaitai.options import Filters
+    from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
+
+    wanted = SqlOptions.of(
+        undo=not redo, operation=operation, where=where, column=column, allow_unnamed=allow_unnamed
+    )
+    text = None if ddl is None else ddl.read().decode("utf-8", "surrogateescape")
+    report = Report(lambda warning: click.echo(f"binlog-kaitai: warning: {warning}", err=True))
+    ends: list[Any] = []
+    write = sys.stdout.buffer.write
+    try:
+        with progress_over_all("sql") as progress:
+            chosen = Filters.of(**filters)
+            for part in write_sql(sources, chosen, wanted, report, ddl=text, ends=ends, progress=progress):
+                write(part)
+    finally:
+        sys.stdout.buffer.flush()
+    options.say_ends(ends)
+    if not report.is_complete:
+        context.exit(EXIT_INCOMPLETE)

@@ -1,0 +1,18 @@
+"""Logs as scripts of statements: to make their changes again, or to take them back.
+
+script      the transactions of a log, in order or from the last one on
+rows        the row changes of a block: chosen by operation and values, as lines
+changes     row changes as columns, in groups that are alike
+statements  INSERT, UPDATE and DELETE for a group
+events      the statements that a log itself has
+session     the settings that statements need
+where       conditions on values
+spool       what is written forward and read backward
+report      what is left out
+"""
+
+from binlog_kaitai.render.sql.options import SqlOptions
+from binlog_kaitai.render.sql.report import Report
+from binlog_kaitai.render.sql.script import write_sql
+
+__all__ = ["Report", "SqlOptions", "write_sql"]

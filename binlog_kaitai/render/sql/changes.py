@@ -1,0 +1,229 @@
+"""Changed rows as columns: groups of changes of one kind, whose images all have the same columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from binlog_kaitai.columns.rows.arrow_types import arrow_type
+from binlog_kaitai.columns.rows.builders import build, plain_value
+from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.rows.images import Found
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.rows.walk import ABSENT, BEFORE, DELETE, INSERT, same_ranges
+from binlog_kaitai.columns.text import Style
+from binlog_kaitai.rows import Change, Row
+from binlog_kaitai.schema import Column
+from binlog_kaitai.values import JsonDiff, JsonText
+from binlog_kaitai.values.sql_text import identifier, quoted
+
+
+class Side(Protocol):
+    """The images before, or those after, of some changes."""
+
+    def has(self, column: Column) -> bool:
+        """Whether the images have a column."""
+        ...
+
+    def texts(self, column: Column, style: Style) -> Any:
+        """The literals of a column, as an Arrow array of bytes."""
+        ...
+
+    def values(self, column: Column) -> Any:
+        """The values of a column as an Arrow array of its type, dates and moments as text."""
+        ...
+
+    def taken(self, rows: Any) -> Side:
+        """Some of the images."""
+        ...
+
+
+@dataclass(frozen=True)
+class Group:
+    """Changes of one kind.
+
+    Attributes
+    ----------
+    change : Change
+    events, numbers : int64 arrays
+        Number of each change's event in the page's images, and its own in that.
+    before, after : Side or None
+    """
+
+    change: Change
+    events: Any
+    numbers: Any
+    before: Side | None
+    after: Side | None
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def taken(self, rows: Any) -> Group:
+        """Some of the changes."""
+        before = None if self.before is None else self.before.taken(rows)
+        after = None if self.after is None else self.after.taken(rows)
+        return Group(self.change, self.events[rows], self.numbers[rows], before, after)
+
+    def changed(self, column: Column) -> Any:
+        """In which updates a column has another value afterwards, as a bool array.
+
+        A column that just one of the images has counts as changed.
+        """
+        before, after = self.before, self.after
+        if isinstance(before, FoundSide) and isinstance(after, FoundSide):
+            return before.differs(after, column)
+        if isinstance(before, ReadSide) and isinstance(after, ReadSide):
+            return before.differs(after, column)
+        return np.ones(len(self), dtype=np.bool_)
+
+
+class FoundSide:
+    """Images that the kernels have walked."""
+
+    def __init__(self, table: Table, found: Found, rows: Any) -> None:
+        self._table = table
+        self._found = found
+        self._rows = rows
+
+    def has(self, column: Column) -> bool:
+        return len(self._rows) > 0 and int(self._found.starts[column.index][self._rows[0]]) != ABSENT
+
+    def cells(self, column: Column) -> Cells:
+        """The cells of a column."""
+        starts = self._found.starts[column.index][self._rows]
+        return Cells(self._table, column, self._found.data, starts)
+
+    def texts(self, column: Column, style: Style) -> Any:
+        return style.texts(self.cells(column))
+
+    def values(self, column: Column) -> Any:
+        return build(self.cells(column), "text")
+
+    def taken(self, rows: Any) -> FoundSide:
+        return FoundSide(self._table, self._found, self._rows[rows])
+
+    def differs(self, other: FoundSide, column: Column) -> Any:
+        """Where the bytes of a column are others."""
+        mine, its = self.cells(column), other.cells(column)
+        every = np.arange(len(mine))
+        sizes = mine.sizes(every)
+        both = mine.valid & its.valid
+        is_same = np.empty(len(every), dtype=np.bool_)
+        lengths = np.where(both & (sizes == its.sizes(every)), sizes, 0)
+        compare = same_ranges.for_work(int(lengths.sum()))
+        compare(mine.data, np.where(both, mine.starts, 0), np.where(both, its.starts, 0), lengths, is_same)
+        is_same &= lengths == sizes
+        return np.where(both, ~is_same, mine.starts != its.starts)
+
+
+class ReadSide:
+    """Images that the reader has made, of events that the kernels leave to it."""
+
+    def __init__(self, images: Sequence[dict[str, Any]], diffs: Sequence[dict[str, JsonDiff]]) -> None:
+        self._images = images
+        self._diffs = diffs
+
+    def has(self, column: Column) -> bool:
+        return bool(self._images) and (column.name in self._images[0] or column.name in self._diffs[0])
+
+    def texts(self, column: Column, style: Style) -> Any:
+        made = []
+        for image, diffs in zip(self._images, self._diffs, strict=True):
+            if column.name in image:
+                value = image[column.name]
+                made.append(style.null if value is None else style.value(value, column))
+            else:
+                made.append(diff_sql(column, diffs[column.name]).encode())
+        return pa.array(made, pa.binary())
+
+    def values(self, column: Column) -> Any:
+        kind = arrow_type(column, "text")
+        made = [plain_value(image.get(column.name), column, kind, "text") for image in self._images]
+        return pa.array(made, kind)
+
+    def taken(self, rows: Any) -> ReadSide:
+        picked = rows.tolist()
+        return ReadSide([self._images[row] for row in picked], [self._diffs[row] for row in picked])
+
+    def differs(self, other: ReadSide, column: Column) -> Any:
+        """Where the values of a column are others."""
+        missing = object()
+        pairs = zip(self._images, other._images, strict=True)
+        name = column.name
+        found = [name not in mine or mine[name] != its.get(name, missing) for mine, its in pairs]
+        return np.array(found, dtype=np.bool_)
+
+
+def diff_sql(column: Column, diff: JsonDiff) -> str:
+    """A document's change as an expression on the column, for where the document itself is not told."""
+    text = identifier(column.name)
+    for one in diff.operations:
+        path = quoted(one.path)
+        value = f"CAST({quoted(one.value)} AS JSON)" if isinstance(one.value, JsonText) else ""
+        match one.operation:
+            case "replace":
+                text = f"JSON_REPLACE({text}, {path}, {value})"
+            case "remove":
+                text = f"JSON_REMOVE({text}, {path})"
+            case _:
+                # By its path, an element is inserted into an array, and a member into an object.
+                function = "JSON_ARRAY_INSERT" if one.path.rstrip().endswith("]") else "JSON_INSERT"
+                text = f"{function}({text}, {path}, {value})"
+    return text
+
+
+_CHANGES = ((Change.INSERT, INSERT), (Change.UPDATE, BEFORE), (Change.DELETE, DELETE))
+
+
+def found_groups(table: Table, found: Found) -> Iterator[Group]:
+    """Rows that the kernels have walked, as groups."""
+    for change, kind in _CHANGES:
+        rows = np.flatnonzero(found.changes == kind)
+        for same in _alike(found, rows, is_update=change is Change.UPDATE) if len(rows) else ():
+            before = FoundSide(table, found, same) if change is not Change.INSERT else None
+            after = FoundSide(table, found, same + (change is Change.UPDATE))
+            numbers = found.events[same], found.numbers[same]
+            yield Group(change, *numbers, before, after if change is not Change.DELETE else None)
+
+
+def _alike(found: Found, rows: Any, *, is_update: bool) -> Iterator[Any]:
+    """Rows whose images have the same columns; all images of an event have."""
+    begins = np.flatnonzero(np.diff(found.events[rows], prepend=-1))
+    first = rows[begins]
+    absent = found.starts[:, first] == ABSENT
+    if is_update:
+        absent = np.concatenate((absent, found.starts[:, first + 1] == ABSENT))
+    if not absent.any():
+        yield rows
+        return
+    bits = np.ascontiguousarray(np.packbits(absent, axis=0).T)
+    keys = bits.view([("", bits.dtype, (bits.shape[1],))]).reshape(-1)
+    distinct, which = np.unique(keys, return_inverse=True)
+    of_row = np.repeat(which.reshape(-1), np.diff(begins, append=len(rows)))
+    for number in range(len(distinct)):
+        yield rows[of_row == number]
+
+
+def read_groups(rows: Sequence[Row], event: int) -> Iterator[Group]:
+    """The rows of one event that the reader has made, as groups."""
+    alike: dict[Any, list[Row]] = {}
+    for row in rows:
+        key = (frozenset(row.before or ()), frozenset(row.after or ()), frozenset(row.diffs))
+        alike.setdefault(key, []).append(row)
+    for same in alike.values():
+        before, after = (
+            None if getattr(same[0], name) is None else [getattr(row, name) for row in same]
+            for name in ("before", "after")
+        )
+        yield Group(
+            same[0].change,
+            np.full(len(same), event, dtype=np.int64),
+            np.array([row.index for row in same], dtype=np.int64),
+            None if before is None else ReadSide(before, [{}] * len(same)),
+            None if after is None else ReadSide(after, [row.diffs for row in same]),
+        )

@@ -1,0 +1,227 @@
+"""The statements for the row changes of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.rows.arrow_types import arrow_type
+from binlog_kaitai.columns.rows.cells import CellError
+from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
+from binlog_kaitai.columns.rows.pages import RowsPage
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.render.sql.changes import Group, Side, found_groups, read_groups
+from binlog_kaitai.render.sql.lines import FIRST, Lines
+from binlog_kaitai.render.sql.options import SqlOptions
+from binlog_kaitai.render.sql.report import Report, comment, place
+from binlog_kaitai.render.sql.statements import RefusedError, Statements
+from binlog_kaitai.render.sql.where import Known
+from binlog_kaitai.rows import Change, rows_of
+from binlog_kaitai.schema import NameSource
+from binlog_kaitai.values import Dialect
+
+#: Rows that are made into text at once.
+_MAX_ROWS = 1 << 14
+
+#: Blocks of more bytes hold a very large event: their rows are given as they come, table by table.
+_LARGE = 24 << 20
+
+#: Writers that are remembered.
+_MAX_WRITERS = 1 << 10
+
+
+class RowStatements:
+    """Writes the row changes of pages.
+
+    Attributes
+    ----------
+    dialect : Dialect
+        Of the server that wrote the events.
+    """
+
+    def __init__(self, options: SqlOptions, report: Report) -> None:
+        self.dialect = Dialect()
+        self._options = options
+        self._report = report
+        self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
+        self._seen: set[str] = set()
+
+    @property
+    def unseen(self) -> frozenset[str]:
+        """Columns that are asked for and that no table had."""
+        return self._options.columns - self._seen
+
+    def portions(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
+        """The lines of a page in order, in one portion, or where it is large in several.
+
+        With each portion comes the number of the event up to which all lines are told; the last one tells
+        those of all.
+
+        Raises
+        ------
+        BinlogError
+            After the lines of all events before the one that is wrong.
+        """
+        if len(page.block.data) <= _LARGE:
+            yield from self._together(page)
+            return
+        for table, events in page.runs():
+            failures: list[tuple[int, BinlogError]] = []
+            if not isinstance(table, Table):
+                raise page.refuse(int(events[0]))
+            for lines in self._of_table(page, table, events, failures):
+                if len(lines):
+                    yield lines, int(lines.events[-1])
+            for _, error in failures:
+                raise error
+        yield Lines.joined([]), page.limit
+
+    def _together(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
+        numbers = page.images.table_of[page.chosen]
+        failures: list[tuple[int, BinlogError]] = []
+        found: list[Lines] = []
+        for number in np.unique(numbers).tolist():
+            events = page.chosen[numbers == number]
+            table = page.images.table(int(events[0]))
+            if isinstance(table, Table):
+                found += self._of_table(page, table, events, failures)
+            else:
+                failures.append((int(events[0]), page.refuse(int(events[0]))))
+        lines = Lines.joined(found)
+        if not failures:
+            yield lines, page.limit
+            return
+        index, error = min(failures, key=lambda failure: failure[0])
+        stop = int(page.images.rows[index])
+        yield lines.taken(np.flatnonzero(lines.events < stop)), stop
+        raise error
+
+    def _of_table(
+        self, page: RowsPage, table: Table, events: Any, failures: list[tuple[int, BinlogError]]
+    ) -> Iterator[Lines]:
+        """The lines of one table; stops at an event that is wrong."""
+        programs, program_of = page.images.programs()
+        for is_partial, same in groupby(
+            events.tolist(),
+            lambda index: (program := programs[program_of[index]]) is None or program.partial >= 0,
+        ):
+            chosen = np.array(list(same), dtype=np.int64)
+            while len(chosen):
+                index = int(chosen[0])
+                try:
+                    if not is_partial:
+                        yield from self._walked(page, table, chosen)
+                        break
+                except MisfitError as misfit:
+                    index = misfit.index
+                try:
+                    rows = list(rows_of(page.event(index), table.schema))
+                    yield self._lines(page, table, list(read_groups(rows, index)))
+                except BinlogError as error:
+                    failures.append((index, page.event(index).locate(error)))
+                    return
+                chosen = chosen[chosen > index]
+
+    def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[Lines]:
+        for found in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
+            try:
+                yield self._lines(page, table, list(found_groups(table, found)))
+            except CellError as error:
+                yield from self._before(page, table, found, error)
+
+    def _before(self, page: RowsPage, table: Table, found: Found, error: CellError) -> Iterator[Lines]:
+        """The lines of all events before one with a value that is none, which is the reader's to tell."""
+        # The row's number is that in some group: each event is tried.
+        for index in np.unique(found.events).tolist():
+            begin, end = np.searchsorted(found.events, [index, index + 1])
+            try:
+                yield self._lines(page, table, list(found_groups(table, found.part(int(begin), int(end)))))
+            except CellError:
+                raise MisfitError(index) from error
+
+    def _lines(self, page: RowsPage, table: Table, groups: list[Group]) -> Lines:
+        chosen = [one for group in groups if len(one := self._chosen(table, group))]
+        if not chosen:
+            return Lines.joined([])
+        writer = self._writer(page, table, int(chosen[0].events[0]))
+        return Lines.joined([self._written(page, table, writer, group) for group in chosen])
+
+    def _chosen(self, table: Table, group: Group) -> Group:
+        """The changes that the options take."""
+        options, columns = self._options, {column.name: column for column in table.schema.columns}
+        self._seen |= options.columns & columns.keys()
+        if options.operations and group.change not in options.operations:
+            return group.taken(np.zeros(0, dtype=np.int64))
+        takes = np.ones(len(group), dtype=np.bool_)
+        if options.touching:
+            touched = [columns[name] for name in options.touching if name in columns]
+            if group.change is Change.UPDATE:
+                has = [one for one in touched if group.after is not None and group.after.has(one)]
+                takes &= np.any([group.changed(one) for one in has], axis=0) if has else False
+            elif not touched:
+                takes[:] = False
+        if options.where is not None:
+            if not options.where.columns <= columns.keys():
+                takes[:] = False
+            else:
+                sides = [side for side in (group.before, group.after) if side is not None]
+                takes &= np.any([self._holds(side, columns) for side in sides], axis=0)
+        return group if takes.all() else group.taken(np.flatnonzero(takes))
+
+    def _holds(self, side: Side, columns: dict[str, Any]) -> Any:
+        def values(name: str) -> Known:
+            column = columns[name]
+            is_moment = pa.types.is_timestamp(arrow_type(column))
+            digits = column.fractional_digits if is_moment else None
+            return Known(side.values(column), digits)
+
+        assert self._options.where is not None
+        found = self._options.where.holds(values)
+        return pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+
+    def _writer(self, page: RowsPage, table: Table, event: int) -> Statements:
+        key = id(table), self.dialect
+        if key not in self._writers:
+            if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
+                reason = (
+                    f"the log does not tell the names of the columns of {table.schema.full_name}: give --ddl "
+                    "FILE with its CREATE TABLE, or --allow-unnamed to have them as c1, c2 …"
+                )
+                raise UsageError(
+                    reason, file=page.block.file, position=int(page.block.positions[page.images.rows[event]])
+                )
+            if len(self._writers) >= _MAX_WRITERS:
+                self._writers.clear()
+            # The table is kept with it, so that no other can get its number.
+            self._writers[key] = table, Statements(table, self.dialect, undo=self._options.undo)
+        return self._writers[key][1]
+
+    def _written(self, page: RowsPage, table: Table, writer: Statements, group: Group) -> Lines:
+        rows = page.images.rows[group.events]
+        try:
+            texts = writer.write(group)
+        except RefusedError as refused:
+            return self._refused(page, table, group, str(refused))
+        places = -group.numbers if self._options.undo else group.numbers
+        return Lines(texts, rows, places)
+
+    def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
+        events, counts = np.unique(group.events, return_counts=True)
+        texts = []
+        word = "taken back" if self._options.undo else "made again"
+        for index, count in zip(events.tolist(), counts.tolist(), strict=True):
+            row = int(page.images.rows[index])
+            what = f"{count} row{'s' if count > 1 else ''} of {group.change.value} {table.schema.full_name}"
+            texts.append(comment(f"cannot be {word}: {what} at {place(page.block, row)}: {reason}"))
+            self._report.incomplete(
+                f"changes of {table.schema.full_name} cannot be {word}: {reason}",
+                place(page.block, row),
+                count,
+            )
+        return Lines.at(texts, page.images.rows[events], FIRST)

@@ -1,0 +1,351 @@
+"""A log as a script of statements: its transactions in order, or taken back from the last one on.
+
+Strategy
+--------
+1. Blocks of events come as pages. Of each, the row changes become lines (`rows`), and so do the statements
+   that the log itself has (`events`).
+2. A transaction of which something is wanted gets its BEGIN before the first line and its COMMIT behind the
+   last one. It may go on over many blocks.
+3. To take changes back, the lines of each block are written in reverse into a spool on disk, which is then
+   read from its end. A transaction without an end is cut off there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.batches import gtid_texts
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.boundaries import Boundaries, Outcome, roles_of
+from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.text import joined
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.grammar import ROWS_TYPES
+from binlog_kaitai.options import Filters
+from binlog_kaitai.reader import End
+from binlog_kaitai.render.sql.events import Statements, Transactions, xa_rows
+from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines
+from binlog_kaitai.render.sql.options import SqlOptions
+from binlog_kaitai.render.sql.report import Report, comment, place, plain
+from binlog_kaitai.render.sql.rows import RowStatements
+from binlog_kaitai.render.sql.session import postamble, preamble
+from binlog_kaitai.render.sql.spool import Spool
+from binlog_kaitai.schema import is_mariadb
+from binlog_kaitai.sources import MAGIC, Source, SourceLike
+from binlog_kaitai.values import Dialect
+
+#: In place of the number of a transaction.
+NO_TRANSACTION = -1
+
+_BEGIN, _COMMIT, _ROLLBACK = b"BEGIN;\n", b"COMMIT;\n", b"ROLLBACK;\n"
+
+#: Flags of rows events, and the variable that is off while such rows are changed.
+_CHECKS = {
+    "has_no_foreign_key_checks": "foreign_key_checks",
+    "is_sql_foreign_key": "foreign_key_checks",
+    "has_no_check_constraint_checks": "check_constraint_checks",
+}
+_OF_MARIADB = frozenset(("has_no_check_constraint_checks",))
+
+
+class Script:
+    """Writes the script of some logs.
+
+    Parameters
+    ----------
+    pages
+        All blocks of the logs (`every_block`).
+    report
+        Gets what is left out.
+    """
+
+    def __init__(self, pages: RowsPages, filters: Filters, options: SqlOptions, report: Report) -> None:
+        self._pages = pages
+        self._undo = options.undo
+        self._report = report
+        self._rows = RowStatements(options, report)
+        self._statements = Statements(options, filters, report)
+        self._boundaries = Boundaries()
+        self._last = -1  # number of the last transaction that was seen
+        self._is_begun = False  # a BEGIN of that transaction was there
+        self._owns: Any = np.zeros(0, dtype=np.int64)
+        self._own: int | None = None  # the transaction whose own statements begin and end it (XA)
+        self._open: int | None = None  # the transaction whose beginning is written, and not its end
+        self._was_open: int | None = None  # the same before the newest lines
+        self._open_at = ""
+        self._mark = 0  # chunks in the spool below those of the open transaction
+        self._spool: Spool | None = None
+        self._has_head = False
+
+    def __iter__(self) -> Iterator[memoryview | bytes]:
+        """The bytes of the script.
+
+        Raises
+        ------
+        BinlogError
+            As the reader does: behind all that comes before it, or with nothing if changes are taken back.
+        """
+        return self._backward() if self._undo else self._forward()
+
+    @property
+    def unseen(self) -> frozenset[str]:
+        """Columns that the options name and that no table had."""
+        return self._rows.unseen
+
+    def _forward(self) -> Iterator[memoryview | bytes]:
+        try:
+            for page in self._pages:
+                for lines, _ in self._portions(page):
+                    yield self._head()
+                    yield lines.in_order().data()
+        except BinlogError:
+            # Nothing may stay of a transaction that is not whole.
+            yield self._cut_off()
+            raise
+        yield self._cut_off() + self._head() + postamble()
+
+    def _backward(self) -> Iterator[memoryview | bytes]:
+        with closing(Spool()) as self._spool:
+            for page in self._pages:
+                for lines, numbers in self._portions(page):
+                    self._put(lines, numbers)
+            note = self._cut_off()
+            yield self._head() + note
+            yield from self._spool.backwards()
+            yield postamble()
+
+    def _put(self, lines: Lines, numbers: Any) -> None:
+        """Write lines into the spool, those of the open transaction as chunks of their own."""
+        assert self._spool is not None
+        is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
+        self._spool.append(lines.taken(np.flatnonzero(~is_open)).in_order(backwards=True).data())
+        if self._open != self._was_open:
+            self._mark = len(self._spool)
+        self._spool.append(lines.taken(np.flatnonzero(is_open)).in_order(backwards=True).data())
+
+    def _head(self) -> bytes:
+        if self._has_head:
+            return b""
+        self._has_head = True
+        word = "takes back the changes in" if self._undo else "makes the changes again that are in"
+        names = ", ".join(plain(source.name) for source in self._pages.sources)
+        return comment(f"binlog-kaitai sql: {word} {names}") + preamble(self._rows.dialect)
+
+    def _cut_off(self) -> bytes:
+        """What the script has instead of the end of a transaction that has none."""
+        if self._open is None:
+            return b""
+        self._open = None
+        reason = f"a transaction without an end is not {'taken back' if self._undo else 'committed'}"
+        self._report.incomplete(reason, self._open_at)
+        if self._spool is not None:
+            self._spool.cut(self._mark)
+            return comment(f"{reason}: {self._open_at}")
+        return comment(reason) + _ROLLBACK
+
+    def _portions(self, page: RowsPage) -> Iterator[tuple[Lines, Any]]:
+        """The lines of a page, and the numbers of the transactions that they belong to."""
+        block = page.block
+        if len(block) and block.positions[0] == len(MAGIC):
+            yield from self._new_file(block)
+        found = roles_of(block)
+        transactions = Transactions(block, found, self._boundaries, self._last, self._is_begun)
+        if self._open is not None and transactions.count and self._open < transactions.base:
+            yield Lines.at([self._cut_off()], [0], OPENING), np.array([NO_TRANSACTION])
+        statements = self._statements.lines(page, found, self._rows.dialect)
+        if not self._undo:
+            self._take_own(transactions, np.intersect1d(statements.events, xa_rows(block)))
+        low = 0
+        for rows, high in self._rows.portions(page):
+            inside = np.flatnonzero((statements.events >= low) & (statements.events < high))
+            contents = Lines.joined([rows, statements.taken(inside)])
+            yield self._bracketed(page, transactions, contents, rows, range(low, high))
+            low = high
+        if transactions.count:
+            self._last = transactions.last
+            self._is_begun = bool(transactions.is_begun[-1])
+
+    def _new_file(self, block: Block) -> Iterator[tuple[Lines, Any]]:
+        self._boundaries = Boundaries()
+        if note := self._cut_off():
+            yield Lines.at([note], [0], OPENING), np.array([NO_TRANSACTION])
+        version = getattr(block.event(0).body, "server_version", "")
+        self._rows.dialect = Dialect.of(version, is_mariadb=is_mariadb(block.layout))
+
+    def _take_own(self, transactions: Transactions, rows: Any) -> None:
+        """Remember which transactions XA begins and ends; just one can go on in the next block."""
+        numbers = transactions.number_of[rows]
+        if self._own is not None:
+            numbers = np.append(numbers, self._own)
+        self._owns = np.unique(numbers)
+        self._own = int(self._owns[-1]) if len(self._owns) else None
+
+    def _bracketed(
+        self, page: RowsPage, transactions: Transactions, contents: Lines, rows: Lines, span: range
+    ) -> tuple[Lines, Any]:
+        """Lines with the beginnings and ends of their transactions.
+
+        Parameters
+        ----------
+        contents, rows
+            All lines, and those of them that are row changes.
+        span
+            The events that are done with this.
+        """
+        base, number_of = transactions.base, transactions.number_of
+        events = np.unique(contents.events)
+        numbers, first = np.unique(number_of[events], return_index=True)
+        # A statement that is a transaction by itself has no BEGIN.
+        of_rows = np.isin(numbers, number_of[rows.events])
+        known = np.clip(numbers - base, 0, None)
+        takes = (numbers >= base) & (
+            of_rows | (transactions.is_begun[known] if transactions.count else False)
+        )
+        takes &= ~np.isin(numbers, self._owns)
+        numbers, first = numbers[takes], events[first[takes]]
+        self._was_open = self._open
+        is_new = numbers != (NO_TRANSACTION if self._open is None else self._open)
+        every = numbers if self._open is None or self._open < base else np.union1d(numbers, [self._open])
+        ends = transactions.closing[every - base]
+        is_done = (ends >= 0) & (ends < span.stop)
+        outcomes = transactions.outcomes[every - base]
+        if len(every):
+            self._open = None if is_done[-1] else int(every[-1])
+            if self._open is not None and self._open != self._was_open:
+                self._open_at = place(page.block, int(transactions.first[self._open - base]))
+        lines = [contents, *self._checks(page, rows, number_of)]
+        begins = numbers[is_new], first[is_new]
+        finished = every[is_done], ends[is_done], outcomes[is_done] == Outcome.ROLLBACK
+        make = self._undo_brackets if self._undo else self._redo_brackets
+        lines += make(page, transactions, begins, finished)
+        whole = Lines.joined(lines)
+        of_line = number_of[whole.events]
+        if self._undo and finished[2].any():
+            return self._without_rolled_back(page, whole, of_line, finished)
+        return whole, of_line
+
+    def _redo_brackets(
+        self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
+    ) -> list[Lines]:
+        numbers, first = begins
+        _, rows, is_rollback = ends
+        texts = pc.if_else(
+            pa.array(is_rollback), pa.scalar(_ROLLBACK, pa.binary()), pa.scalar(_COMMIT, pa.binary())
+        )
+        heads = self._headings(page, transactions, numbers)
+        return [Lines.at(heads, first, OPENING), Lines.at(_several(texts, len(rows)), rows, CLOSING)]
+
+    def _undo_brackets(
+        self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
+    ) -> list[Lines]:
+        """The other way round: what closes a transaction is written first."""
+        _, first = begins
+        numbers, rows, _ = ends
+        commits = pa.array([_COMMIT] * len(first), pa.binary())
+        heads = self._headings(page, transactions, numbers)
+        return [Lines.at(heads, rows, OPENING), Lines.at(commits, first, CLOSING)]
+
+    def _without_rolled_back(
+        self, page: RowsPage, lines: Lines, of_line: Any, ends: Any
+    ) -> tuple[Lines, Any]:
+        numbers, rows, is_rollback = ends
+        gone, rows = numbers[is_rollback], rows[is_rollback]
+        reason = (
+            "a transaction that was rolled back is not taken back; tables without transactions stay changed"
+        )
+        for row in rows.tolist():
+            self._report.incomplete(reason, place(page.block, row))
+        if self._was_open is not None and self._was_open in gone:
+            assert self._spool is not None
+            self._spool.cut(self._mark)
+        keeps = np.flatnonzero(~np.isin(of_line, gone))
+        notes = Lines.at(
+            [comment(f"{reason}: {place(page.block, row)}") for row in rows.tolist()], rows, OPENING
+        )
+        kept = np.append(of_line[keeps], np.full(len(rows), NO_TRANSACTION))
+        return Lines(
+            pa.concat_arrays([lines.texts.take(pa.array(keeps)), notes.texts]),
+            np.append(lines.events[keeps], notes.events),
+            np.append(lines.places[keeps], notes.places),
+        ), kept
+
+    def _headings(self, page: RowsPage, transactions: Transactions, numbers: Any) -> Any:
+        """Where and when each transaction is, as a comment, and its BEGIN."""
+        block = page.block
+        rows = transactions.first[numbers - transactions.base]
+        times = pa.array(block.header["timestamp"][rows].astype(np.int64)).view(pa.timestamp("s"))
+        gtids = joined(b", GTID ", gtid_texts(page.gtids, page.pool, rows).view(pa.binary()))
+        return joined(
+            b"-- %s:" % plain(block.file).encode("utf-8", "backslashreplace"),
+            pa.array(block.positions[rows]).cast(pa.string()).view(pa.binary()),
+            b", ",
+            times.cast(pa.string()).view(pa.binary()),
+            pc.fill_null(gtids, b""),
+            b"\n" + _BEGIN,
+        )
+
+    def _checks(self, page: RowsPage, rows: Lines, number_of: Any) -> Iterator[Lines]:
+        """What is switched off while rows are changed that the server changed so."""
+        if not len(rows):
+            return
+        block, events = page.block, np.unique(rows.events)
+        for flag, name in _CHECKS.items():
+            if flag in _OF_MARIADB and not self._rows.dialect.is_mariadb:
+                continue
+            is_off = np.zeros(len(block), dtype=np.bool_)
+            for kind in set(block.kinds) & ROWS_TYPES:
+                body = block.body(kind)
+                if flag in body:
+                    is_off[block.rows_of(kind)] = body.numbers(flag).astype(np.bool_)
+            # Once for all events of a transaction that follow each other.
+            keys = np.where(is_off[events], number_of[events], NO_TRANSACTION - 1)
+            limits = np.flatnonzero(np.diff(keys, prepend=NO_TRANSACTION - 2, append=NO_TRANSACTION - 2))
+            first, last = events[limits[:-1]], events[limits[1:] - 1]
+            chosen = is_off[first]
+            if self._undo:
+                first, last = last, first
+            for value, rows_of, where in ((0, first, PREFIX), (1, last, SUFFIX)):
+                text = f"SET {name} = {value};\n".encode()
+                yield Lines.at([text] * int(chosen.sum()), rows_of[chosen], where)
+
+
+def write_sql(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters,
+    options: SqlOptions,
+    report: Report,
+    *,
+    ddl: str | None = None,
+    ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+) -> Iterator[memoryview | bytes]:
+    """The script of some logs, see :class:`Script`.
+
+    Parameters
+    ----------
+    source
+        What `binlog_kaitai.open` takes.
+    ddl
+        Definitions of tables, as mysqldump writes them.
+    ends
+        Gets how each file ended.
+    """
+    pages = RowsPages(source, filters, ddl=ddl, every_block=True, progress=progress)
+    if ends is not None:
+        pages.ends = ends
+    script = Script(pages, filters, options, report)
+    yield from script
+    if script.unseen:
+        raise UsageError(f"no table in the log has a column {', '.join(sorted(script.unseen))}")
+    report.finish()
+
+
+def _several(texts: Any, count: int) -> Any:
+    """An array of texts, also of none."""
+    return texts if count else pa.array([], pa.binary())

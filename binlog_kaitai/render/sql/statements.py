@@ -1,0 +1,224 @@
+"""Statements that make changes again, or take them back, many at a time.
+
+Rules
+-----
+1. A row is found by its primary key where that is known and in the images; else by all columns that its image
+   has, compared exactly, NULL to NULL, and LIMIT 1. Then the image before says which row it is, as the server
+   itself takes it.
+2. An UPDATE sets what the update changed, and all TIMESTAMP and DATETIME columns besides: one with ON UPDATE
+   would else take the time of now.
+3. Columns whose values the server makes (generated ones, the periods of system versioning) are left out.
+4. What an image lacks is not invented: such a change is refused, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.charsets import BINARY
+from binlog_kaitai.columns.rows.builders import build
+from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.text import Style, joined
+from binlog_kaitai.columns.text.pieces import as_bytes
+from binlog_kaitai.columns.text.sql import sql_style
+from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.render.sql.changes import Group, Side
+from binlog_kaitai.schema import Column
+from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.sql_text import double_sql, identifier
+from binlog_kaitai.values.strings import has_own_text
+
+_END = b";\n"
+
+_TEXT = frozenset(
+    (
+        ColumnType.string,
+        ColumnType.varchar,
+        ColumnType.tiny_blob,
+        ColumnType.blob,
+        ColumnType.medium_blob,
+        ColumnType.long_blob,
+        ColumnType.varchar_compressed,
+        ColumnType.blob_compressed,
+    )
+)
+#: Columns that may have ON UPDATE CURRENT_TIMESTAMP.
+_TIMES = frozenset((ColumnType.timestamp, ColumnType.timestamp2, ColumnType.datetime, ColumnType.datetime2))
+_UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
+
+
+class RefusedError(Exception):
+    """Changes that no statement can make, and why."""
+
+
+class Statements:
+    """Writes statements about one table, as its definition is at some time.
+
+    Parameters
+    ----------
+    undo
+        Take changes back rather than make them again.
+    """
+
+    def __init__(self, table: Table, dialect: Dialect, *, undo: bool) -> None:
+        schema = table.schema
+        self._undo = undo
+        self._dialect = dialect
+        self._name = b".".join(map(_name, table.key))
+        self._columns = [column for column in schema.columns if not column.is_generated]
+        self._key = [schema.columns[index] for index in schema.primary_key]
+        self._style = sql_style(dialect)
+        self._exact = _exact(self._style)
+
+    def write(self, group: Group) -> Any:
+        """The statements of some changes, as an Arrow array of bytes, each with the end of its line.
+
+        Raises
+        ------
+        RefusedError
+            The images do not have what it takes.
+        CellError
+            A value is none.
+        """
+        before, after = group.before, group.after
+        if self._undo:
+            before, after = after, before
+        if before is None:
+            return self._insert(_there(after))
+        return self._delete(group, before) if after is None else self._update(group, before, after)
+
+    def _insert(self, side: Side) -> Any:
+        present = [column for column in self._columns if side.has(column)]
+        if self._undo:
+            self._refuse_without(present)
+        head = b"INSERT INTO %s (%s) VALUES (" % (self._name, b", ".join(_name(one.name) for one in present))
+        return _line(head, *_listed([side.texts(one, self._style) for one in present]), b")")
+
+    def _delete(self, group: Group, side: Side) -> Any:
+        if self._undo and not self._has_key(side):
+            # The image of an insert need not tell the row from all others.
+            self._refuse_without([column for column in self._columns if side.has(column)])
+        return _line(b"DELETE FROM %s" % self._name, *self._where(group, side))
+
+    def _update(self, group: Group, before: Side, after: Side) -> Any:
+        """`before` is how the row is now, `after` how it shall be."""
+        touched = group.after
+        present = [column for column in self._columns if _there(touched).has(column)]
+        if missing := [column.name for column in present if not after.has(column)]:
+            raise RefusedError(f"the image before lacks {_list(missing)}")
+        if not present:
+            raise RefusedError("the image after has no column that could be set")
+        body = self._assignments(group, present, after)
+        return _line(b"UPDATE %s SET " % self._name, body, *self._where(group, before))
+
+    def _assignments(self, group: Group, present: Sequence[Column], side: Side) -> Any:
+        every = np.ones(len(group), dtype=np.bool_)
+        masks = [every if one.type in _TIMES else group.changed(one) for one in present]
+        nothing = ~np.logical_or.reduce(masks)
+        masks[0] = masks[0] | nothing
+        chosen = [(one, mask) for one, mask in zip(present, masks, strict=True) if mask.any()]
+        # One that all rows set comes first, so that the others have a comma before them.
+        chosen.sort(key=lambda pair: not pair[1].all())
+        pieces = []
+        for column, mask in chosen:
+            text = joined(b", " + _name(column.name) + b"=", side.texts(column, self._style))
+            pieces.append(
+                text if mask.all() else pc.if_else(pa.array(mask), text, pa.scalar(b"", pa.binary()))
+            )
+        return pc.binary_slice(joined(*pieces), 2, (1 << 31) - 1)
+
+    def _has_key(self, *sides: Side) -> bool:
+        return bool(self._key) and all(any(side.has(one) for side in sides) for one in self._key)
+
+    def _where(self, group: Group, side: Side) -> list[Any]:
+        """The pieces of the condition that finds the row as it is now."""
+        other = group.before if group.before is not None else side
+        if self._has_key(side, other):
+            columns, sign, tail = self._key, b" = ", b""
+        else:
+            columns, sign, tail = self._columns, b" <=> ", b" LIMIT 1"
+            columns = [column for column in columns if other.has(column)]
+        if not columns:
+            raise RefusedError("the image has no column that could tell the row")
+        pieces: list[Any] = []
+        for column in columns:
+            # What an image after does not have is as it was before.
+            texts = (side if side.has(column) else other).texts(column, self._exact)
+            plain = _name(column.name), b"", b""
+            name, opening, closing = _compared(column, self._dialect) if tail else plain
+            word = b" AND " if pieces else b" WHERE "
+            pieces += [word + name + sign + opening, texts, closing]
+        return [*pieces, tail]
+
+    def _refuse_without(self, present: Sequence[Column]) -> None:
+        if missing := [column.name for column in self._columns if column not in present]:
+            raise RefusedError(f"the image lacks {_list(missing)}")
+
+
+def _compared(column: Column, dialect: Dialect) -> tuple[bytes, bytes, bytes]:
+    """What is compared exactly, and what stands before and behind the literal that it is compared with."""
+    name = _name(column.name)
+    if column.type in _TEXT and column.charset != BINARY and not has_own_text(column):
+        # Byte by byte: a collation would take other text for the same.
+        as_bytes = b"CAST(%s AS BINARY)" % name
+        if column.charset is None or column.charset in _UTF8:
+            return as_bytes, b"", b""
+        return as_bytes, b"CONVERT(", b" USING %s)" % column.charset.encode()
+    if column.type == ColumnType.json and not dialect.is_mariadb:
+        return name, b"CAST(", b" AS JSON)"
+    if column.type == ColumnType.vector:
+        return b"CAST(%s AS BINARY)" % name, b"", b""
+    return name, b"", b""
+
+
+def _exact(style: Style) -> Style:
+    """The style for comparisons: a FLOAT is compared as the DOUBLE that it is."""
+
+    def floats(_: Style, cells: Cells) -> Any:
+        found = build(cells)
+        text = found.cast(pa.float64()).cast(pa.string())
+        return as_bytes(pc.if_else(pc.equal(text, "-0"), "-0e0", text))
+
+    def value(one: Any, column: Column) -> bytes:
+        return double_sql(one).encode() if column.type == ColumnType.float else style.value(one, column)
+
+    return replace(style, writers={**style.writers, ColumnType.float: floats}, value=value)
+
+
+def _there(side: Side | None) -> Side:
+    assert side is not None  # a change has one image at least
+    return side
+
+
+def _name(name: str) -> bytes:
+    return identifier(name).encode("utf-8", "surrogateescape")
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(map(identifier, names))
+
+
+def _listed(texts: Sequence[Any]) -> list[Any]:
+    """Texts with commas between them."""
+    pieces: list[Any] = []
+    for text in texts:
+        pieces += [b", ", text] if pieces else [text]
+    return pieces
+
+
+def _line(*pieces: Any) -> Any:
+    """Pieces joined into lines; constants that follow each other become one."""
+    merged: list[Any] = []
+    for piece in (*pieces, _END):
+        if isinstance(piece, bytes) and merged and isinstance(merged[-1], bytes):
+            merged[-1] += piece
+        elif piece != b"" if isinstance(piece, bytes) else True:
+            merged.append(piece)
+    return joined(*merged)

@@ -1,0 +1,296 @@
+"""Conditions on values, as `sql --where` takes them: ``id = 42 AND (status = 'new' OR note IS NULL)``.
+
+The form is that of SQL: ``= <=> != <> < <= > >=``, ``[NOT] IN (…)``, ``[NOT] BETWEEN … AND …``,
+``[NOT] LIKE``, ``IS [NOT] NULL``, ``NOT``, ``AND``, ``OR``, parentheses; names plain or in backquotes;
+numbers, strings and ``0x…``. A comparison with NULL is neither true nor false. Text is compared with its
+case, byte by byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.errors import UsageError
+
+#: A literal: a number, a string, bytes, or None for NULL.
+Literal = Decimal | str | bytes | None
+
+
+class Known(NamedTuple):
+    """The values of a column as an Arrow array; of moments, which are text, digits of the fraction."""
+
+    array: Any
+    digits: int | None = None
+
+
+#: Gives the values of a column by its name.
+Values = Callable[[str], Known]
+
+#: Says of each row whether the condition holds: an Arrow array, null for neither.
+Condition = Callable[[Values], Any]
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<name>`(?:[^`]|``)+`|[^\W\d][\w$]*)
+      | (?P<hex>0[xX](?:[0-9a-fA-F]{2})+)
+      | (?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)
+      | (?P<string>'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*")
+      | (?P<sign><=>|<=|>=|<>|!=|[=<>(),])
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_CLOCK = re.compile(r"(-?)(\d+):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?")
+_COMPARE = {
+    "=": pc.equal,
+    "<=>": pc.equal,
+    "!=": pc.not_equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+
+
+class Where(NamedTuple):
+    """A condition, and the columns that it is about."""
+
+    holds: Condition
+    columns: frozenset[str]
+
+
+def parse_where(text: str) -> Where:
+    """A condition as a person writes it.
+
+    Raises
+    ------
+    UsageError
+        It cannot be read.
+    """
+    return _Parser(text).read()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = list(_tokens(text))
+        self._at = 0
+        self._columns: set[str] = set()
+
+    def read(self) -> Where:
+        condition = self._either()
+        if self._at < len(self._tokens):
+            raise self._error("an end")
+        return Where(condition, frozenset(self._columns))
+
+    def _error(self, wanted: str) -> UsageError:
+        found = repr(self._tokens[self._at].text) if self._at < len(self._tokens) else "the end"
+        return UsageError(f"the condition {self._text!r} has {found} in place of {wanted}")
+
+    def _word(self, *words: str) -> str | None:
+        """Step over one of some words or signs."""
+        if self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            if token.kind in ("name", "sign") and token.text.upper() in words:
+                self._at += 1
+                return token.text.upper()
+        return None
+
+    def _need(self, word: str) -> None:
+        if self._word(word) is None:
+            raise self._error(word)
+
+    def _either(self) -> Condition:
+        parts = [self._both()]
+        while self._word("OR"):
+            parts.append(self._both())
+        return _folded(pc.or_kleene, parts)
+
+    def _both(self) -> Condition:
+        parts = [self._one()]
+        while self._word("AND"):
+            parts.append(self._one())
+        return _folded(pc.and_kleene, parts)
+
+    def _one(self) -> Condition:
+        if self._word("NOT"):
+            return _inverted(self._one())
+        if self._word("("):
+            condition = self._either()
+            self._need(")")
+            return condition
+        return self._comparison(self._name())
+
+    def _name(self) -> str:
+        if self._at == len(self._tokens) or self._tokens[self._at].kind != "name":
+            raise self._error("the name of a column")
+        text = self._tokens[self._at].text
+        self._at += 1
+        name = text[1:-1].replace("``", "`") if text.startswith("`") else text
+        self._columns.add(name)
+        return name
+
+    def _comparison(self, name: str) -> Condition:
+        if sign := self._word(*_COMPARE):
+            return _compared(name, sign, self._literal())
+        if self._word("IS"):
+            is_not = self._word("NOT")
+            self._need("NULL")
+            found = _compared(name, "<=>", None)
+            return _inverted(found) if is_not else found
+        is_not = self._word("NOT")
+        match self._word("IN", "BETWEEN", "LIKE"):
+            case "IN":
+                found = self._list(name)
+            case "BETWEEN":
+                least = self._literal()
+                self._need("AND")
+                pair = _compared(name, ">=", least), _compared(name, "<=", self._literal())
+                found = _folded(pc.and_kleene, list(pair))
+            case "LIKE":
+                found = _like(name, self._literal())
+            case _:
+                raise self._error("a comparison")
+        return _inverted(found) if is_not else found
+
+    def _list(self, name: str) -> Condition:
+        self._need("(")
+        parts = [_compared(name, "=", self._literal())]
+        while self._word(","):
+            parts.append(_compared(name, "=", self._literal()))
+        self._need(")")
+        return _folded(pc.or_kleene, parts)
+
+    def _literal(self) -> Literal:
+        if word := self._word("NULL", "TRUE", "FALSE"):
+            return None if word == "NULL" else Decimal(word == "TRUE")
+        token = self._tokens[self._at] if self._at < len(self._tokens) else _Token("", "")
+        if token.kind not in ("number", "string", "hex"):
+            raise self._error("a value")
+        self._at += 1
+        if token.kind == "number":
+            return Decimal(token.text)
+        return bytes.fromhex(token.text[2:]) if token.kind == "hex" else _unquoted(token.text)
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at = 0
+    while text[at:].strip():
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise UsageError(f"the condition {text!r} cannot be read from {text[at:].strip()!r} on")
+        yield _Token(found.lastgroup or "", found[found.lastgroup or 0])
+        at = found.end()
+
+
+def _unquoted(text: str) -> str:
+    mark = text[0]
+    letters = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "Z": "\x1a"}
+    return re.sub(
+        r"\\(.)|" + mark * 2,
+        lambda found: letters.get(found[1], found[1]) if found[1] else mark,
+        text[1:-1],
+        flags=re.DOTALL,
+    )
+
+
+def _folded(function: Any, parts: list[Condition]) -> Condition:
+    def holds(values: Values) -> Any:
+        found = parts[0](values)
+        for part in parts[1:]:
+            found = function(found, part(values))
+        return found
+
+    return holds
+
+
+def _inverted(condition: Condition) -> Condition:
+    return lambda values: pc.invert(condition(values))
+
+
+def _compared(name: str, sign: str, literal: Literal) -> Condition:
+    def holds(values: Values) -> Any:
+        array, digits = values(name)
+        if literal is None:
+            return pc.is_null(array) if sign == "<=>" else pa.nulls(len(array), pa.bool_())
+        is_moment = digits is not None and isinstance(literal, str)
+        wanted = _moment(str(literal), digits or 0) if is_moment else literal
+        found = _COMPARE[sign](*_matched(name, array, wanted))
+        return pc.fill_null(found, False) if sign == "<=>" else found
+
+    return holds
+
+
+def _like(name: str, literal: Literal) -> Condition:
+    def holds(values: Values) -> Any:
+        array, _ = values(name)
+        if not isinstance(literal, str) or not pa.types.is_string(array.type):
+            raise UsageError(f"LIKE compares text; column {name} has {array.type}")
+        return pc.match_like(array, literal)
+
+    return holds
+
+
+def _matched(name: str, array: Any, literal: Decimal | str | bytes) -> tuple[Any, Any]:
+    """Values and literal in types that compare."""
+    kind = array.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _matched_numbers(array, _number(name, literal))
+    if pa.types.is_duration(kind) and isinstance(literal, str) and (clock := _CLOCK.fullmatch(literal)):
+        sign, hours, minutes, seconds, fraction = clock.groups(default="0")
+        length = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds))
+        length += timedelta(microseconds=int(fraction.ljust(6, "0")))
+        return array, pa.scalar(-length if sign == "-" else length, kind)
+    if pa.types.is_string(kind) and isinstance(literal, str):
+        return array, pa.scalar(literal, kind)
+    if pa.types.is_binary(kind) and not isinstance(literal, Decimal):
+        return array, pa.scalar(literal.encode() if isinstance(literal, str) else literal, kind)
+    hint = "; put it in quotes" if isinstance(literal, Decimal) and pa.types.is_string(kind) else ""
+    raise UsageError(f"column {name} has {kind}, which does not compare with {literal!s}{hint}")
+
+
+def _number(name: str, literal: Decimal | str | bytes) -> Decimal:
+    if isinstance(literal, bytes):
+        return Decimal(int.from_bytes(literal, "big"))
+    try:
+        return Decimal(literal)
+    except InvalidOperation:
+        raise UsageError(f"column {name} has numbers, and {literal!r} is none") from None
+
+
+def _matched_numbers(array: Any, number: Decimal) -> tuple[Any, Any]:
+    kind = array.type
+    if pa.types.is_integer(kind) and number == number.to_integral_value():
+        try:
+            return array, pa.scalar(int(number), kind)
+        except (pa.ArrowInvalid, OverflowError):
+            pass
+    elif pa.types.is_decimal(kind):
+        try:
+            return array, pa.scalar(number)
+        except pa.ArrowInvalid:
+            pass
+    if pa.types.is_floating(kind):
+        return array, pa.scalar(float(number), kind)
+    return array.cast(pa.float64()), pa.scalar(float(number))
+
+
+def _moment(text: str, digits: int) -> str:
+    """A moment as the values of a column with so many digits of the fraction have it."""
+    if _DATE.fullmatch(text):
+        text += " 00:00:00"
+    head, _, fraction = text.partition(".")
+    return f"{head}.{fraction[:digits].ljust(digits, '0')}" if digits else head
