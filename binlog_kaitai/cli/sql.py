@@ -32,9 +32,7 @@ EXIT_INCOMPLETE = 3
     "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
 )
 @click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … where nothing tells the columns' names.")
-@click.pass_context
 def command(
-    context: click.Context,
     sources: tuple[str, ...],
     redo: bool,
     operation: tuple[str, ...],
@@ -82,4 +80,4 @@ def command(
         sys.stdout.buffer.flush()
     options.say_ends(ends)
     if not report.is_complete:
-        context.exit(EXIT_INCOMPLETE)
+        sys.exit(EXIT_INCOMPLETE)

@@ -204,3 +204,37 @@ def statements(server: str, seed: int, tables: int = 12) -> Iterator[str]:
 
 def _value(make: Make, choose: random.Random) -> str:
     return "NULL" if choose.random() < 0.15 else make(choose)
+
+
+def changes(server: str, seed: int, tables: int = 8) -> tuple[list[str], list[str]]:
+    """Statements that make tables in database `r` and fill them, and statements that then change all they can.
+
+    Some tables have no primary key, and two rows that are the same.
+    """
+    choose = random.Random(seed)
+    kinds = (*_EVERYWHERE, *_MORE.get(server, ()))
+    setup, after = list[str](), list[str]()
+    for number in range(tables):
+        columns = [choose.choice(kinds)(choose) for _ in range(choose.randint(2, 9))]
+        listed = ", ".join(f"c{at} {kind} NULL" for at, (kind, _) in enumerate(columns))
+        key = "id INT NULL" if number % 3 == 2 else "id INT PRIMARY KEY"
+        stamp = "ts TIMESTAMP(3) NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP(3)"
+        setup.append(f"CREATE TABLE r.t{number} ({key}, {listed}, {stamp}) ENGINE=InnoDB")
+
+        def row(at: int, columns: list[tuple[str, Make]] = columns) -> str:
+            return f"({at}, {', '.join(_value(make, choose) for _, make in columns)}, NULL)"
+
+        table = f"r.t{number}"
+        setup.append(f"INSERT INTO {table} VALUES {', '.join(map(row, range(12)))}")
+        if number % 3 == 2:
+            setup.append(f"INSERT INTO {table} SELECT * FROM {table} WHERE id < 3")
+        after.append("BEGIN")
+        after.append(f"INSERT INTO {table} VALUES {', '.join(map(row, range(12, 18)))}")
+        for _ in range(4):
+            at = choose.randrange(len(columns))
+            value = _value(columns[at][1], choose)
+            after.append(f"UPDATE {table} SET c{at} = {value} WHERE id % 4 = {choose.randrange(4)}")
+        after.append("COMMIT")
+        after.append(f"DELETE FROM {table} WHERE id % 5 = {choose.randrange(5)} LIMIT 3")
+        after.append(f"UPDATE {table} SET id = id + 100 WHERE id % 6 = {choose.randrange(6)}")
+    return setup, after
