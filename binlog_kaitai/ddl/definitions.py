@@ -208,6 +208,11 @@ def statement_of(body: Any) -> Statement | None:
     return None if sql is None else read_statement(sql, _session(body, variables).sql_mode)
 
 
+def is_half_done(body: Any) -> bool:
+    """Whether a statement (the body of a QUERY_EVENT) is an ALTER of MariaDB that has yet to happen, or failed."""
+    return _is_half_done(_variables(body))
+
+
 def _variables(body: Any) -> dict[Any, Any]:
     found = [] if body.status_vars is None else body.status_vars.variables
     return {getattr(one.key, "name", one.key): one.value for one in found}

@@ -207,7 +207,7 @@ def _value(make: Make, choose: random.Random) -> str:
 
 
 def changes(server: str, seed: int, tables: int = 8) -> tuple[list[str], list[str]]:
-    """Statements that make tables in database `r` and fill them, and statements that then change all they can.
+    """Statements that make tables in database `r` and fill them, and others that change all they can.
 
     Some tables have no primary key, and two rows that are the same.
     """

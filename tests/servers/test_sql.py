@@ -1,4 +1,4 @@
-"""`sql` on real servers: its script makes the same tables again, and the other way round those from before."""
+"""`sql` on real servers: its script makes the same tables again, and taken back those from before."""
 
 from __future__ import annotations
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.boundaries import Boundaries, Outcome, Role, Roles
 from binlog_kaitai.columns.rows.pages import RowsPage
+from binlog_kaitai.ddl.definitions import is_half_done
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import Event
@@ -29,16 +30,28 @@ _LOADS = (
     EventType.execute_load_query_event,
 )
 
+_AS_COMMITTED = "an XA transaction is taken back as if it was committed"
+
+
+class Carried(NamedTuple):
+    """What is known of the last transaction of a block, which may go on in the next one.
+
+    Attributes
+    ----------
+    number : int
+    is_begun : bool
+        There was a BEGIN.
+    is_ended : bool
+        There was an end: what still seems to belong to it stands by itself.
+    """
+
+    number: int = -1
+    is_begun: bool = False
+    is_ended: bool = False
+
 
 class Transactions:
     """The transactions of a block, each with a number that goes on from block to block.
-
-    Parameters
-    ----------
-    last
-        Number of the last transaction of the block before.
-    is_begun
-        That one has begun with BEGIN, if it goes on here.
 
     Attributes
     ----------
@@ -54,17 +67,16 @@ class Transactions:
         Whether there was a BEGIN, or a GTID event that stands for it.
     """
 
-    def __init__(self, block: Block, found: Roles, boundaries: Boundaries, last: int, is_begun: bool) -> None:
+    def __init__(self, block: Block, found: Roles, boundaries: Boundaries, before: Carried) -> None:
         count = len(found.roles)
         parts = boundaries.divide(found)
         self.continues = parts.continues
-        base = last if parts.continues else last + 1
+        base = before.number if parts.continues else before.number + 1
         self.number_of = np.full(count, -1, dtype=np.int64)
         lengths = np.diff(parts.starts, append=len(parts.rows))
         self.number_of[parts.rows] = base + np.repeat(np.arange(len(parts.starts)), lengths)
         self.base = base
         self.count = len(parts.starts)
-        self.last = base + self.count - 1 if self.count else last
         self.first = parts.rows[parts.starts]
         ends = parts.rows[np.append(parts.starts[1:], len(parts.rows)) - 1] if self.count else parts.starts
         self.closing = np.array(ends, dtype=np.int64)
@@ -79,19 +91,25 @@ class Transactions:
         self.is_begun = np.zeros(self.count, dtype=np.bool_)
         begins = np.flatnonzero((roles == Role.BEGIN) & (self.number_of >= 0))
         self.is_begun[self.number_of[begins] - base] = True
-        self.is_begun[self.number_of[_mariadb_begins(block)] - base] = True
+        # MariaDB's GTID event stands for BEGIN, too.
+        self.is_begun[self.number_of[_with_flag(block, "is_standalone", is_set=False)] - base] = True
         if parts.continues:
-            self.is_begun[0] |= is_begun
-        self.is_cut = self.is_begun & (self.outcomes == Outcome.OPEN) & (self.closing >= 0)
-        self.outcomes[self.is_cut] = Outcome.ROLLBACK
-
-
-def _mariadb_begins(block: Block) -> Any:
-    """MariaDB's GTID events that begin a transaction of several events."""
-    rows = block.rows_of(EventType.gtid_event)
-    if not len(rows):
-        return rows
-    return rows[~block.body(EventType.gtid_event).numbers("is_standalone").astype(np.bool_)]
+            self.is_begun[0] |= before.is_begun
+        is_cut = self.is_begun & (self.outcomes == Outcome.OPEN) & (self.closing >= 0)
+        self.outcomes[is_cut] = Outcome.ROLLBACK
+        is_ended = np.zeros(self.count, dtype=np.bool_)
+        is_ended[self.number_of[rows] - base] = True
+        if parts.continues:
+            is_ended[0] |= before.is_ended
+        self.carried = before
+        if self.count:
+            self.carried = Carried(base + self.count - 1, bool(self.is_begun[-1]), bool(is_ended[-1]))
+        # What follows an end stands by itself.
+        behind = np.flatnonzero(self.number_of >= 0)
+        behind = behind[is_ended[self.number_of[behind] - base]]
+        self.number_of[behind[behind > self.closing[self.number_of[behind] - base]]] = -1
+        if parts.continues and before.is_ended:
+            self.number_of[self.number_of == base] = -1
 
 
 class Statements:
@@ -105,7 +123,7 @@ class Statements:
 
     def lines(self, page: RowsPage, found: Roles, dialect: Dialect) -> Lines:
         """The lines of all wanted statements of a block."""
-        block, roles = page.block, found.roles
+        block = page.block
         texts: list[bytes] = []
         events: list[int] = []
         for row in np.flatnonzero(_matters(block, found)[: page.limit]).tolist():
@@ -114,9 +132,7 @@ class Statements:
                 self._context.append(block.event(row))
                 continue
             context, self._context = self._context, []
-            if self._is_wanted(page, row) and (
-                text := self._text(block, row, kind, roles[row], context, dialect)
-            ):
+            if self._is_wanted(page, row) and (text := self._text(block, row, kind, context, dialect)):
                 texts.append(text)
                 events.append(row)
         return Lines.at(texts, events, FIRST)
@@ -129,39 +145,42 @@ class Statements:
             return True
         return filters.takes_names(getattr(page.block.event(row).body, "schema_name", None), None)
 
-    def _text(
-        self, block: Block, row: int, kind: int, role: int, context: list[Event], dialect: Dialect
-    ) -> bytes:
+    def _text(self, block: Block, row: int, kind: int, context: list[Event], dialect: Dialect) -> bytes:
         event = block.event(row)
         body: Any = event.body
         where = place(block, row)
         if kind == EventType.xa_prepare_log_event:
-            return self._xa_prepare(body, where)
+            words = b"XA COMMIT %s ONE PHASE" if body.is_one_phase else b"XA PREPARE %s"
+            return self._xa(words % _xid(body), where)
+        if kind == EventType.gtid_event:
+            return self._xa(b"XA START " + _xid(body.xid), where)
         if kind in _QUERIES:
             query: bytes = body.query
-            if query.startswith(b"#"):
-                return b""  # a server's filling for an event that a replica would not know
+            if query.startswith(b"#") or is_half_done(body):
+                return b""  # a server's filling for an event that a replica would not know, or no change
             if not self._options.undo:
                 return statement_text(event, context, dialect)
-            if role == Role.BEGIN or (role == Role.END and b"XA" in query[:20].upper()):
-                return self._left_out(query, where, "an XA transaction is taken back as if it was committed")
+            if query[:2].upper() == b"XA":
+                return self._left_out(query, where, _AS_COMMITTED)
             return self._left_out(query, where, "statements of the log cannot be taken back")
         text = getattr(body, "query", b"") or event.type.encode()
         if kind == EventType.incident_event:
             return self._left_out(text, where, "changes got lost on the server (INCIDENT_EVENT)")
         return self._left_out(text, where, "LOAD DATA needs its file, which is not in the script")
 
-    def _xa_prepare(self, body: Any, where: str) -> bytes:
-        name = f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
-        query = f"XA COMMIT {name} ONE PHASE" if body.is_one_phase else f"XA PREPARE {name}"
-        if not self._options.undo:
-            return delimited(query.encode())
-        return self._left_out(query.encode(), where, "an XA transaction is taken back as if it was committed")
+    def _xa(self, query: bytes, where: str) -> bytes:
+        """A statement that an event stands for."""
+        return self._left_out(query, where, _AS_COMMITTED) if self._options.undo else delimited(query)
 
     def _left_out(self, query: bytes, where: str, reason: str) -> bytes:
         text = query.decode("utf-8", "backslashreplace")
         self._report.incomplete(reason, f"{where}: {shortened(text)}")
         return comment(f"{reason}: {where}\n{text}")
+
+
+def _xid(name: Any) -> bytes:
+    """The name of an XA transaction as its statements write it."""
+    return f"X'{name.gtrid.hex()}',X'{name.bqual.hex()}',{name.format_id}".encode()
 
 
 def _matters(block: Block, found: Roles) -> Any:
@@ -176,13 +195,22 @@ def _matters(block: Block, found: Roles) -> Any:
 
 def xa_rows(block: Block) -> Any:
     """The statements of XA, as numbers of events: more than the BEGIN and COMMIT that they stand for."""
+    of_mariadb = _with_flag(block, "is_prepared_xa")
     kind = EventType.query_event
     rows = block.rows_of(kind)
     if not len(rows):
-        return rows
+        return of_mariadb
     starts, lengths = block.body(kind).ranges("query")
     data, last = block.data, len(block.data) - 2
     places = np.clip(starts, 0, max(last, 0))
     # Servers write these two letters, large or small.
     is_xa = (lengths > 2) & (data[places] | 0x20 == ord("x")) & (data[places + 1] | 0x20 == ord("a"))
-    return rows[is_xa]
+    return np.union1d(of_mariadb, rows[is_xa])
+
+
+def _with_flag(block: Block, name: str, *, is_set: bool = True) -> Any:
+    """MariaDB's GTID events with a flag, or without."""
+    rows = block.rows_of(EventType.gtid_event)
+    if not len(rows):
+        return rows
+    return rows[block.body(EventType.gtid_event).numbers(name).astype(np.bool_) == is_set]

@@ -29,7 +29,7 @@ from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.grammar import ROWS_TYPES
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
-from binlog_kaitai.render.sql.events import Statements, Transactions, xa_rows
+from binlog_kaitai.render.sql.events import Carried, Statements, Transactions, xa_rows
 from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines
 from binlog_kaitai.render.sql.options import SqlOptions
 from binlog_kaitai.render.sql.report import Report, comment, place, plain
@@ -72,8 +72,8 @@ class Script:
         self._rows = RowStatements(options, report)
         self._statements = Statements(options, filters, report)
         self._boundaries = Boundaries()
-        self._last = -1  # number of the last transaction that was seen
-        self._is_begun = False  # a BEGIN of that transaction was there
+        self._last = Carried()
+        self._start = (0, 0)  # position of that transaction, and the time stamp of its first event
         self._owns: Any = np.zeros(0, dtype=np.int64)
         self._own: int | None = None  # the transaction whose own statements begin and end it (XA)
         self._open: int | None = None  # the transaction whose beginning is written, and not its end
@@ -155,7 +155,7 @@ class Script:
         if len(block) and block.positions[0] == len(MAGIC):
             yield from self._new_file(block)
         found = roles_of(block)
-        transactions = Transactions(block, found, self._boundaries, self._last, self._is_begun)
+        transactions = Transactions(block, found, self._boundaries, self._last)
         if self._open is not None and transactions.count and self._open < transactions.base:
             yield Lines.at([self._cut_off()], [0], OPENING), np.array([NO_TRANSACTION])
         statements = self._statements.lines(page, found, self._rows.dialect)
@@ -168,8 +168,10 @@ class Script:
             yield self._bracketed(page, transactions, contents, rows, range(low, high))
             low = high
         if transactions.count:
-            self._last = transactions.last
-            self._is_begun = bool(transactions.is_begun[-1])
+            if transactions.carried.number != self._last.number:
+                row = int(transactions.first[-1])
+                self._start = int(block.positions[row]), int(block.header["timestamp"][row])
+            self._last = transactions.carried
 
     def _new_file(self, block: Block) -> Iterator[tuple[Lines, Any]]:
         self._boundaries = Boundaries()
@@ -218,7 +220,10 @@ class Script:
         if len(every):
             self._open = None if is_done[-1] else int(every[-1])
             if self._open is not None and self._open != self._was_open:
-                self._open_at = place(page.block, int(transactions.first[self._open - base]))
+                is_older = transactions.continues and self._open == base
+                row = int(transactions.first[self._open - base])
+                position = self._start[0] if is_older else int(page.block.positions[row])
+                self._open_at = f"{plain(page.block.file)}:{position}"
         lines = [contents, *self._checks(page, rows, number_of)]
         begins = numbers[is_new], first[is_new]
         finished = every[is_done], ends[is_done], outcomes[is_done] == Outcome.ROLLBACK
@@ -279,11 +284,14 @@ class Script:
         """Where and when each transaction is, as a comment, and its BEGIN."""
         block = page.block
         rows = transactions.first[numbers - transactions.base]
-        times = pa.array(block.header["timestamp"][rows].astype(np.int64)).view(pa.timestamp("s"))
+        positions, stamps = block.positions[rows], block.header["timestamp"][rows].astype(np.int64)
+        if transactions.continues and len(numbers) and numbers[0] == transactions.base:
+            positions[0], stamps[0] = self._start
+        times = pa.array(stamps).view(pa.timestamp("s"))
         gtids = joined(b", GTID ", gtid_texts(page.gtids, page.pool, rows).view(pa.binary()))
         return joined(
             b"-- %s:" % plain(block.file).encode("utf-8", "backslashreplace"),
-            pa.array(block.positions[rows]).cast(pa.string()).view(pa.binary()),
+            pa.array(positions).cast(pa.string()).view(pa.binary()),
             b", ",
             times.cast(pa.string()).view(pa.binary()),
             pc.fill_null(gtids, b""),

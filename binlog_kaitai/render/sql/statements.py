@@ -124,14 +124,13 @@ class Statements:
         nothing = ~np.logical_or.reduce(masks)
         masks[0] = masks[0] | nothing
         chosen = [(one, mask) for one, mask in zip(present, masks, strict=True) if mask.any()]
-        # One that all rows set comes first, so that the others have a comma before them.
-        chosen.sort(key=lambda pair: not pair[1].all())
         pieces = []
         for column, mask in chosen:
             text = joined(b", " + _name(column.name) + b"=", side.texts(column, self._style))
             pieces.append(
                 text if mask.all() else pc.if_else(pa.array(mask), text, pa.scalar(b"", pa.binary()))
             )
+        # Without the comma before the first one, whichever that is.
         return pc.binary_slice(joined(*pieces), 2, (1 << 31) - 1)
 
     def _has_key(self, *sides: Side) -> bool:

@@ -1,0 +1,297 @@
+"""Scripts of statements out of logs of the corpus."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.options import Filters
+from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
+from binlog_kaitai.render.sql.script import Script
+from binlog_kaitai.render.sql.spool import Spool
+from binlog_kaitai.rows import rows_of
+from tests.columns.support import all_files, use_plain_kernels
+from tests.corpus_files import case
+
+FILES = all_files()
+MIXED = case("mysql-9.7", "mixed").logs[0]
+
+
+def sql(
+    source: Any, said: list[str] | None = None, ddl: str | None = None, filters: Any = None, **options: Any
+) -> str:
+    """The script of a log; warnings are put into `said`."""
+    report = Report((said if said is not None else []).append)
+    wanted = SqlOptions.of(**{"allow_unnamed": True, **options})
+    parts = write_sql(source, Filters.of(**(filters or {})), wanted, report, ddl=ddl)
+    return b"".join(map(bytes, parts)).decode("utf-8", "surrogateescape")
+
+
+def statements(text: str) -> list[str]:
+    """The lines that make changes, and those around them."""
+    words = ("INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "ROLLBACK", "--")
+    lines = [line for line in text.split("\n") if line.startswith(words)]
+    return [line.replace(str(Path(MIXED)), "LOG") for line in lines]
+
+
+def test_changes_are_made_again_in_order() -> None:
+    text = sql(MIXED, filters={"include_gtids": "a40b4242-e518-11f1-9090-02fc00000001:7"})
+    assert text.split("\n")[4:] == [
+        f"-- {MIXED}:2295, 2026-11-20 19:31:47, GTID a40b4242-e518-11f1-9090-02fc00000001:7",
+        "BEGIN;",
+        "SET foreign_key_checks = 0;",
+        "INSERT INTO `t`.`s` (`id`, `v`, `d`) VALUES (11, '0.8364498501983004', 0.40613597483014313);",
+        "INSERT INTO `t`.`s` (`id`, `v`, `d`) VALUES (12, '0.1175766290329179', 0.07853362530333327);",
+        "SET foreign_key_checks = 1;",
+        "COMMIT;",
+        text.split("\n")[-2],
+        "",
+    ]
+
+
+def test_changes_are_taken_back_from_the_last_one_on() -> None:
+    text = sql(MIXED, undo=True, filters={"include_gtids": "a40b4242-e518-11f1-9090-02fc00000001:7-8"})
+    assert statements(text)[1:] == [
+        "-- LOG:2723, 2026-11-20 19:31:47, GTID a40b4242-e518-11f1-9090-02fc00000001:8",
+        "BEGIN;",
+        "DELETE FROM `t`.`s` WHERE `id` = 14;",
+        "DELETE FROM `t`.`s` WHERE `id` = 13;",
+        "COMMIT;",
+        "-- LOG:2295, 2026-11-20 19:31:47, GTID a40b4242-e518-11f1-9090-02fc00000001:7",
+        "BEGIN;",
+        "DELETE FROM `t`.`s` WHERE `id` = 12;",
+        "DELETE FROM `t`.`s` WHERE `id` = 11;",
+        "COMMIT;",
+    ]
+
+
+def test_statements_of_the_log_come_with_their_settings() -> None:
+    gtid = "a40b4242-e518-11f1-9090-02fc00000001:12"
+    text = sql(MIXED, filters={"include_gtids": gtid})
+    assert "USE `t`;\nSET INSERT_ID = 5002;\nSET timestamp = 1795203107, sql_mode = 1073741824, " in text
+    assert "time_zone = '+05:30'" in text
+    assert "INSERT INTO s (v) VALUES (NOW()),(FROM_UNIXTIME(0));\nSET timestamp = DEFAULT" in text
+
+
+def test_statements_of_the_log_are_comments_where_changes_are_taken_back() -> None:
+    said: list[str] = []
+    text = sql(MIXED, said, undo=True)
+    assert "-- CREATE TABLE s (id BIGINT PRIMARY KEY" in text
+    assert "\nCREATE" not in text
+    assert any("statements of the log cannot be taken back" in one for one in said)
+
+
+@pytest.mark.parametrize(
+    "path", FILES[::2], ids=lambda path: f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
+)
+def test_every_change_has_its_line_in_a_transaction(path: Path) -> None:
+    undo = len(str(path)) % 2 == 0
+    try:
+        expected = sum(1 for event in bk.open(path) for _ in rows_of(event))
+        text = sql(path, undo=undo)
+    except bk.BinlogError:
+        return
+    refused = sum(int(found) for found in re.findall(r"^-- cannot be .*?: (\d+) row", text, re.M))
+    lines = re.findall(r"^(?:INSERT INTO|UPDATE|DELETE FROM) `[^\n]*;$", text, re.M)
+    if "has no end" not in text and "without an end" not in text and "rolled back" not in text:
+        assert len(lines) + refused == expected
+    assert text.count("\nBEGIN;\n") == text.count("\nCOMMIT;\n") + text.count("\nROLLBACK;\n")
+
+
+@pytest.mark.parametrize("undo", [False, True], ids=["redo", "undo"])
+def test_small_blocks_give_the_same_script(undo: bool) -> None:
+    for path in FILES[::5]:
+        try:
+            whole = sql(path, undo=undo)
+        except bk.BinlogError:
+            continue
+        pages = RowsPages(path, Filters(), block_size=1, every_block=True)
+        options = SqlOptions(undo=undo, allow_unnamed=True)
+        script = Script(pages, Filters(), options, Report(lambda _: None))
+        found = b"".join(map(bytes, script)).decode("utf-8", "surrogateescape")
+        off = "SET foreign_key_checks = {};\n"  # stands around the changes of each block
+        assert found.replace(off.format(1) + off.format(0), "") == whole
+
+
+def test_plain_kernels_give_the_same_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [path for path in FILES if "types" in str(path)][::4]
+    compiled = [sql(path, undo=True) for path in paths]
+    use_plain_kernels(monkeypatch)
+    assert [sql(path, undo=True) for path in paths] == compiled
+
+
+def lines_of(change: str, **options: Any) -> list[str]:
+    log = case("mysql-9.7", "types_full").logs[0]
+    return [line for line in sql(log, **options).split("\n") if line.startswith(change)]
+
+
+def test_operations() -> None:
+    every = lines_of(("INSERT", "UPDATE", "DELETE"))  # type: ignore[arg-type]
+    some = lines_of(("INSERT", "UPDATE", "DELETE"), operation=["delete"])  # type: ignore[arg-type]
+    assert some == [line for line in every if line.startswith("DELETE")]
+    assert 0 < len(some) < len(every)
+    with pytest.raises(UsageError, match="no operation"):
+        sql(MIXED, operation=["truncate"])
+
+
+def test_changes_by_their_values() -> None:
+    every = lines_of("INSERT")
+    some = lines_of("INSERT", where="id = 1")
+    assert some == [line for line in every if "(`id`, " in line and ") VALUES (1, " in line]
+    assert 0 < len(some) < len(every)
+    found = sql(MIXED, where="id = 12 AND d < 1")
+    assert [line[:28] for line in statements(found) if line.startswith("INSERT")] == [
+        "INSERT INTO `t`.`s` (`id`, `"
+    ]
+    with pytest.raises(UsageError, match="no table in the log has a column nowhere"):
+        sql(MIXED, where="nowhere = 1")
+
+
+def test_updates_by_the_column_that_they_change() -> None:
+    log = case("mysql-9.7", "json_partial").logs[0]
+    every = [line for line in sql(log).split("\n") if line.startswith("UPDATE `t`.`jfull`")]
+    of_b = [line for line in sql(log, column=["b"]).split("\n") if line.startswith("UPDATE `t`.`jfull`")]
+    assert of_b
+    assert of_b == [line for line in every if "`b`=" in line]
+
+
+def test_what_images_lack_is_refused_and_said() -> None:
+    said: list[str] = []
+    text = sql(case("mysql-9.7", "types_minimal").logs[0], said, undo=True)
+    assert re.search(r"-- cannot be taken back: 1 row of delete t\.\w+ at .*: the image lacks `", text)
+    assert re.search(r"-- cannot be taken back: 1 row of update t\.\w+ at .*: the image before lacks `", text)
+    assert any("cannot be taken back" in one for one in said)
+    assert "DELETE FROM" in text  # an insert has all that it takes
+
+
+def test_a_change_of_a_document_without_the_document_is_an_expression() -> None:
+    text = sql(case("mysql-9.7", "json_partial").logs[0])
+    assert "UPDATE `t`.`jminimal` SET `j`=JSON_REMOVE(`j`, '$.arr') WHERE `id` = 3;" in text
+    assert "SET `j`=JSON_REPLACE(`j`, '$.name', CAST('\\\"short\\\"' AS JSON)) WHERE `id` = 1;" in text
+
+
+DDL = """CREATE TABLE t.s (id BIGINT, v VARCHAR(200), d DOUBLE, PRIMARY KEY (id)) CHARSET utf8mb4;
+CREATE TABLE t.my (id BIGINT PRIMARY KEY, v VARCHAR(200)) CHARSET utf8mb4;
+CREATE TABLE t2.x (id BIGINT PRIMARY KEY, v VARCHAR(200)) CHARSET utf8mb4"""
+
+
+def behind_definitions(path: Path, folder: Path) -> Path:
+    """The log without its statements: nothing tells the names of columns."""
+    target = folder / "binlog.000001"
+    events = [event for event in bk.open(path) if not event.type.startswith("QUERY") or b"BEGIN" in event.raw]
+    target.write_bytes(path.read_bytes()[:4] + b"".join(event.raw for event in events))
+    return target
+
+
+def test_unknown_names_are_refused_and_mended(tmp_path: Path) -> None:
+    log = behind_definitions(MIXED, tmp_path)
+    with pytest.raises(UsageError, match=r"names of the columns of t\.s: give --ddl FILE .* --allow-unnamed"):
+        sql(log, allow_unnamed=False)
+    assert "(`c1`, `c2`, `c3`) VALUES (11, '0.83" in sql(log)
+    assert "(`id`, `v`, `d`) VALUES (11, '0.83" in sql(log, ddl=DDL, allow_unnamed=False)
+
+
+def test_rows_without_a_key_are_found_by_all_columns(tmp_path: Path) -> None:
+    log = behind_definitions(MIXED, tmp_path)
+    text = sql(log, ddl=DDL.replace(", PRIMARY KEY (id)", ""), undo=True)
+    assert (
+        "DELETE FROM `t`.`s` WHERE `id` <=> 11 AND CAST(`v` AS BINARY) <=> '0.8364498501983004'"
+        " AND `d` <=> 0.40613597483014313 LIMIT 1;" in text
+    )
+
+
+def test_generated_columns_are_left_out(tmp_path: Path) -> None:
+    log = behind_definitions(MIXED, tmp_path)
+    text = sql(log, ddl=DDL.replace("d DOUBLE", "d DOUBLE AS (id + 1) STORED"))
+    assert "INSERT INTO `t`.`s` (`id`, `v`) VALUES (11, '0.8364498501983004');" in text
+
+
+def test_nothing_is_taken_back_of_a_damaged_log(tmp_path: Path) -> None:
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(MIXED.read_bytes()[:-100] + b"\xff" * 60)
+    parts = write_sql(log, Filters(), SqlOptions(undo=True), Report(lambda _: None))
+    with pytest.raises(bk.BinlogError):
+        next(parts)
+
+
+def cut_before_commit(path: Path, folder: Path) -> Path:
+    target = folder / "binlog.000001"
+    at = next(event.position for event in bk.open(path) if event.type == "XID_EVENT")
+    target.write_bytes(path.read_bytes()[:at])
+    return target
+
+
+def test_a_transaction_without_an_end(tmp_path: Path) -> None:
+    log, said = cut_before_commit(MIXED, tmp_path), list[str]()
+    assert statements(sql(log, said))[-2:] == [
+        "-- a transaction without an end is not committed",
+        "ROLLBACK;",
+    ]
+    text = sql(log, said, undo=True)
+    assert "BEGIN;" not in text
+    assert "-- a transaction without an end is not taken back: " in text
+    assert len([one for one in said if "without an end" in one]) == 2
+
+
+def test_a_stop_inside_a_transaction_cuts_it_off() -> None:
+    at = next(event.position for event in bk.open(MIXED) if event.type == "XID_EVENT")
+    assert "COMMIT;" not in sql(MIXED, filters={"stop_position": at})
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-10.11"])
+def test_prepared_transactions_of_xa(name: str) -> None:
+    text = sql(case(name, "xa").logs[0])
+    of_xa = [line for line in text.split("\n") if re.match("XA (?!ROLLBACK)", line)][:4]
+    assert of_xa == [f"XA {word} X'6731',X'',1;" for word in ("START", "END", "PREPARE", "COMMIT")]
+
+
+def test_a_name_of_a_file_cannot_end_a_comment(tmp_path: Path) -> None:
+    log = tmp_path / "a\nDROP TABLE t"
+    log.write_bytes(MIXED.read_bytes())
+    assert "\nDROP" not in sql(log, undo=True)
+
+
+def test_spool_gives_chunks_backward(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("binlog_kaitai.render.sql.spool._MOST", 4)
+    spool = Spool()
+    for text in (b"first", b"", b"second, which is long", b"third"):
+        spool.append(text)
+    mark = len(spool)
+    spool.append(b"gone")
+    spool.cut(mark)
+    spool.append(b"last")
+    assert b"|".join(spool.backwards()).replace(b"|", b"") == b"lastthirdsecond, which is longfirst"
+    spool.close()
+
+
+@pytest.mark.parametrize("name", ["types_full", "json_partial", "mixed"])
+def test_hostile_bytes_are_an_error_or_a_script(name: str, tmp_path: Path) -> None:
+    chance = random.Random(name)
+    data = case("mysql-9.7", name).logs[0].read_bytes()
+    log = tmp_path / "binlog.000001"
+    for _ in range(12):
+        broken = bytearray(data)
+        for _ in range(chance.choice((1, 5))):
+            broken[chance.randrange(130, len(broken))] = chance.randrange(256)
+        log.write_bytes(broken)
+        attempt(lambda: list(write_unchecked(log)))
+
+
+def write_unchecked(path: Path) -> Any:
+    pages = RowsPages(path, Filters(), every_block=True, verify_checksums=False)
+    options = SqlOptions(undo=True, allow_unnamed=True)
+    return Script(pages, Filters(), options, Report(lambda _: None))
+
+
+def attempt(call: Callable[[], object]) -> None:
+    with suppress(bk.BinlogError):
+        call()
