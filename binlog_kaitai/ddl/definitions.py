@@ -209,7 +209,7 @@ def statement_of(body: Any) -> Statement | None:
 
 
 def is_half_done(body: Any) -> bool:
-    """Whether a statement (the body of a QUERY_EVENT) is an ALTER of MariaDB that has yet to happen, or failed."""
+    """Whether a QUERY_EVENT, by its body, is an ALTER of MariaDB that has yet to happen, or failed."""
     return _is_half_done(_variables(body))
 
 
