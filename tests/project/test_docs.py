@@ -35,7 +35,11 @@ def test_commands_exist(document: Path) -> None:
         words = line.split()
         if words[:1] == ["binlog-kaitai"] and not words[1].startswith("-"):
             assert words[1] in commands(), line
-            known = {option for param in commands()[words[1]].params for option in param.opts}
+            known = {
+                option
+                for param in commands()[words[1]].params
+                for option in (*param.opts, *param.secondary_opts)
+            }
             used = {word.split("=")[0] for word in words[2:] if re.match(r"--[a-z]", word)}
             assert used <= known | {"--help"}, line
         if words[:1] == ["make"]:
