@@ -13,18 +13,33 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from binlog_kaitai.columns.cuts import Cut, Gap, Log
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.rows.pages import new_definitions
-from binlog_kaitai.columns.rows.tables import statement_body, statements_in
+from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.statements import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import TableMapEvent
 from binlog_kaitai.schema import OLD_TIMES, NameSource, Schema
 
-#: Logs whose statements are kept.
-_MAX_LOGS = 1 << 14
+#: Places up to which it is kept what logs say.
+_MAX_KNOWN = 1 << 14
+
+
+class _Seen(NamedTuple):
+    """The body of an event that matters to definitions, a statement or a table map; or why it has none."""
+
+    body: Any
+
+    def show(self, definitions: Any) -> None:
+        """Let definitions take it in."""
+        if isinstance(self.body, TableMapEvent):
+            definitions.fit(self.body.schema_name, self.body.table_name, self.body)
+        else:
+            definitions.observe_query(self.body)
 
 
 class LateDefinitions(Definitions):
@@ -47,13 +62,13 @@ class LateDefinitions(Definitions):
         self._needs_names = needs_names
         self._load: Callable[[], Definitions] | None = load
         self._is_mariadb = is_mariadb
-        self._waiting: list[Any] = []
+        self._waiting: list[_Seen] = []
 
     def observe_query(self, body: Any) -> bool:
         """As in `Definitions`; as long as nothing is known, any statement may change a definition."""
         if self._load is None:
             return super().observe_query(body)
-        self._waiting.append(body)
+        self._waiting.append(_Seen(body))
         return True
 
     def fit(
@@ -62,11 +77,12 @@ class LateDefinitions(Definitions):
         """As in `Definitions`."""
         if self._load is not None:
             if isinstance(table_map, TableMapEvent) and self._tells_all(table_map):
+                self._waiting.append(_Seen(table_map))
                 return None
             self.take_over(self._load())
             self._load = None
-            for body in self._waiting:
-                super().observe_query(body)
+            for seen in self._waiting:
+                seen.show(super())
             self._waiting = []
         return super().fit(schema_name, table_name, table_map)
 
@@ -78,14 +94,38 @@ class LateDefinitions(Definitions):
         return not self._needs_names or (schema.names_from is NameSource.LOG and is_clear)
 
 
+class _Recorder(Definitions):
+    """Notes what definitions would be told: statements that may matter, and the spelling of names."""
+
+    def __init__(self, seen: list[_Seen]) -> None:
+        super().__init__()
+        self._seen = seen
+        self._is_spelled = False
+
+    def observe_query(self, body: Any) -> bool:
+        try:
+            matters = isinstance(body, BinlogError) or may_matter_bytes(body.query)
+        except zlib.error:
+            matters = True
+        if matters:
+            self._seen.append(_Seen(body))
+        return matters
+
+    def fit(self, schema_name: str, table_name: str, table_map: Any = None) -> None:
+        # One name with capital letters tells that case matters, see `Definitions`.
+        if not self._is_spelled and table_map is not None and table_name != table_name.lower():
+            self._is_spelled = True
+            self._seen.append(_Seen(table_map))
+
+
 class _Known(NamedTuple):
-    """The statements of one log, up to a cut or (None) all: where each is, and the body of its event."""
+    """What of one log matters to definitions, up to a cut or (None) in all."""
 
     until: Cut | None
-    bodies: list[tuple[int, Any]]
+    seen: list[_Seen]
 
 
-_known: OrderedDict[object, _Known] = OrderedDict()
+_known: OrderedDict[tuple[object, int], _Known] = OrderedDict()
 
 
 def definitions_before(
@@ -113,50 +153,44 @@ def definitions_before(
     """
     definitions = new_definitions(ddl)
     for one, opened in logs:
-        for _, body in _statements(one, opened, None):
-            definitions.observe_query(body)
-    for position, body in _statements(key, nullcontext(log), cut):
-        if position < cut.position:
-            definitions.observe_query(body)
+        for seen in _seen(one, opened, None):
+            seen.show(definitions)
+    for seen in _seen(key, nullcontext(log), cut):
+        seen.show(definitions)
     return definitions
 
 
-def _statements(
-    key: object, opened: AbstractContextManager[Log], until: Cut | None
-) -> Sequence[tuple[int, Any]]:
-    """The statements of a log that may define something, up to a cut at least, or to its end."""
-    known = _known.pop(key, None) or _Known(Cut(0, ()), [])
-    if known.until is not None and (until is None or known.until.position < until.position):
+def _seen(key: object, opened: AbstractContextManager[Log], until: Cut | None) -> Sequence[_Seen]:
+    """What matters in a log up to a cut, or in all of it; goes on where it has been up to."""
+    place = -1 if until is None else until.position
+    found = _known.get((key, place))
+    if found is None:
+        earlier = [at for one, at in _known if one == key and 0 <= at < (place if place >= 0 else at + 1)]
+        start = _known[key, max(earlier)] if earlier else _Known(Cut(0, ()), [])
         with opened as log:
-            known = _read_on(log, known.until, known.bodies, until)
-    _known[key] = known
-    while len(_known) > _MAX_LOGS:
+            found = _read_on(log, start, until)
+        _known[key, place] = found
+    _known.move_to_end((key, place))
+    while len(_known) > _MAX_KNOWN:
         _known.popitem(last=False)
-    return known.bodies
+    return found.seen
 
 
-def _read_on(log: Log, start: Cut, bodies: list[tuple[int, Any]], until: Cut | None) -> _Known:
-    found = list(bodies)
+def _read_on(log: Log, known: _Known, until: Cut | None) -> _Known:
+    seen = list(known.seen)
+    recorder, nothing = _Recorder(seen), np.zeros(0, dtype=np.int64)
+    tables = Tables(recorder)
     stop = None if until is None else until.position
-    for block in log.blocks(start, stop):
+    assert known.until is not None
+    for block in log.blocks(known.until, stop):
         if isinstance(block, Gap):
             continue
+        whole = block
+        if stop is not None and block.positions[-1] >= stop:
+            whole = block.part(0, int(np.searchsorted(block.positions, stop)))
         try:
-            for part in expand(block):
-                places = part.positions
-                for row in statements_in(part):
-                    is_before = stop is None or places[row] < stop
-                    if is_before and (body := _body(part, row)) is not None:
-                        found.append((int(places[row]), body))
+            for part in expand(whole):
+                tables.take(part, nothing, nothing)
         except BinlogError:
             continue  # a payload that cannot be opened is told where it is read
-    return _Known(until, found)
-
-
-def _body(block: Any, row: int) -> Any:
-    """The body of a statement that may define something, or why it cannot be read; None for others."""
-    body = statement_body(block, row)
-    try:
-        return body if isinstance(body, BinlogError) or may_matter_bytes(body.query) else None
-    except zlib.error:
-        return None
+    return _Known(until, seen)

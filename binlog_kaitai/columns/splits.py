@@ -115,7 +115,11 @@ def plan(source: SourceLike | Iterable[SourceLike], split_size: int = SPLIT_SIZE
     SourceError, UsageError
         Nothing is there, or it cannot be read in parts.
     """
-    files = list_files(source)
+    return divide(list_files(source), split_size)
+
+
+def divide(files: Sequence[LogFile], split_size: int = SPLIT_SIZE) -> list[Split]:
+    """The same of listed files."""
     return [split for number in range(len(files)) for split in _divide(files, number, split_size)]
 
 
@@ -178,27 +182,54 @@ def read_split(
         While reading, after the batches of all events before the damage.
     """
     part = part_of(split)
-    if part is None:
-        return
-    chosen = dict(filters)
+    if part is not None:
+        yield from read_part(
+            split,
+            part,
+            view,
+            table=table,
+            schema=schema,
+            earlier=earlier,
+            ddl=ddl,
+            scan_ddl=scan_ddl,
+            zero_dates=zero_dates,
+            verify_checksums=verify_checksums,
+            **filters,
+        )
+
+
+def read_part(
+    split: Split,
+    part: Part,
+    view: str,
+    *,
+    table: str | None = None,
+    schema: pa.Schema | None = None,
+    earlier: Sequence[LogFile] = (),
+    ddl: str | None = None,
+    scan_ddl: bool = True,
+    zero_dates: str = "null",
+    verify_checksums: bool = True,
+    **filters: Any,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of some events of a split's log; as `read_split`."""
     if split.number > 0:
-        chosen.pop("start_position", None)
+        filters.pop("start_position", None)
     if not split.is_last_file:
-        chosen.pop("stop_position", None)
+        filters.pop("stop_position", None)
     source = replace(source_of(split.file), part=part)
     if view == "events":
-        yield from read_events(source, verify_checksums=verify_checksums, **chosen)
+        yield from read_events(source, verify_checksums=verify_checksums, **filters)
     elif view == "transactions":
         known = _definitions(split, part, (), None, needs_names=False)
         yield from transaction_batches(
-            [source], Filters.of(**chosen), definitions=known, verify_checksums=verify_checksums
+            [source], Filters.of(**filters), definitions=known, verify_checksums=verify_checksums
         )
     else:
-        definitions = _definitions(split, part, earlier, ddl) if scan_ddl else new_definitions(ddl)
         pages = RowsPages(
             source,
-            Filters.of(table=table or chosen.pop("table", None), **chosen),
-            definitions=definitions,
+            Filters.of(table=table or filters.pop("table", None), **filters),
+            definitions=_definitions(split, part, earlier, ddl) if scan_ddl else new_definitions(ddl),
             verify_checksums=verify_checksums,
         )
         if table is None:
@@ -292,11 +323,13 @@ __all__ = [
     "VIEWS",
     "LogFile",
     "Split",
+    "divide",
     "files_before",
     "list_files",
     "opened",
     "part_of",
     "plan",
+    "read_part",
     "read_split",
     "source_of",
 ]

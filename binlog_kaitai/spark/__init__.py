@@ -9,7 +9,10 @@
 =========  ==================================================================
 options    what a reader may be told, from Spark's text to checked values
 schemas    Arrow's columns and Spark's, one made from the other
-batch      partitions (one a file) and their reading, as Arrow batches
+infer      the columns of one table, with little reading
+pushdown   filters of a query that the reader takes over
+rows       what a task does with a split
+batch      partitions, and their reading
 source     the entry that Spark calls
 =========  ==================================================================
 
@@ -51,6 +54,8 @@ def register(spark: SparkSession) -> None:
         raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
     from binlog_kaitai.spark.source import BinlogDataSource
 
+    # Off by default in Spark, since few sources take filters over.
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     register_source(spark, BinlogDataSource)
 
 

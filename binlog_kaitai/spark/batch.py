@@ -1,29 +1,35 @@
-"""Batch reading: the driver lists files, a task reads one of them."""
+"""Batch reading: the driver lists files, a task reads one split of one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
-from binlog_kaitai import sources
+from binlog_kaitai.columns.splits import LogFile, Split, divide, list_files
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.spark.options import ReadOptions
-from binlog_kaitai.spark.schemas import arrow_schema, conform
+from binlog_kaitai.spark.options import Offset, ReadOptions
+from binlog_kaitai.spark.pushdown import Pushed, chosen_splits, masked, narrowed
+from binlog_kaitai.spark.rows import rows_of
+from binlog_kaitai.spark.schemas import arrow_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_log = logging.getLogger(__name__)
 
-class FilePartition(InputPartition):
-    """One file, for one task; travels pickled from the driver to the task."""
 
-    def __init__(self, path: str, filters: dict[str, Any]) -> None:
-        super().__init__(path)
-        self.path = path
-        self.filters = filters
+class SplitPartition(InputPartition):
+    """One split, for one task; travels pickled from the driver to the task."""
+
+    def __init__(self, split: Split) -> None:
+        super().__init__((split.file.path, split.start, split.stop))
+        self.split = split
 
 
 class BinlogReader(DataSourceReader):
@@ -32,24 +38,39 @@ class BinlogReader(DataSourceReader):
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
         self._options = options
         self._schema = schema
+        self._pushed: list[Pushed] = []
+        self._files: list[LogFile] = []
+        self._filters = dict(options.filters)
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
+        """Takes over what it can; gives what is left to Spark."""
+        for one in filters:
+            pushed = Pushed.of(one, self._schema.fieldNames())
+            if pushed is None:
+                yield one
+            else:
+                self._pushed.append(pushed)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """A partition a file, in the order of the log.
+        """A partition a split, in the order of the logs. Only the names and sizes of files are looked at.
 
         Raises
         ------
         SourceError
             A path is not there.
         """
-        logs = sources.resolve(self._options.paths)
-        paths = [log.path for log in logs if log.path is not None]
-        if len(paths) < len(logs):
-            raise UsageError("a Spark task can read a file, but not a stream")
-        last = len(paths) - 1
-        return [
-            FilePartition(path, self._options.filters_for(is_first=index == 0, is_last=index == last))
-            for index, path in enumerate(paths)
-        ]
+        options = self._options
+        self._files = between(list_files(options.paths), options.starting, options.ending)
+        for offset, name in ((options.starting, "start_position"), (options.ending, "stop_position")):
+            if offset is not None:
+                self._filters[name] = offset.position
+        splits = divide(self._files, options.split_size)
+        chosen = list(chosen_splits(splits, self._pushed))
+        if self._pushed:
+            pushed = ", ".join(map(str, self._pushed))
+            _log.warning("pushed: %s; %d of %d splits are read", pushed, len(chosen), len(splits))
+        self._filters = narrowed(self._filters, self._pushed, options.view)
+        return [SplitPartition(split) for split in chosen]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one partition.
@@ -57,14 +78,35 @@ class BinlogReader(DataSourceReader):
         Raises
         ------
         BinlogError
-            The file is damaged; names file and position.
+            The file is damaged, and the mode FAILFAST; names file and position.
         """
         # Spark calls this with an empty partition where `partitions` found nothing to read.
-        if not isinstance(partition, FilePartition):
+        if not isinstance(partition, SplitPartition):
             return
-        from binlog_kaitai.columns import read_events
-
+        split = partition.split
+        options = replace(self._options, filters=self._filters)
         target = arrow_schema(self._schema)
-        with read_events(partition.path, **partition.filters) as batches:
-            for batch in batches:
-                yield conform(batch, target)
+        for batch in rows_of(split, self._files[: split.number], options, target):
+            rows = masked(batch, self._pushed)
+            if len(rows):
+                yield rows
+
+
+def between(files: list[LogFile], starting: Offset | None, ending: Offset | None) -> list[LogFile]:
+    """The files from one offset to another.
+
+    Raises
+    ------
+    UsageError
+        There is no file of that name.
+    """
+    first = 0 if starting is None else _index(files, starting, "startingOffsets")
+    last = len(files) - 1 if ending is None else _index(files, ending, "endingOffsets")
+    return files[first : last + 1]
+
+
+def _index(files: list[LogFile], offset: Offset, option: str) -> int:
+    names: list[Any] = [os.path.basename(file.path) for file in files]
+    if offset.file not in names:
+        raise UsageError(f"option {option}: there is no {offset.file} among {len(names)} files")
+    return names.index(offset.file)

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from binlog_kaitai.errors import UsageError
+
+_WIDER = {
+    pa.uint8(): pa.int16(),
+    pa.uint16(): pa.int32(),
+    pa.uint32(): pa.int64(),
+    pa.uint64(): pa.decimal128(20, 0),
+    pa.null(): pa.string(),
+    pa.large_string(): pa.string(),
+    pa.large_binary(): pa.binary(),
+}
+
+#: Spark's longest decimal number.
+_MAX_PRECISION = 38
+
+
+def plain_type(found: pa.DataType) -> pa.DataType:
+    """The Arrow type that Spark has for one that it has not: wide enough for all values."""
+    if pa.types.is_dictionary(found):
+        return plain_type(found.value_type)
+    if pa.types.is_duration(found):
+        return pa.duration("us")
+    if pa.types.is_decimal(found) and found.precision > _MAX_PRECISION:
+        return pa.string()
+    if pa.types.is_list(found):
+        return pa.list_(plain_type(found.value_type))
+    return _WIDER.get(found, found)
 
 
 def spark_schema(columns: pa.Schema) -> StructType:
     """The Spark type of a view, from its Arrow columns."""
-    return from_arrow_schema(columns)
+    return from_arrow_schema(pa.schema([field.with_type(plain_type(field.type)) for field in columns]))
+
+
+def with_corrupt_column(schema: StructType, name: str) -> StructType:
+    """The same columns, any of which may be null, and one that tells of damage."""
+    fields = [StructField(field.name, field.dataType) for field in schema.fields]
+    return StructType([*fields, StructField(name, StringType())])
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:
@@ -34,8 +68,20 @@ def check_columns(wanted: StructType, available: StructType) -> None:
 
 
 def conform(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
-    """The batch with just the target's columns, in its order and its types."""
+    """The batch with just the target's columns, in its order and its types; null where it has none."""
     if batch.schema.equals(target):
         return batch
-    columns = [batch.column(field.name).cast(field.type) for field in target]
+    columns = [_column(batch, field) for field in target]
+    if not columns:
+        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(batch), pa.struct([])))
     return pa.RecordBatch.from_arrays(columns, schema=target)
+
+
+def _column(batch: pa.RecordBatch, field: pa.Field) -> Any:
+    index = batch.schema.get_field_index(field.name)
+    if index < 0:
+        return pa.nulls(len(batch), field.type)
+    found = batch.column(index)
+    if pa.types.is_dictionary(found.type) and found.type.value_type == field.type:
+        return found.dictionary_decode()
+    return found if found.type == field.type else found.cast(field.type)

@@ -6,8 +6,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.spark.batch import BinlogReader
-from binlog_kaitai.spark.options import ReadOptions
-from binlog_kaitai.spark.schemas import check_columns, spark_schema
+from binlog_kaitai.spark.options import TABLE, ReadOptions
+from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
 
 
 class BinlogDataSource(DataSource):
@@ -18,14 +18,23 @@ class BinlogDataSource(DataSource):
         return "binlog"
 
     def schema(self) -> StructType:
-        """Columns of the view that the options ask for."""
-        from binlog_kaitai.columns import EVENTS_SCHEMA
+        """Columns of the view that the options ask for.
 
-        ReadOptions.parse(self.options)
-        return spark_schema(EVENTS_SCHEMA)
+        Raises
+        ------
+        UsageError
+            An option is unknown, or the columns of a table are not found.
+        """
+        options = ReadOptions.parse(self.options)
+        if options.view == TABLE:
+            from binlog_kaitai.spark.infer import table_columns
+
+            return _of_mode(spark_schema(table_columns(options)), options)
+        return view_schema(options)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """A reader of the columns in `schema`, which may be fewer than the view has.
+        """A reader of the columns in `schema`, which may be fewer than the view has; of a table it is
+        taken as it is: what the table does not have is null.
 
         Raises
         ------
@@ -33,5 +42,18 @@ class BinlogDataSource(DataSource):
             An option or column is unknown.
         """
         options = ReadOptions.parse(self.options)
-        check_columns(schema, self.schema())
+        if options.view != TABLE:
+            check_columns(schema, view_schema(options))
         return BinlogReader(options, schema)
+
+
+def view_schema(options: ReadOptions) -> StructType:
+    """The columns of one of the views that are the same for all logs."""
+    from binlog_kaitai.columns.splits import VIEWS
+
+    return _of_mode(spark_schema(VIEWS[options.view]), options)
+
+
+def _of_mode(schema: StructType, options: ReadOptions) -> StructType:
+    is_permissive = options.mode == "PERMISSIVE"
+    return with_corrupt_column(schema, options.corrupt_column) if is_permissive else schema

@@ -1,0 +1,85 @@
+"""The columns of one table, found on the driver with little reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from binlog_kaitai.columns.change_schemas import META_FIELDS, merged_schema
+from binlog_kaitai.columns.cuts import Cut, Gap, Log
+from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.resync import find_event
+from binlog_kaitai.columns.rows.pages import new_definitions
+from binlog_kaitai.columns.rows.scan import tables_of
+from binlog_kaitai.columns.rows.tables import Table, Tables
+from binlog_kaitai.columns.splits import LogFile, list_files, opened, source_of
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.schema import NameSource
+from binlog_kaitai.spark.options import ReadOptions
+
+#: Logs of no more bytes than this are read whole; of larger ones, this much at the end of each of the newest.
+SMALL, WINDOW, MAX_WINDOWS = 1 << 20, 256 << 10, 4
+
+_HELP = (
+    "give its columns by .schema(...), its CREATE TABLE by option('ddl', ...), or option('inferSchema', True)"
+)
+
+
+def table_columns(options: ReadOptions) -> pa.Schema:
+    """The columns of the changes of a table: `META_FIELDS` and its own.
+
+    Those are of its newest definition; with the option ``inferSchema``, and for logs that are small in all,
+    of all its definitions.
+
+    Raises
+    ------
+    UsageError
+        They are not found without reading more; says what to do.
+    """
+    name = options.table or ""
+    files = list_files(options.paths)
+    if options.infers or sum(file.size for file in files) <= SMALL:
+        tables = tables_of([source_of(file) for file in files], name, options.ddl)
+        schema = merged_schema(tables, options.zero_dates)
+        if len(schema) == len(META_FIELDS):
+            raise UsageError(f"the logs have no change of {name}")
+        return schema
+    found = list(_newest(files, name, options.ddl))
+    if not found:
+        raise UsageError(f"{name} is not in the last {WINDOW >> 10} KiB of the newest logs: {_HELP}")
+    named = [table for table in found if table.schema.names_from is not NameSource.NONE]
+    if not named:
+        raise UsageError(f"the log does not name the columns of {name} (binlog_row_metadata): {_HELP}")
+    return merged_schema(named, options.zero_dates)
+
+
+def _newest(files: Sequence[LogFile], name: str, ddl: str | None) -> Iterator[Table]:
+    """The definitions in the end of the newest log that has any, newest first."""
+    for file in files[: -MAX_WINDOWS - 1 : -1]:
+        found: dict[int, Table] = {}
+        try:
+            with opened(file) as log:
+                for table in _tables_at_end(log, ddl):
+                    if table.schema.full_name == name:
+                        found.pop(id(table), None)
+                        found[id(table)] = table
+        except BinlogError:
+            continue  # whoever reads the rows is told
+        if found:
+            yield from reversed(found.values())
+            return
+
+
+def _tables_at_end(log: Log, ddl: str | None) -> Iterator[Table]:
+    tables, nothing = Tables(new_definitions(ddl)), np.zeros(0, dtype=np.int64)
+    start: int | None = 0
+    if log.size > WINDOW:
+        start = find_event(log.stream, log.size - WINDOW, log.head.context().layout)
+    if start is None:
+        return
+    for block in log.blocks(Cut(start, log.head.formats if start else ())):
+        for part in () if isinstance(block, Gap) else expand(block):
+            found, _ = tables.take(part, nothing, nothing)
+            yield from (table for table in found if isinstance(table, Table))
