@@ -33,14 +33,20 @@ class SplitPartition(InputPartition):
 
 
 class BinlogReader(DataSourceReader):
-    """Plans and reads a view of binary logs."""
+    """Plans and reads a view of binary logs.
+
+    Raises
+    ------
+    SourceError, UsageError
+        A path is not there, or cannot be read in parts.
+    """
 
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
         self._options = options
         self._schema = schema
         self._pushed: list[Pushed] = []
-        self._files: list[LogFile] = []
-        self._filters = dict(options.filters)
+        # Spark pickles the reader for the tasks before it asks for the partitions.
+        self._files = between(list_files(options.paths), options.starting, options.ending)
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
         """Takes over what it can; gives what is left to Spark."""
@@ -52,24 +58,12 @@ class BinlogReader(DataSourceReader):
                 self._pushed.append(pushed)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """A partition a split, in the order of the logs. Only the names and sizes of files are looked at.
-
-        Raises
-        ------
-        SourceError
-            A path is not there.
-        """
-        options = self._options
-        self._files = between(list_files(options.paths), options.starting, options.ending)
-        for offset, name in ((options.starting, "start_position"), (options.ending, "stop_position")):
-            if offset is not None:
-                self._filters[name] = offset.position
-        splits = divide(self._files, options.split_size)
+        """A partition a split, in the order of the logs; no log is read for that."""
+        splits = divide(self._files, self._options.split_size)
         chosen = list(chosen_splits(splits, self._pushed))
         if self._pushed:
             pushed = ", ".join(map(str, self._pushed))
             _log.warning("pushed: %s; %d of %d splits are read", pushed, len(chosen), len(splits))
-        self._filters = narrowed(self._filters, self._pushed, options.view)
         return [SplitPartition(split) for split in chosen]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -84,7 +78,14 @@ class BinlogReader(DataSourceReader):
         if not isinstance(partition, SplitPartition):
             return
         split = partition.split
-        options = replace(self._options, filters=self._filters)
+        filters = dict(self._options.filters)
+        for offset, name in (
+            (self._options.starting, "start_position"),
+            (self._options.ending, "stop_position"),
+        ):
+            if offset is not None:
+                filters[name] = offset.position
+        options = replace(self._options, filters=narrowed(filters, self._pushed, self._options.view))
         target = arrow_schema(self._schema)
         for batch in rows_of(split, self._files[: split.number], options, target):
             rows = masked(batch, self._pushed)

@@ -60,6 +60,12 @@ def test_no_such_file(spark: SparkSession, tmp_path: Path) -> None:
     [
         ({"view": "rows"}, "view 'rows'.*events"),
         ({"mode": "LENIENT"}, "mode 'LENIENT'.*FAILFAST"),
+        ({"splitSize": "many"}, "splitSize: 'many'"),
+        ({"startingOffsets": "7"}, "startingOffsets.*JSON"),
+        ({"startingOffsets": '{"file": "gone.000001"}'}, "no gone.000001"),
+        ({"scanDdl": "maybe"}, "scanDdl.*true or false"),
+        ({"table": "t.a,t.b"}, "several tables"),
+        ({"table": "t.nothing"}, "no change of t.nothing"),
         ({"startPostion": "4"}, "startPostion.*startPosition"),
         ({"startPosition": "four"}, "startPosition"),
     ],

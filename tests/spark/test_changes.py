@@ -1,0 +1,133 @@
+"""The views `transactions` and `changes`, and typed tables: what `binlog_kaitai` gives without Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+
+import binlog_kaitai as bk
+from binlog_kaitai.spark.schemas import plain_type
+from tests.corpus_files import CORPUS, Case, case, cases
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")]
+
+
+def load(spark: SparkSession, path: object, **options: object) -> DataFrame:
+    texts = {name: str(value) for name, value in options.items()}
+    return spark.read.format("binlog").options(**texts).load(str(path))
+
+
+def rows(table: pa.Table) -> list[Any]:
+    """The rows in Spark's types, in the order of the log."""
+    plain = table.cast(pa.schema([field.with_type(plain_type(field.type)) for field in table.schema]))
+    found = plain.to_pylist()
+    places = ("file", "_file", "position", "_position", "_row")
+    order = [name for name in places if name in table.column_names]
+    return sorted(found, key=lambda row: [*(row[name] for name in order), str(row)])
+
+
+def paths(one: Case) -> list[str]:
+    return [str(path) for path in one.logs]
+
+
+SCENARIOS = [one for one in cases() if one.folder.name in ("types_minimal", "ddl", "payloads", "domains")]
+
+
+@pytest.mark.parametrize("one", SCENARIOS, ids=lambda one: one.id)
+def test_changes_are_those_of_read_changes(spark: SparkSession, one: Case) -> None:
+    size = max(max(path.stat().st_size for path in one.logs) // 3, 1000)
+    frame = spark.read.format("binlog").option("view", "changes").option("splitSize", size).load(paths(one))
+    assert rows(frame.toArrow()) == rows(bk.read_changes(paths(one)).read_all())
+
+
+def test_transactions_are_those_of_read_transactions(spark: SparkSession) -> None:
+    one = case("mysql-9.7", "mixed")
+    frame = load(spark, one.folder / "binlog.0*", view="transactions", splitSize="1500")
+    assert frame.rdd.getNumPartitions() > len(one.logs)
+    assert rows(frame.toArrow()) == rows(bk.read_transactions(paths(one)).read_all())
+
+
+@pytest.mark.parametrize("name", ["types_full", "types_metadata"])
+def test_a_table_has_its_types(spark: SparkSession, name: str) -> None:
+    one = case("mysql-9.7", name)
+    logged = bk.read_changes(paths(one)).read_all()
+    tables = sorted({f"{row['schema']}.{row['table']}" for row in logged.to_pylist()})
+    for table in tables[::6]:
+        frame = load(spark, one.folder / "binlog.0*", table=table, splitSize="64k")
+        assert rows(frame.toArrow()) == rows(bk.read_changes(paths(one), table=table).read_all())
+
+
+def test_before_and_after_are_ready_for_parse_json(spark: SparkSession) -> None:
+    one = case("mysql-9.7", "rotate")
+    frame = load(spark, one.folder, view="changes")
+    ids = frame.selectExpr("variant_get(parse_json(after), '$.id', 'int') AS id").collect()
+    expected = [json.loads(row["after"])["id"] for row in bk.read_changes(paths(one)).read_all().to_pylist()]
+    assert sorted(row.id for row in ids) == sorted(expected)
+
+
+def test_a_schema_of_ones_own(spark: SparkSession) -> None:
+    """Fewer columns, wider types, and one that the table does not have."""
+    one = case("mysql-9.7", "rotate")
+    schema = "id decimal(20,0), missing string, _change_type string"
+    frame = spark.read.format("binlog").schema(schema).option("table", "t.a").load(str(one.folder))
+    assert frame.columns == ["id", "missing", "_change_type"]
+    expected = [row["id"] for row in bk.read_changes(paths(one), table="t.a").read_all().to_pylist()]
+    assert sorted(int(row.id) for row in frame.collect() if row.missing is None) == sorted(expected)
+
+
+def test_names_by_ddl_alone(spark: SparkSession, tmp_path: Path) -> None:
+    one = case("mysql-9.7", "rotate")
+    log = one.logs[-1]
+    dump = tmp_path / "schema.sql"
+    dump.write_text("USE t;\nCREATE TABLE a (number INT PRIMARY KEY, text VARCHAR(200));\n")
+    by_file = load(spark, log, table="t.a", ddl=dump, scanDdl="false")
+    by_text = load(spark, log, table="t.a", ddl=f"USE t; {dump.read_text()}")
+    assert by_file.columns[-2:] == by_text.columns[-2:] == ["number", "text"]
+    assert [row.number for row in by_file.collect()] == [50]
+    nameless = load(spark, log, table="t.a")
+    assert nameless.columns[-2:] == ["c1", "c2"]
+
+
+def test_offsets_choose_a_part_of_the_series(spark: SparkSession) -> None:
+    one = case("mysql-9.7", "rotate")
+    second, third = one.logs[1:3]
+    starting = json.dumps({"file": second.name, "position": 200})
+    ending = json.dumps({"file": third.name, "position": 400})
+    frame = load(spark, one.folder, startingOffsets=starting, endingOffsets=ending, splitSize="300")
+    expected = bk.read_events([str(second), str(third)], start_position=200, stop_position=400)
+    assert rows(frame.toArrow()) == rows(expected.read_all())
+
+
+def test_an_unnamed_table_of_a_large_log_asks_for_help(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(case("mysql-9.7", "rotate").logs[-1].read_bytes())
+    log.open("ab").close()
+    import os
+
+    os.truncate(log, 2 << 20)  # a file in use that was given room ahead; sizes alone make it large
+    with pytest.raises(PySparkException, match=r"(?s)t\.a.*inferSchema"):
+        load(spark, log, table="t.a").collect()
+
+
+def test_widest_columns_by_looking_through_the_logs(spark: SparkSession) -> None:
+    one = case("mysql-9.7", "ddl")
+    logged = bk.read_changes(paths(one)).read_all().to_pylist()
+    table = f"{logged[0]['schema']}.{logged[0]['table']}"
+    frame = load(spark, one.folder / "binlog.0*", table=table, inferSchema="true")
+    assert frame.columns == bk.read_changes(paths(one), table=table).schema.names
+
+
+def test_a_glob_over_folders(spark: SparkSession) -> None:
+    pattern = CORPUS / "mysql-9.7" / "rot*" / "binlog.00000[12]"
+    frame = load(spark, pattern, view="changes")
+    assert frame.count() == bk.read_changes(paths(case("mysql-9.7", "rotate"))[:2]).read_all().num_rows

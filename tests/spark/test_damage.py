@@ -1,0 +1,72 @@
+"""Modes: damage ends the job, is kept as a row, or is dropped and counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import PySparkException
+
+import binlog_kaitai as bk
+from tests.corpus_files import case
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+LOG = case("mysql-9.7", "types_metadata").logs[0]
+
+
+@pytest.fixture
+def hit(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """A log with one bit of a rows event flipped, and a row of that event."""
+    changes = bk.read_changes(str(LOG)).read_all().to_pylist()
+    row = changes[len(changes) // 2]
+    data = bytearray(LOG.read_bytes())
+    data[row["_position"] + 30] ^= 4
+    path = tmp_path / LOG.name
+    path.write_bytes(data)
+    return path, row
+
+
+def load(spark: SparkSession, path: Path, mode: str, **options: str) -> DataFrame:
+    reader = spark.read.format("binlog").option("view", "changes").option("mode", mode)
+    return reader.option("splitSize", "64k").options(**options).load(str(path))
+
+
+def rest(path: Path, row: dict[str, Any]) -> list[int]:
+    changes = bk.read_changes(str(LOG)).read_all().to_pylist()
+    return sorted(one["_position"] for one in changes if one["_position"] != row["_position"])
+
+
+def test_failfast_names_file_and_position(spark: SparkSession, hit: Any) -> None:
+    path, row = hit
+    with pytest.raises(PySparkException, match=f"{path}, position {row['_position']}"):
+        load(spark, path, "FAILFAST").collect()
+
+
+def test_permissive_keeps_the_range_and_all_other_rows(spark: SparkSession, hit: Any) -> None:
+    path, row = hit
+    rows = load(spark, path, "PERMISSIVE").collect()
+    (damaged,) = [one for one in rows if one._corrupt_record is not None]
+    record = json.loads(damaged._corrupt_record)
+    assert record["file"] == damaged._file == str(path)
+    assert record["from"] == damaged._position == row["_position"]
+    assert record["to"] > record["from"]
+    assert "checksum" in record["reason"]
+    assert sorted(one._position for one in rows if one is not damaged) == rest(path, row)
+
+
+def test_dropmalformed_drops_it(spark: SparkSession, hit: Any) -> None:
+    path, row = hit
+    rows = load(spark, path, "DROPMALFORMED").collect()
+    assert sorted(one._position for one in rows) == rest(path, row)
+
+
+def test_the_column_can_be_called_otherwise(spark: SparkSession, hit: Any) -> None:
+    path, _ = hit
+    frame = load(spark, path, "PERMISSIVE", columnNameOfCorruptRecord="damage")
+    assert frame.where("damage IS NOT NULL").count() == 1
