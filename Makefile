@@ -54,5 +54,5 @@ generate: setup ## write generated/ from formats/; TARGET=java (go, rust ...) wr
 webide: setup ## write build/webide/mysql_binlog.ksy, one file for the Kaitai Web IDE
 	$(BIN)/python -m tools.generate --webide
 
-bench: setup ## measure throughput on this machine
-	$(BIN)/python -m tools.bench
+bench: setup ## measure throughput on this machine; the tables go to docs/performance.md
+	$(BIN)/python -m tools.bench --write docs/performance.md

@@ -238,7 +238,9 @@ def write_lines(
                 places[id(piece.first)] = base
                 columns.append(piece)
                 base += len(piece.first)
-                room += int(piece.second.sum()) + _MAX_DIGITS * len(piece.first)
+                # A value of an event stands in each of its lines.
+                lengths = piece.second[events] if piece.by_event else piece.second
+                room += int(lengths.sum()) + _MAX_DIGITS * len(lengths)
             pieces.append((kind, places[id(piece.first)], int(piece.by_event)))
         limits.append(len(pieces))
     first = np.concatenate([column.first for column in columns]) if columns else np.zeros(0, np.int64)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from binlog_kaitai.columns.lines import Pool, Program, write_lines
 from binlog_kaitai.columns.rows.json_kernels import NUMBER_ROOM, put_floats
 from binlog_kaitai.columns.rows.string_kernels import find_text
 from binlog_kaitai.values.numbers import shortest_float
@@ -75,3 +76,12 @@ def test_text_that_json_holds_as_it_is(mode: str) -> None:
     assert found[:-1] == wanted
     assert (places[-1], sizes[-1]) == (-5, 4)
     assert left == wanted.count(None)
+
+
+def test_what_is_true_of_an_event_has_room_in_each_of_its_lines() -> None:
+    pool = Pool()
+    column = pool.verbatim([b'"3e11fa47-71ca-11e1-9e33-c80aa9429562:23"'], by_event=True)
+    lines, zeros = 5000, np.zeros(5000, dtype=np.int64)
+    text, ends = write_lines(zeros.view(np.uint8), pool, [Program(pool).column(column)], zeros, zeros, zeros)
+    assert len(ends) == lines
+    assert bytes(text) == pool.read(*pool.place(b'"3e11fa47-71ca-11e1-9e33-c80aa9429562:23"')) * lines

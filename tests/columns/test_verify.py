@@ -156,7 +156,7 @@ def test_large_logs_with_and_without_a_thread(
     monkeypatch.setattr(blocks, "_READ_AHEAD_FROM", read_ahead_from)
     path = tmp_path / "binlog.000001"
     mixed = case("mysql-9.7", "mixed").logs[0]
-    written = write(shape_of("bulk", mixed, rows_size=8192, repeat=40), path, 12_000_000)
+    written = write(shape_of("bulk", mixed, event_size=8192, repeat=40), path, 12_000_000)
     report = scan(Source.of_path(str(path)))
     assert report.damages == []
     assert report.events >= written

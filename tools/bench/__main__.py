@@ -1,7 +1,8 @@
-"""`python -m tools.bench`: make logs of a gigabyte, measure on them, print a table.
+"""`python -m tools.bench`: make logs of a gigabyte, measure on them, print tables or put them in a document.
 
-Every measurement is a fresh process, its start included; of several runs the fastest counts, so that neither
-a cold disk cache nor the first compilation of the kernels, which happens once a machine, is in the numbers.
+Every measurement is a fresh process, its start included; of several runs the one that took the least time of
+processors counts, so that neither a cold disk cache nor the first compilation of the kernels, which happens
+once a machine, is in the numbers.
 """
 
 from __future__ import annotations
@@ -9,103 +10,133 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
-import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tools.bench.make_log import shape_of, write
 from tools.bench.measure import TASKS
 from tools.bench.peers import clients, library_speed
+from tools.bench.report import Figure, machine, put_between, table
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests/corpus"
 
-#: A log of the corpus, the rows event to repeat, by its size in bytes, and how often in a transaction.
+
+class Recipe(NamedTuple):
+    """A log of the corpus, the event to repeat, by its size in bytes, and how often in a transaction."""
+
+    log: Path
+    size: int
+    repeat: int
+    about: str
+
+
+_MYSQL, _MARIADB = CORPUS / "mysql-9.7", CORPUS / "mariadb-11.8"
+
+_ONE_ROW = "a few short rows in each transaction, events of 70 bytes"
+_BULK = "rows of 50 bytes, events of 8 KB, 100 events in a transaction"
+_WIDE = "rows with two JSON documents of a kilobyte in all"
+_PACKED = "440 KB of events in 8 KB of log; sizes are those of the events inside"
+_STRINGS = "rows of 8 KB in 26 columns of strings"
+
 SHAPES = {
-    "one-row transactions": (CORPUS / "mysql-9.7/types_metadata/binlog.000001", 60, 1),
-    "one-row, MariaDB": (CORPUS / "mariadb-11.8/types_metadata/binlog.000001", 60, 1),
-    "wide rows": (CORPUS / "mysql-9.7/json_partial/binlog.000001", 600, 50),
-    "bulk rows": (CORPUS / "mysql-9.7/mixed/binlog.000001", 8192, 100),
+    "one-row transactions": Recipe(_MYSQL / "types_metadata/binlog.000001", 60, 1, _ONE_ROW),
+    "bulk rows": Recipe(_MYSQL / "mixed/binlog.000001", 8192, 100, _BULK),
+    "wide rows": Recipe(_MYSQL / "json_partial/binlog.000001", 600, 50, _WIDE),
+    "compressed transactions": Recipe(_MYSQL / "payloads/binlog.000001", 8192, 1, _PACKED),
+    "one-row transactions, MariaDB": Recipe(_MARIADB / "types_metadata/binlog.000001", 60, 1, _ONE_ROW),
+    "bulk rows, MariaDB": Recipe(_MARIADB / "mixed/binlog.000001", 8192, 100, _BULK),
+    "wide rows, MariaDB": Recipe(_MARIADB / "types_metadata/binlog.000001", 8192, 100, _STRINGS),
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.bench", description=__doc__)
     parser.add_argument(
-        "--size", type=int, default=1000, metavar="MB", help="size of each log (default 1000)"
+        "--size", type=int, default=1000, metavar="MB", help="size of each log's events (default 1000)"
     )
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each task (default 3)")
     parser.add_argument("--shape", action="append", choices=SHAPES, help="only this shape; may be repeated")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="a document to put the tables in")
+    parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs there for the next time")
     options = parser.parse_args()
-    print(f"{platform.platform()}, {os.cpu_count()} processors, Python {platform.python_version()}")
+    text = [f"{machine()}. Logs of {options.size} MB.\n"]
+    print(text[0])
     for name in options.shape or SHAPES:
-        measure_shape(name, options.size * 1_000_000, options.runs)
+        text.append(measure_shape(name, options.size * 1_000_000, options.runs, options.logs))
+    if options.write is not None:
+        put_between(options.write, "\n".join(text))
 
 
-def measure_shape(name: str, size: int, runs: int) -> None:
-    """Print the table of one shape of log."""
-    log, rows_size, repeat = SHAPES[name]
+def measure_shape(name: str, size: int, runs: int, logs: Path | None) -> str:
+    """The table of one shape of log, printed as well."""
+    recipe = SHAPES[name]
+    shape = shape_of(name, recipe.log, event_size=recipe.size, repeat=recipe.repeat)
+    with folder_of(logs) as folder:
+        path = folder / f"{name.replace(' ', '-').replace(',', '')}.000001"
+        if not path.exists():
+            write(shape, path, int(size * shape.packed_ratio))
+        events = int(path.stat().st_size / shape.packed_ratio)
+        figures = list(figures_of(path, runs, is_packed=shape.packed_ratio < 1))
+    text = f"### {name.capitalize()}\n\n{recipe.about.capitalize()}.\n\n{table(figures, events)}"
+    print(text, flush=True)
+    return text
+
+
+@contextmanager
+def folder_of(logs: Path | None) -> Iterator[Path]:
+    """A folder that is given, or one for just this time."""
+    if logs is not None:
+        logs.mkdir(parents=True, exist_ok=True)
+        yield logs
+        return
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
-        path = Path(folder) / "binlog.000001"
-        shape = shape_of(name, log, rows_size=rows_size, repeat=repeat)
-        events = write(shape, path, size)
-        size = path.stat().st_size
-        print(f"\n{name}: {size / 1e6:.0f} MB, {events} events of {size / events:.0f} bytes")
-        heads = "seconds", "MB/s", "M events/s", "M rows/s", "x crc32", "CPU s", "peak MB"
-        print(f"{'':20}" + "".join(f"{head:>11}" for head in heads))
-        base = rows = 0.0
-        for task in TASKS:
-            best = min((run(task, path) for _ in range(runs)), key=lambda result: result["seconds"])
-            base = base or best["seconds"]
-            rows = best["rows"] or rows
-            print_line(task, size, events, best["rows"] or 0, base, best)
-        for peer, arguments in clients(path).items():
-            if found := run_client(arguments):
-                print_line(peer, size, events, rows, base, found)
-        if speed := library_speed(path):
-            print(f"{'mysql-replication':20}{'':11}{speed[0] / 1e6:11.1f}{'':11}{speed[1] / 1e6:11.3f}")
+        yield Path(folder)
 
 
-def print_line(name: str, size: int, events: int, rows: float, base: float, result: dict[str, Any]) -> None:
-    """Print one line of the table."""
-    seconds = result["seconds"]
-    numbers = [
-        f"{seconds:.2f}",
-        f"{size / seconds / 1e6:.0f}",
-        f"{events / seconds / 1e6:.2f}",
-        f"{rows / seconds / 1e6:.2f}" if rows else "",
-        f"{seconds / base:.1f}",
-        f"{result['cpu']:.2f}",
-        f"{result['peak'] / 1e6:.0f}",
-    ]
-    print(f"{name:20}" + "".join(f"{number:>11}" for number in numbers), flush=True)
+def figures_of(path: Path, runs: int, *, is_packed: bool) -> Iterator[Figure]:
+    """Everything that is measured on one log, this project's tasks first."""
+    rows: int | None = None
+    for task in TASKS:
+        best = min((run(task, path) for _ in range(runs)), key=lambda figure: figure.cpu)
+        rows = best.rows or rows
+        yield best
+    for peer, arguments in clients(path).items():
+        if found := run_client(peer, arguments):
+            yield found._replace(rows=rows)
+    # It reads no compressed transactions.
+    if not is_packed and (speed := library_speed(path)):
+        seconds = path.stat().st_size / speed
+        yield Figure("mysql-replication (Python), as of its first MB", seconds, seconds, None, rows)
 
 
-def run_client(arguments: list[str]) -> dict[str, Any] | None:
+def run_client(name: str, arguments: list[str]) -> Figure | None:
     """One run of a server's client, its output thrown away; None if it stops with an error."""
-    begun, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    seconds, now = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode:
+    begun = time.perf_counter()
+    client = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(client.pid, 0)
+    client.returncode = os.waitstatus_to_exitcode(status)
+    if client.returncode:
         return None
-    cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
-    return {"seconds": seconds, "cpu": cpu, "peak": 0}
+    # What `maxrss` counts of the process that started the client is small.
+    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    return Figure(name, time.perf_counter() - begun, cpu, peak, None)
 
 
-def run(task: str, path: Path) -> dict[str, Any]:
+def run(task: str, path: Path) -> Figure:
     """One measurement. `seconds` is from the start of the process to its end."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "generated")])}
     command = [sys.executable, "-m", "tools.bench.measure", task, str(path)]
     begun = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
     result: dict[str, Any] = json.loads(done.stdout)
-    result["seconds"] = time.perf_counter() - begun
-    return result
+    return Figure(task, time.perf_counter() - begun, result["cpu"], result["peak"], result["rows"])
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader, frame_all
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_offset
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, parse_event
+from binlog_kaitai.payload import declared_size
 from binlog_kaitai.sources import MAGIC
 from binlog_kaitai.transactions import GTID_TYPES
 
@@ -28,19 +29,32 @@ class Shape(NamedTuple):
     layout: Format
     head: bytes  # all before the first transaction, with the magic
     events: tuple[bytes, ...]  # of one transaction
+    packed_ratio: float  # bytes of the file for each byte of events, of which some may be compressed
 
 
-def shape_of(name: str, log: Path, *, rows_size: int, repeat: int = 1) -> Shape:
-    """A transaction whose largest rows event is nearest to `rows_size`, with that event `repeat` times."""
+def shape_of(name: str, log: Path, *, event_size: int, repeat: int = 1) -> Shape:
+    """A transaction whose largest event with rows is nearest to a size, with that event `repeat` times."""
     head, transactions, layout = _split(log)
     best = min(
-        transactions, key=lambda events: abs(max(map(len, _rows(events)), default=1 << 30) - rows_size)
+        transactions, key=lambda events: abs(max(map(len, _rows(events)), default=1 << 30) - event_size)
     )
     largest = max(_rows(best), key=len)
     events: list[bytes] = []
     for event in best:
         events += [event] * (repeat if event is largest else 1)
-    return Shape(name, layout, head, tuple(events))
+    return Shape(name, layout, head, tuple(events), _packed_ratio(events, layout))
+
+
+def _packed_ratio(events: list[bytes], layout: Format) -> float:
+    """Length of some events, divided by their length with the payloads among them unpacked."""
+    packed = unpacked = 0
+    for event in events:
+        packed += len(event)
+        unpacked += len(event)
+        if event[header_offset("type_code")] == EventType.transaction_payload_event:
+            payload: Any = parse_event(event, EventType.transaction_payload_event, layout).body.content
+            unpacked += declared_size(payload)
+    return packed / unpacked
 
 
 def _split(log: Path) -> tuple[bytes, list[list[bytes]], Format]:
@@ -59,7 +73,11 @@ def _split(log: Path) -> tuple[bytes, list[list[bytes]], Format]:
 
 
 def _rows(events: list[bytes]) -> list[bytes]:
-    types = (EventType.write_rows_event, EventType.write_rows_event_v1)
+    types = (
+        EventType.write_rows_event,
+        EventType.write_rows_event_v1,
+        EventType.transaction_payload_event,
+    )
     return [event for event in events if event[header_offset("type_code")] in types]
 
 
