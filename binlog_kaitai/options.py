@@ -47,6 +47,12 @@ class Filters:
     event_types: frozenset[str] = frozenset()
     server_ids: frozenset[int] = frozenset()
 
+    def __post_init__(self) -> None:
+        for name in ("start_position", "stop_position"):
+            position = getattr(self, name)
+            if position is not None and position < 0:
+                raise UsageError(f"{name} is {position}; a position is an offset in bytes, from 0 on")
+
     @classmethod
     def of(
         cls,

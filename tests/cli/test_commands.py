@@ -78,6 +78,21 @@ def test_filters_of_events(run: Run) -> None:
     assert listed(run, log, "--start-datetime", "2001-01-01") == everything
 
 
+def test_positions_that_make_no_sense(run: Run) -> None:
+    """Below 0 is wrong usage; behind the end there is nothing, as for mysqlbinlog, and that is said."""
+    log = ROTATE.logs[0]
+    for option in ("--start-position", "--stop-position"):
+        done = run("events", option, -5, log)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "-5" in done.stderr
+    size = log.stat().st_size
+    done = run("events", "--start-position", size + 1, log)
+    assert (done.returncode, done.stdout.count("_EVENT")) == (0, 0)
+    assert done.stderr == f"binlog-kaitai: warning: {log} ends at {size}, before --start-position {size + 1}\n"
+    assert run("events", "--start-position", size, log).stderr == ""
+    assert run("rows", "--start-position", size + 1, log).stderr == done.stderr
+
+
 def test_filters_by_table_and_database_take_the_events_that_name_them(run: Run) -> None:
     folder = case("mysql-9.7", "mixed")
     everything = listed(run, *folder.logs)
