@@ -52,7 +52,9 @@ def _say_start_beyond(sources: Sequence[str], start: int | None) -> None:
         return
     size = os.path.getsize(path)
     if start > size:
-        click.echo(f"binlog-kaitai: warning: {path} ends at {size}, before --start-position {start}", err=True)
+        click.echo(
+            f"binlog-kaitai: warning: {path} ends at {size}, before --start-position {start}", err=True
+        )
 
 
 _FILTERS: list[Callable[[Any], Any]] = [

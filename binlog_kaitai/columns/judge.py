@@ -26,9 +26,16 @@ _MAX_KNOWN = 16 << 20
 
 
 class Judge:
-    """Accepts events of one file; what it has read once it knows in later blocks too."""
+    """Accepts events of one file; what it has read once it knows in later blocks too.
+
+    Attributes
+    ----------
+    reads : int
+        Events that the reader has read for it.
+    """
 
     def __init__(self) -> None:
+        self.reads = 0
         self._known: set[tuple[object, ...]] = set()
         self._size = 0
 
@@ -55,6 +62,7 @@ class Judge:
         key = block.layout, int(block.codes[row]), content
         if key in self._known:
             return True
+        self.reads += 1
         try:
             _ = block.event(row).parsed
         except BinlogError:

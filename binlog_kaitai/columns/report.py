@@ -42,6 +42,8 @@ class Report:
         Events of the file itself, events inside compressed transactions, transactions.
     checksums : dict
         Number of the file's own events by the state of their checksum: ``"ok"``, ``"bad"``, ``"none"``.
+    bodies : int
+        Events, also inside compressed transactions, whose body was held to the grammar.
     damages : list of BinlogError
         The first :data:`MAX_DAMAGES` damages, in the order of the file.
     damage_count : int
@@ -62,6 +64,7 @@ class Report:
     inner_events: int = 0
     transactions: int = 0
     checksums: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    bodies: int = 0
     damages: list[BinlogError] = field(default_factory=list)
     damage_count: int = 0
     lost: list[Lost] = field(default_factory=list)

@@ -1,7 +1,7 @@
 """One pass over a log that finds all damage it can, and counts what is there.
 
 Checked: the frame of every event, the position in its header, its checksum, the insides of compressed
-transactions, table maps, and the body of events that no checksum vouches for. No damage ends the pass:
+transactions, and bodies (see `bodies`). No damage ends the pass:
 behind a header that cannot be right it goes on at the next whole event, if the file can seek.
 """
 
@@ -16,8 +16,8 @@ from binlog_kaitai.adapter import gtid_set
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.bodies import Bodies
 from binlog_kaitai.columns.gtid_runs import add_gtids
-from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.report import MAX_DAMAGES, TO_THE_END, Report
@@ -34,7 +34,9 @@ from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
 _ENDS_OF_TRANSACTIONS = (EventType.xid_event, EventType.xa_prepare_log_event)
 
 
-def scan(source: Source, progress: Callable[[int], object] | None = None) -> Report:
+def scan(
+    source: Source, progress: Callable[[int], object] | None = None, *, is_thorough: bool = False
+) -> Report:
     """Check one log.
 
     Parameters
@@ -43,6 +45,8 @@ def scan(source: Source, progress: Callable[[int], object] | None = None) -> Rep
         The log.
     progress
         Gets the offset that has been reached, now and then.
+    is_thorough
+        Hold every body to the grammar, also where checksums vouch for many; see `bodies`.
 
     Raises
     ------
@@ -52,14 +56,14 @@ def scan(source: Source, progress: Callable[[int], object] | None = None) -> Rep
     report = Report(source.name)
     try:
         with source.open() as stream:
-            _Scan(report, progress or (lambda position: None)).run(stream)
+            _Scan(report, progress or (lambda position: None), is_thorough=is_thorough).run(stream)
     except OSError as error:
         raise SourceError(error.strerror or str(error), file=source.name) from error
     return report
 
 
 class _Scan:
-    def __init__(self, report: Report, progress: Callable[[int], object]) -> None:
+    def __init__(self, report: Report, progress: Callable[[int], object], *, is_thorough: bool) -> None:
         self._report = report
         self._progress = progress
         self._is_relay_log = False
@@ -67,7 +71,7 @@ class _Scan:
         self._drift: int | None = 0
         self._is_exact = True
         self._off_to_the_end: BinlogError | None = None
-        self._judge = Judge()
+        self._bodies = Bodies(all_of_them=is_thorough)
         self._has_gtids = False
         self._ended = 0  # transactions, by their last events
 
@@ -83,6 +87,7 @@ class _Scan:
         if self._drift and self._off_to_the_end is not None:
             report.add(self._off_to_the_end)
         report.transactions = report.transactions if self._has_gtids else self._ended
+        report.bodies = self._bodies.count
 
     def _run_to_damage(self, reader: BlockReader, stream: Any) -> BlockReader | None:
         """Read up to the end or to where the frames are lost; gives the reader of what follows."""
@@ -151,7 +156,7 @@ class _Scan:
         for part in self._expanded(block, damages):
             if part is not block:
                 report.inner_events += int((part.end_positions != part.positions + part.sizes).sum())
-            damages += self._check_bodies(part, whole if part is block else None)
+            damages += self._bodies.check(part, whole if part is block else None)
             self._count_transactions(part)
         for error in sorted(damages, key=lambda error: error.position or 0):
             report.add(error, _end_of(block, error))
@@ -196,31 +201,6 @@ class _Scan:
                 yield error
             else:
                 self._off_to_the_end = error
-
-    def _check_bodies(self, block: Block, is_whole: Any) -> Iterator[BinlogError]:
-        """Events that no checksum vouches for and that do not follow the grammar.
-
-        Without table maps the reader cannot go on: all of them are looked at.
-        """
-        is_vouched = is_whole is not None and bool(is_whole.all())
-        for kind in block.kinds:
-            if block.is_special or kind == EventType.transaction_payload_event:
-                continue  # they have been read
-            if is_vouched and kind != EventType.table_map_event:
-                continue
-            rows = block.rows_of(kind)
-            if is_whole is None or kind == EventType.table_map_event:
-                doubtful = np.ones(len(rows), dtype=np.bool_)
-            else:
-                doubtful = ~is_whole[rows]
-            if not doubtful.any():
-                continue
-            accepted = self._judge.accepts(block, kind, doubtful)
-            for row in rows[doubtful & ~accepted].tolist():
-                try:
-                    _ = block.event(row).parsed
-                except BinlogError as error:
-                    yield error
 
     def _count_transactions(self, block: Block) -> None:
         report = self._report

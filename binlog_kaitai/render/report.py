@@ -30,6 +30,7 @@ def report_object(report: Report, missing: GtidSet) -> dict[str, Any]:
         "inner_events": report.inner_events,
         "transactions": report.transactions,
         "checksums": report.checksums,
+        "bodies": report.bodies,
         "end": end.kind.value if end else None,
         "end_position": end.position if end else None,
         "previous_gtids": _set_text(report.previous_gtids),
@@ -49,6 +50,8 @@ def report_lines(report: Report, missing: GtidSet) -> Iterator[str]:
     yield f"  {counted(report.size, 'byte')}, {', '.join(counts)}"
     checksums = (f"{count:,} {name}" for name, count in report.checksums.items() if count)
     yield f"  checksums: {', '.join(checksums) or 'none'}"
+    of_all = "all" if report.bodies == report.events + report.inner_events else f"{report.bodies:,}"
+    yield f"  bodies held to the grammar: {of_all}"
     if report.end is not None:
         behind = f", {report.end.bytes_behind:,} bytes behind it" if report.end.bytes_behind else ""
         yield f"  end: {_ENDS[report.end.kind]}, at position {report.end.position}{behind}"

@@ -65,9 +65,7 @@ def latest(
     return fold(changes, own, keys, by_log)
 
 
-def fold(
-    changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]
-) -> DataFrame:
+def fold(changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]) -> DataFrame:
     """What is left of the table's `own` columns; `by_log` puts all changes of a key into one order.
 
     Raises

@@ -26,6 +26,7 @@ from binlog_kaitai.follow.follower import SPLIT_SIZE
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 class SpanPartition(InputPartition):
     """One span, for one task; travels pickled from the driver to the task."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import blocks
+from binlog_kaitai.columns import blocks, bodies
 from binlog_kaitai.columns.verify import scan
 from binlog_kaitai.errors import ChecksumError, FramingError, GrammarError
 from binlog_kaitai.gtids import GtidSet
@@ -128,6 +128,52 @@ def test_structures_behind_the_layouts_are_checked(flavor: str, name: str, path:
         report = scan(Source.of_bytes(bytes(data)))
         assert [error.position for error in report.damages if isinstance(error, GrammarError)] == places
         assert by_columns(bytes(data)) == by_reader(bytes(data))
+
+
+def hurt(data: bytes, wanted: str, path: str, value: bytes) -> tuple[bytes, list[int]]:
+    """A log with another value in the field of all events of a type, under the right checksums; and where."""
+    log, places = bytearray(data), []
+    for event in bk.open(data):
+        if event.type == wanted and event.checksum_status == "ok":
+            leaf = next(leaf for leaf in dissect(event).leaves if leaf.path == f"body.content.{path}")
+            start, end = event.position, event.end_position
+            log[start + leaf.offset : start + leaf.offset + len(value)] = value
+            log[end - 4 : end] = zlib.crc32(log[start : end - 4]).to_bytes(4, "little")
+            places.append(start)
+    return bytes(log), places
+
+
+@pytest.mark.parametrize(
+    ("wanted", "path", "value"),
+    [
+        ("QUERY_EVENT", "status_vars_length", b"\xff\xff"),
+        ("WRITE_ROWS_EVENT", "number_of_columns.first", b"\xfe"),
+        ("TABLE_MAP_EVENT", "schema_name_length.first", b"\xff"),
+    ],
+)
+def test_bodies_are_held_to_the_grammar_under_right_checksums(wanted: str, path: str, value: bytes) -> None:
+    data, places = hurt(LOG.read_bytes(), wanted, path, value)
+    report = scan(Source.of_bytes(data))
+    assert report.checksums["bad"] == 0
+    assert places
+    assert [error.position for error in report.damages] == places
+    assert {type(error) for error in report.damages} == {GrammarError}
+
+
+def test_of_common_types_a_part_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "_RARE", 2)
+    monkeypatch.setattr(bodies, "_IN_LOG", 3)
+    data = LOG.read_bytes()
+    events = [event.type for event in bk.open(data)]
+    all_of_them = scan(Source.of_bytes(data), is_thorough=True)
+    assert all_of_them.bodies == len(events)
+    assert events.count("QUERY_EVENT") > 3
+    some = scan(Source.of_bytes(data))
+    assert events.count("TABLE_MAP_EVENT") + 3 < some.bodies < len(events)
+    assert some.damages == all_of_them.damages == []
+    # Without a checksum that fits no body is left out.
+    for log in PLAIN:
+        assert scan(Source.of_path(str(log))).bodies == len(list(bk.open(log)))
 
 
 def test_ends() -> None:

@@ -1,0 +1,83 @@
+"""Which bodies `verify` holds to the grammar, and what is wrong with them.
+
+A checksum that fits says that the bytes are those that somebody wrote, not that they were right. Bodies that
+no checksum vouches for are all looked at, and all table maps, without which no row can be read. Of the other
+bodies all are looked at as long as that takes little beside the checksums: those of rare types, and those of
+common types up to a number of events. Who wants all says so, and waits longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.judge import Judge
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import EventType
+
+#: Types with no more events than this in a block are rare.
+_RARE = 256
+
+#: Of a common type in a block at most so many bodies, and of all common types of a log so many.
+_IN_BLOCK = 4096
+_IN_LOG = 500_000
+
+#: An event that the reader reads takes as long as so many that a record layout describes.
+_READ = 200
+
+
+class Bodies:
+    """Looks at the bodies of one log, block by block.
+
+    Parameters
+    ----------
+    all_of_them
+        Leave none out.
+
+    Attributes
+    ----------
+    count : int
+        Bodies that were looked at.
+    """
+
+    def __init__(self, *, all_of_them: bool = False) -> None:
+        self.count = 0
+        self._all = all_of_them
+        self._left = _IN_LOG
+        self._judge = Judge()
+
+    def check(self, block: Block, is_whole: Any) -> Iterator[BinlogError]:
+        """What is wrong with the bodies of a block; `is_whole` tells whose checksums fit, None for none."""
+        if block.is_special:
+            self.count += len(block)  # they have been read
+            return
+        for kind, count in block.counts.items():
+            if kind == EventType.transaction_payload_event:
+                self.count += count
+                continue
+            wanted = self._wanted(block, kind, is_whole)
+            if not wanted.any():
+                continue
+            self.count += int(wanted.sum())
+            before = self._judge.reads
+            accepted = self._judge.accepts(block, kind, wanted)
+            for row in block.rows_of(kind)[wanted & ~accepted].tolist():
+                self._judge.reads += 1
+                try:
+                    _ = block.event(row).parsed
+                except BinlogError as error:
+                    yield error
+            if count > _RARE:
+                self._left -= int(wanted.sum()) + _READ * (self._judge.reads - before)
+
+    def _wanted(self, block: Block, kind: int, is_whole: Any) -> Any:
+        rows = block.rows_of(kind)
+        is_rare = len(rows) <= _RARE
+        if self._all or is_whole is None or is_rare or kind == EventType.table_map_event:
+            return np.ones(len(rows), dtype=np.bool_)
+        wanted = ~is_whole[rows]
+        wanted[: min(_IN_BLOCK, max(self._left, 0))] = True
+        return wanted
