@@ -1,0 +1,82 @@
+"""What was measured as tables of Markdown, and their place in a document."""
+
+from __future__ import annotations
+
+import os
+import platform
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+#: The marks in a document between which the tables stand.
+BEGIN, END = "<!-- bench: begin -->", "<!-- bench: end -->"
+
+#: What the tasks are to the reader of the table.
+NAMES = {
+    "crc32": "a bare CRC32 pass",
+    "verify": "`verify`",
+    "events": "`events --format json`",
+    "batches": "`read_events`",
+    "changes": "`read_changes`, typed columns of one table",
+    "rows": "`rows --format json`",
+    "export": "`export --view changes`, Parquet with zstd",
+    "mysqlbinlog -vv": "`mysqlbinlog -vv`",
+    "mariadb-binlog -vv": "`mariadb-binlog -vv`",
+    "mariadb-binlog -v": "`mariadb-binlog -v`",
+}
+
+#: What the other figures are compared with.
+_BASE, _CLIENTS = "crc32", ("mysqlbinlog -vv", "mariadb-binlog -v")
+
+
+class Figure(NamedTuple):
+    """One measurement: seconds of the clock and of processors, peak of memory in bytes, rows."""
+
+    name: str
+    seconds: float
+    cpu: float
+    peak: int | None
+    rows: int | None
+
+
+def machine() -> str:
+    """The machine and what runs on it, in a line."""
+    processor = platform.processor() or platform.machine()
+    with suppress(OSError), open("/proc/cpuinfo") as lines:
+        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+        processor = names[0] if names else processor
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    system, python = platform.system(), platform.python_version()
+    return f"{processor}, {os.cpu_count()} cores, {memory:.0f} GiB, {system}, Python {python}"
+
+
+def table(figures: list[Figure], size: int) -> str:
+    """The figures on a log whose events have a size in bytes."""
+    cpu = {figure.name: figure.cpu for figure in figures}
+    clients = [name for name in _CLIENTS if name in cpu]
+    heads = ["", "CPU s", "seconds", "MB/s", "M rows/s", "CRC32 passes"]
+    heads += [f"times {NAMES[name]}" for name in clients] + ["peak MB"]
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 1)]
+    for one in figures:
+        cells = [NAMES.get(one.name, one.name), f"{one.cpu:.1f}", f"{one.seconds:.1f}"]
+        cells += [f"{size / one.cpu / 1e6:.0f}", f"{one.rows / one.cpu / 1e6:.2f}" if one.rows else ""]
+        cells.append(f"{one.cpu / cpu[_BASE]:.1f}")
+        cells += [f"{cpu[name] / one.cpu:.1f}" for name in clients]
+        cells.append(f"{one.peak / 1e6:.0f}" if one.peak else "")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def put_between(path: Path, text: str) -> None:
+    """Replace what stands between the marks of a document.
+
+    Raises
+    ------
+    ValueError
+        It has no marks.
+    """
+    whole = path.read_text()
+    begin, end = whole.find(BEGIN), whole.find(END)
+    if not 0 <= begin < end:
+        raise ValueError(f"{path} has no {BEGIN} with an {END} behind it")
+    path.write_text(f"{whole[: begin + len(BEGIN)]}\n\n{text.rstrip()}\n\n{whole[end:]}")
