@@ -72,7 +72,7 @@ def command(
     ends: list[Any] = []
     write = sys.stdout.buffer.write
     try:
-        with progress_over_all("sql") as progress:
+        with progress_over_all(beside_output=True) as progress:
             chosen = Filters.of(**filters)
             for part in write_sql(sources, chosen, wanted, report, ddl=text, ends=ends, progress=progress):
                 write(part)

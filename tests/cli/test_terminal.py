@@ -15,7 +15,7 @@ from tests.corpus_files import case
 
 MIXED = case("mysql-9.7", "mixed").logs[0]
 TOOL = [sys.executable, "-m", "binlog_kaitai"]
-READING = ["dump", "events", "explain", "rows", "stats", "verify"]
+READING = ["dump", "events", "explain", "rows", "sql", "stats", "verify"]
 WRITING = ["export", "repair", "slice"]
 
 #: Switches a colour of the text or behind it on.

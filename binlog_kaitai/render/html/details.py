@@ -15,8 +15,8 @@ from binlog_kaitai.stats.model import Place, Stats
 #: Transactions that are on the page, events of one that are listed, and taken apart.
 _MAX_TRANSACTIONS, _MAX_EVENTS, _MAX_EXPLAINED = 200, 100, 12
 
-#: All events that are listed, and taken apart, together.
-_MAX_ALL, _MAX_ALL_EXPLAINED = 6000, 1200
+#: All events that are listed, their bytes, and the fields that they are taken apart to.
+_MAX_ALL, _MAX_BYTES, _MAX_FIELDS = 6000, 1 << 20, 40_000
 
 #: Larger events are not taken apart; of them, as many bytes are shown.
 _MAX_SIZE, _MAX_SHOWN = 4096, 512
@@ -39,7 +39,7 @@ class Details:
         self.transactions: dict[str, dict[str, Any]] = {}
         self.notes: list[str] = []
         self._texts: dict[str, int] = {}
-        self._listed = self._explained = 0
+        self._listed = self._fields = self._bytes = 0
 
     @property
     def texts(self) -> list[str]:
@@ -86,10 +86,11 @@ class Details:
                 break
             if event.position < place.position:
                 continue  # logs without a format description are read from their start
-            is_room = explained < _MAX_EXPLAINED and self._explained < _MAX_ALL_EXPLAINED
+            is_room = explained < _MAX_EXPLAINED and self._fields < _MAX_FIELDS and self._bytes < _MAX_BYTES
             one = self._event(event, is_room=is_room)
-            explained += "leaves" in one
-            self._explained += "leaves" in one
+            explained += "hex" in one
+            self._fields += len(one.get("leaves", ()))
+            self._bytes += len(one.get("hex", "")) // 2
             found.append(one)
         self._listed += len(found)
         return {"events": found, "left_out": max(place.events - len(found), 0)}
