@@ -7,6 +7,7 @@ strings     character sets, padding, compressed columns, ENUM and SET, UUID and 
 json_text   binary JSON documents as the server prints them
 json_diff   changes of JSON documents, applied
 sql_text    SQL literals
+json_sql    JSON documents as SQL
 """
 
 from binlog_kaitai.values.json_diff import JsonDiff

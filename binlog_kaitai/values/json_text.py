@@ -148,7 +148,7 @@ class _Parser:
                 return quote(content.value)
             case _Type.opaque:
                 self._count(content.length.value)
-                return _opaque(content)
+                return opaque_text(content)
             case _ if isinstance(kind, _Type):
                 return str(content.value)
         raise GrammarError(f"there is no JSON type {kind}")
@@ -159,7 +159,8 @@ class _Parser:
             raise GrammarError("parts of the document overlap")
 
 
-def _opaque(content: Any) -> str:
+def opaque_text(content: Any) -> str:
+    """A value of a type that JSON does not have, as the server prints it."""
     value = content.value.content
     match content.type:
         case ColumnType.newdecimal:

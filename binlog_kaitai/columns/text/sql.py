@@ -17,9 +17,11 @@ from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes,
 from binlog_kaitai.columns.text import pieces
 from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, as_bytes, joined, written
 from binlog_kaitai.columns.text.style import Style, by_value
-from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.grammar import ColumnType, parse_cell
 from binlog_kaitai.values import Dialect, Value, sql_form
+from binlog_kaitai.values.json_sql import document_sql
 from binlog_kaitai.values.sql_text import ESCAPES
+from binlog_kaitai.values.sql_text import quoted as quote
 from binlog_kaitai.values.strings import has_own_text
 
 _QUOTED = ByteTexts.of(ESCAPES)
@@ -104,9 +106,18 @@ def documents(style: Style, cells: Cells) -> Any:
     """JSON as a string literal."""
     found, is_left = documents_and_rest(cells, pa.string())
     texts = quoted(found)
-    if not is_left.any():
+    rows = np.flatnonzero(is_left)
+    if not len(rows):
         return texts
-    return pc.if_else(pa.array(is_left), pa.scalar(None, pa.binary()), texts)
+    by_value(style, cells, rows)  # says what is wrong with any of them
+    made = [None if raw is None else _document(cells, raw) for raw in cells.raw(rows)]
+    return pc.replace_with_mask(texts, pa.array(is_left), pa.array(made, pa.binary()))
+
+
+def _document(cells: Cells, raw: bytes) -> bytes:
+    document = parse_cell(cells.table.table_map, cells.column.index, raw).document
+    text = quote("null") if document is None else document_sql(document)
+    return text.encode("utf-8", "surrogateescape")
 
 
 def geometries(dialect: Dialect, _: Style, cells: Cells) -> Any:

@@ -72,6 +72,7 @@ class Script:
         self._rows = RowStatements(options, report)
         self._statements = Statements(options, filters, report)
         self._boundaries = Boundaries()
+        self._version = ""
         self._last = Carried()
         self._start = (0, 0)  # position of that transaction, and the time stamp of its first event
         self._owns: Any = np.zeros(0, dtype=np.int64)
@@ -154,6 +155,8 @@ class Script:
         block = page.block
         if len(block) and block.positions[0] == len(MAGIC):
             yield from self._new_file(block)
+        # The first event is in no format yet; that it is MariaDB's shows behind it.
+        self._rows.dialect = Dialect.of(self._version, is_mariadb=is_mariadb(block.layout))
         found = roles_of(block)
         transactions = Transactions(block, found, self._boundaries, self._last)
         if self._open is not None and transactions.count and self._open < transactions.base:
@@ -177,8 +180,7 @@ class Script:
         self._boundaries = Boundaries()
         if note := self._cut_off():
             yield Lines.at([note], [0], OPENING), np.array([NO_TRANSACTION])
-        version = getattr(block.event(0).body, "server_version", "")
-        self._rows.dialect = Dialect.of(version, is_mariadb=is_mariadb(block.layout))
+        self._version = getattr(block.event(0).body, "server_version", "")
 
     def _take_own(self, transactions: Transactions, rows: Any) -> None:
         """Remember which transactions XA begins and ends; just one can go on in the next block."""

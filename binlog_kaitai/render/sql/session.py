@@ -29,6 +29,9 @@ _UTF8MB4 = (5, 5, 3)
 #: The number of utf8mb4_0900_ai_ci, the default collation of utf8mb4 where nothing else is said.
 _COLLATION = 255
 
+#: How MySQL from 8.0.21 on logs a definition that its table's first rows follow.
+_ATOMIC = b" START TRANSACTION"
+
 _SAVED = ("sql_mode", "time_zone", "foreign_key_checks", "unique_checks")
 _CHARSETS = ("character_set_client", "character_set_results", "collation_connection")
 
@@ -84,7 +87,11 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
     text += _set([(one.name, one.value) for one in settings])
     if getattr(body, "error_code", 0):
         text += b"-- it ended with error %d\n" % body.error_code
-    text += delimited(body.query)
+    # With rows behind it (CREATE TABLE ... SELECT) a definition takes no statements but BINLOG.
+    has_rows = body.query.endswith(_ATOMIC)
+    text += delimited(body.query.removesuffix(_ATOMIC))
+    if has_rows:
+        text += b"BEGIN;\n"
     text += _set([(one.name, one.usual) for one in settings if one.usual is not None])
     has_charset = any(one.name == _CHARSETS[0] for one in settings)
     return text + (f"SET NAMES {names_of(dialect)};\n".encode() if has_charset else b"")
@@ -124,7 +131,8 @@ def _settings(event: Event, dialect: Dialect) -> list[Setting]:
     if (names := found.get("lc_time_names")) is not None and names.number:
         settings.append(Setting("lc_time_names", str(names.number)))
     if (charset := found.get("charset")) is not None:
-        settings.append(Setting("character_set_client", str(charset.client), None))
+        client = charset_of(charset.client) or str(charset.client)
+        settings.append(Setting("character_set_client", client, None))
         settings.append(Setting("collation_connection", str(charset.connection), None))
         settings.append(Setting("collation_server", str(charset.server)))
     return settings + _of_definitions(found)

@@ -1,0 +1,70 @@
+"""Binary JSON documents as SQL: what their text does not tell is set by an expression.
+
+DECIMAL, dates and times inside a document are values of their own kind, which JSON text can only give as
+numbers and strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from binlog_kaitai.grammar import ColumnType, JsonBinary
+from binlog_kaitai.values.json_text import document_text, opaque_text, quote
+from binlog_kaitai.values.sql_text import quoted
+
+_Type = JsonBinary.ValueType
+_OBJECTS = frozenset((_Type.small_object, _Type.large_object))
+_ARRAYS = frozenset((_Type.small_array, _Type.large_array))
+
+#: SQL types of values that have no form of their own in JSON.
+_CASTS: dict[ColumnType | int, str] = {
+    ColumnType.date: "DATE",
+    ColumnType.time: "TIME(6)",
+    ColumnType.datetime: "DATETIME(6)",
+    ColumnType.timestamp: "DATETIME(6)",
+}
+
+
+def document_sql(document: JsonBinary) -> str:
+    """An SQL expression for a document: a string literal, or one that sets the values that it cannot have.
+
+    Raises
+    ------
+    GrammarError
+        As `document_text` does.
+    """
+    text = document_text(document)  # it says what is wrong, and ends on any bytes
+    places = list(_places(document.type, document.content.content, "$"))
+    if not places:
+        return quoted(text)
+    if places[0][0] == "$":
+        return f"CAST({places[0][1]} AS JSON)"
+    arguments = ", ".join(f"{quoted(path)}, {value}" for path, value in places)
+    return f"JSON_SET(CAST({quoted(text)} AS JSON), {arguments})"
+
+
+def _places(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Paths of the values that JSON text does not tell, and expressions for them."""
+    if kind in _OBJECTS:
+        for key, entry in zip(content.key_entries, content.value_entries, strict=True):
+            yield from _element(entry, f"{path}.{quote(key.key)}")
+    elif kind in _ARRAYS:
+        for index, entry in enumerate(content.value_entries):
+            yield from _element(entry, f"{path}[{index}]")
+    elif kind == _Type.opaque and (value := _cast(content)) is not None:
+        yield path, value
+
+
+def _element(entry: Any, path: str) -> Iterator[tuple[str, str]]:
+    if not entry.is_inlined:
+        yield from _places(entry.type, entry.value.content, path)
+
+
+def _cast(content: Any) -> str | None:
+    text = opaque_text(content)
+    if content.type == ColumnType.newdecimal:
+        number = content.value.content.number
+        return f"CAST('{text}' AS DECIMAL({number.precision},{number.scale}))"
+    name = _CASTS.get(content.type)
+    return None if name is None else f"CAST('{text.strip(chr(34))}' AS {name})"
