@@ -116,19 +116,27 @@ def measure_recoded(data: Any, offsets: Any, sizes: Any, out: Any) -> None:
         stop = offsets[index + 1]
         if start >= 0 and stop <= data.shape[0]:
             for at in range(start, stop):
-                total += sizes[data[at]]
+                total += sizes[data[np.uint64(at)]]
         out[index + 1] = total
 
 
 @kernel
 def recode(data: Any, sizes: Any, texts: Any, out: Any) -> None:
-    """Each byte as the first `sizes[byte]` bytes of `texts[byte]`."""
-    place = 0
+    """Each byte as the first `sizes[byte]`, of at most four, bytes of `texts[byte]`."""
+    place = np.uint64(0)
+    room = out.shape[0]
     for at in range(data.shape[0]):
         byte = data[at]
         size = sizes[byte]
-        if place + size > out.shape[0]:
+        if np.int64(place) + 4 <= room:
+            # All four, without a branch: the next byte is written over those that are too many.
+            out[place] = texts[byte, 0]
+            out[place + np.uint64(1)] = texts[byte, 1]
+            out[place + np.uint64(2)] = texts[byte, 2]
+            out[place + np.uint64(3)] = texts[byte, 3]
+        elif np.int64(place) + size <= room:
+            for step in range(size):
+                out[place + np.uint64(step)] = texts[byte, step]
+        else:
             return
-        for step in range(size):
-            out[place + step] = texts[byte, step]
-        place += size
+        place += np.uint64(size)

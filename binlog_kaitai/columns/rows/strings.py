@@ -52,7 +52,7 @@ def texts(cells: Cells, kind: Any) -> Any:
         return of_bytes(cells, kind, data, offsets)
     if (table := single_bytes(column.charset)) is not None:
         sizes, characters = table
-        if sizes[data].all() if len(data) else True:
+        if sizes.all() or sizes[data].all():
             return _recoded(cells, kind, data, offsets, sizes, characters)
     return _mended(cells, kind, data, offsets)
 
