@@ -70,8 +70,8 @@ def main() -> None:
     print(text[0])
     for name in options.shape or SHAPES:
         text.append(measure_shape(name, options.size * 1_000_000, options.runs, options.logs))
-    if options.write is not None:
-        put_between(options.write, "\n".join(text))
+        if options.write is not None:
+            put_between(options.write, "\n".join(text))
 
 
 def measure_shape(name: str, size: int, runs: int, logs: Path | None) -> str:
