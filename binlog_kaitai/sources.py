@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, Union, cast
 
+from binlog_kaitai import remote
 from binlog_kaitai.errors import SourceError
 
 #: The first four bytes of a binary log, plain and encrypted (`BINLOG_MAGIC`, sql/rpl_log_encryption.h).
@@ -67,7 +68,7 @@ class Source:
 
     @classmethod
     def of_path(cls, path: str) -> Source:
-        return cls(path, lambda: open(path, "rb"), path)
+        return cls(path, lambda: remote.open_url(path) if remote.is_url(path) else open(path, "rb"), path)
 
     @classmethod
     def of_bytes(cls, data: bytes | bytearray | memoryview, name: str = "<bytes>") -> Source:
@@ -80,7 +81,8 @@ def resolve(source: SourceLike | Iterable[SourceLike]) -> list[Source]:
     Parameters
     ----------
     source
-        A path; a glob pattern; a directory (its binary logs, by index file where there is just one);
+        A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its
+        binary logs, by index file where there is just one);
         a ``.index`` file; ``"-"`` for stdin; ``bytes``; an open binary file; or several of these.
 
     Raises
@@ -103,6 +105,8 @@ def resolve(source: SourceLike | Iterable[SourceLike]) -> list[Source]:
 def _resolve_path(path: str) -> list[Source]:
     if path == "-":
         return [Source("-", lambda: _borrow(sys.stdin.buffer))]
+    if remote.is_url(path):
+        return _resolve_url(path)
     if os.path.isdir(path):
         return _resolve_directory(path)
     if path.endswith(".index") and os.path.isfile(path):
@@ -128,18 +132,55 @@ def _resolve_directory(path: str) -> list[Source]:
     return [Source.of_path(log) for log in logs]
 
 
+def _resolve_url(url: str) -> list[Source]:
+    found = sorted(remote.find(url), key=natural_key)
+    if found == [url] and not url.endswith(".index"):
+        return [Source.of_path(url)]
+    logs = [one for one in found if _starts_like_a_log(one)]
+    if found == [url]:
+        logs = _in_index(url)
+    if not logs:
+        raise SourceError("there is no binary log", file=url)
+    return [Source.of_path(log) for log in logs]
+
+
+def _in_index(url: str) -> list[str]:
+    """The logs that lie beside an index file somewhere else, and that it lists."""
+    try:
+        with remote.open_url(url) as file:
+            entries = file.read().decode("utf-8", "surrogateescape").split()
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), file=url) from error
+    folder = url.rpartition("/")[0]
+    return [f"{folder}/{os.path.basename(entry)}" for entry in entries]
+
+
 def _starts_like_a_log(path: str) -> bool:
     with suppress(OSError):
-        if os.path.isfile(path):
-            with open(path, "rb") as file:
+        if remote.is_url(path) or os.path.isfile(path):
+            with Source.of_path(path).open() as file:
                 return file.read(4) in (MAGIC, ENCRYPTED_MAGIC)
     return False
+
+
+def state_of(path: str) -> remote.State:
+    """Size and time of the last change of a log's file.
+
+    Raises
+    ------
+    OSError
+        It is not there.
+    """
+    if remote.is_url(path):
+        return remote.state_of(path)
+    found = os.stat(path)
+    return remote.State(found.st_size, found.st_mtime)
 
 
 def with_later_logs(sources: list[Source]) -> list[Source]:
     """The logs, and those of the last one's series that the server wrote after it."""
     path = sources[-1].path if sources else None
-    if path is None:
+    if path is None or remote.is_url(path):
         return sources
     folder, name = os.path.split(path)
     series = re.sub(r"\d+$", "", name)

@@ -14,7 +14,6 @@ rows of all splits of some logs are the rows of the logs, whatever the size of t
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -34,7 +33,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.options import Filters
 from binlog_kaitai.schema import is_mariadb
-from binlog_kaitai.sources import Part, Source, SourceLike, resolve
+from binlog_kaitai.sources import Part, Source, SourceLike, resolve, state_of
 
 #: Like Spark's own default for files, in bytes.
 SPLIT_SIZE = 128 << 20
@@ -93,10 +92,10 @@ def list_files(source: SourceLike | Iterable[SourceLike]) -> list[LogFile]:
         if log.path is None:
             raise UsageError(f"{log.name} is a stream; only files can be read in parts")
         try:
-            state = os.stat(log.path)
+            state = state_of(log.path)
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=log.path) from error
-        found.append(LogFile(log.path, state.st_size, state.st_mtime))
+        found.append(LogFile(log.path, *state))
     return found
 
 

@@ -19,8 +19,11 @@ from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.schema import NameSource
 from binlog_kaitai.spark.options import ReadOptions
 
-#: Logs of no more bytes than this are read whole; of larger ones, this much at the end of each of the newest.
-SMALL, WINDOW, MAX_WINDOWS = 1 << 20, 256 << 10, 4
+#: Logs of no more bytes than this in all are read whole.
+SMALL = 1 << 20
+
+#: Of larger ones the end is looked at: as much of the newest ones, and if that does not do, of the newest.
+WINDOWS, LARGE_WINDOW = (256 << 10,) * 3, 1 << 20
 
 _HELP = (
     "give its columns by .schema(...), its CREATE TABLE by option('ddl', ...), or option('inferSchema', True)"
@@ -48,7 +51,7 @@ def table_columns(options: ReadOptions) -> pa.Schema:
         return schema
     found = list(_newest(files, name, options.ddl))
     if not found:
-        raise UsageError(f"{name} is not in the last {WINDOW >> 10} KiB of the newest logs: {_HELP}")
+        raise UsageError(f"{name} is not in the last {LARGE_WINDOW >> 20} MiB of the logs: {_HELP}")
     named = [table for table in found if table.schema.names_from is not NameSource.NONE]
     if not named:
         raise UsageError(f"the log does not name the columns of {name} (binlog_row_metadata): {_HELP}")
@@ -57,11 +60,12 @@ def table_columns(options: ReadOptions) -> pa.Schema:
 
 def _newest(files: Sequence[LogFile], name: str, ddl: str | None) -> Iterator[Table]:
     """The definitions in the end of the newest log that has any, newest first."""
-    for file in files[: -MAX_WINDOWS - 1 : -1]:
+    newest = [*zip(files[::-1], WINDOWS, strict=False), (files[-1], LARGE_WINDOW)]
+    for file, window in newest:
         found: dict[int, Table] = {}
         try:
             with opened(file) as log:
-                for table in _tables_at_end(log, ddl):
+                for table in _tables_at_end(log, window, ddl):
                     if table.schema.full_name == name:
                         found.pop(id(table), None)
                         found[id(table)] = table
@@ -72,11 +76,11 @@ def _newest(files: Sequence[LogFile], name: str, ddl: str | None) -> Iterator[Ta
             return
 
 
-def _tables_at_end(log: Log, ddl: str | None) -> Iterator[Table]:
+def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
     tables, nothing = Tables(new_definitions(ddl)), np.zeros(0, dtype=np.int64)
     start: int | None = 0
-    if log.size > WINDOW:
-        start = find_event(log.stream, log.size - WINDOW, log.head.context().layout)
+    if log.size > window:
+        start = find_event(log.stream, log.size - window, log.head.context().layout)
     if start is None:
         return
     for block in log.blocks(Cut(start, log.head.formats if start else ())):

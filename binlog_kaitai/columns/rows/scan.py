@@ -13,6 +13,7 @@ from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.remote import is_url
 from binlog_kaitai.sources import Source
 
 
@@ -42,4 +43,6 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
 
 def is_readable_again(source: Source) -> bool:
     """Whether a log gives the same bytes each time that it is opened; stdin and pipes do not."""
-    return source.name == "<bytes>" if source.path is None else os.path.isfile(source.path)
+    if source.path is None:
+        return source.name == "<bytes>"
+    return is_url(source.path) or os.path.isfile(source.path)

@@ -1,0 +1,234 @@
+"""Files that are somewhere else: `s3://`, `gs://`, `abfss://`, `hdfs://`, or what fsspec opens.
+
+A file is read by ranges. Whoever goes through a log has more and more fetched ahead; whoever looks here and
+there fetches little. Credentials and endpoints are those of the environment, as PyArrow takes them; a URL may
+have them, too (``s3://bucket/folder/binlog.000001?region=eu-central-1``).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import io
+import posixpath
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from binlog_kaitai.errors import SourceError
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_MAGIC_CHARACTERS = re.compile(r"[*\[]|\?(?=[^=]*$)")
+
+#: Hadoop's names of what others call by one.
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
+
+#: As much is fetched for one look, and at most ahead, in bytes.
+_LEAST, _MOST = 64 << 10, 8 << 20
+
+
+class State(NamedTuple):
+    """Size in bytes, and the time of the last change in seconds since 1970."""
+
+    size: int
+    modified: float
+
+
+def is_url(path: str) -> bool:
+    """Whether a path names a file somewhere else, by a scheme in front."""
+    return _URL.match(path) is not None
+
+
+def open_url(url: str) -> BinaryIO:
+    """A stream of a file at its first byte, that can seek.
+
+    Raises
+    ------
+    OSError
+        It is not there, or cannot be read.
+    """
+    with _told(url):
+        place = _place(url)
+        return cast(BinaryIO, Ranged(place.system.open_input_file(place.path)))
+
+
+def state_of(url: str) -> State:
+    """The state of a file.
+
+    Raises
+    ------
+    OSError
+        It is not there.
+    """
+    with _told(url):
+        place = _place(url)
+        info = place.system.get_file_info(place.path)
+    if not info.is_file:
+        raise FileNotFoundError(2, "no such file", url)
+    return State(info.size, info.mtime.timestamp() if info.mtime is not None else 0.0)
+
+
+def find(url: str) -> list[str]:
+    """The files that a URL means: itself, those that match a pattern, or those in a folder.
+
+    Raises
+    ------
+    SourceError
+        Nothing is there.
+    """
+    try:
+        with _told(url):
+            place = _place(url)
+            if _MAGIC_CHARACTERS.search(url):
+                folder, pattern = posixpath.split(place.path)
+                names = [name for name in _names(place.system, folder) if fnmatch.fnmatchcase(name, pattern)]
+                found = [place.url(posixpath.join(folder, name)) for name in names]
+                if not found:
+                    raise SourceError("no file matches the pattern", file=url)
+                return found
+            info = place.system.get_file_info(place.path)
+            if info.is_file:
+                return [url]
+            folder = place.path.rstrip("/")
+            found = [place.url(f"{folder}/{name}") for name in _names(place.system, folder)]
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), file=url) from error
+    if not found:
+        raise SourceError("no such file or directory", file=url)
+    return found
+
+
+class _Place(NamedTuple):
+    system: Any
+    path: str
+    head: str  # the URL without its path
+    tail: str  # options behind it
+
+    def url(self, path: str) -> str:
+        return self.head + path + self.tail
+
+
+def _place(url: str) -> _Place:
+    scheme, rest = url.split("://", 1)
+    scheme = _SCHEMES.get(scheme.lower(), scheme.lower())
+    rest, mark, options = rest.partition("?") if "=" in rest.rpartition("?")[2] else (rest, "", "")
+    host, _, _ = rest.partition("/")
+    system, base = _system(f"{scheme}://{host}", mark + options)
+    # Buckets are the first part of a path; a host of HDFS is none.
+    path = rest if base else rest[len(host) :]
+    head = url[: url.index("://") + 3] + ("" if base else host)
+    return _Place(system, path, head, mark + options)
+
+
+@lru_cache
+def _system(root: str, options: str) -> tuple[Any, str]:
+    """The file system of a URL, and what its paths have of the host."""
+    from pyarrow import fs
+
+    try:
+        system, base = fs.FileSystem.from_uri(f"{root}/{options}")
+    except (ValueError, NotImplementedError) as error:
+        return _by_fsspec(root, error), ""
+    return system, base.strip("/")
+
+
+def _by_fsspec(root: str, error: Exception) -> Any:
+    from pyarrow import fs
+
+    try:
+        import fsspec  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError:
+        raise OSError(f"PyArrow does not open it ({error}); fsspec, which may, is not installed") from None
+    system, _ = fsspec.core.url_to_fs(root)
+    return fs.PyFileSystem(fs.FSSpecHandler(system))
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """What file systems raise, as OSError."""
+    try:
+        yield
+    except (OSError, SourceError):
+        raise
+    except Exception as error:
+        raise OSError(f"{type(error).__name__}: {error}") from error
+
+
+def _names(system: Any, folder: str) -> list[str]:
+    from pyarrow import fs
+
+    infos = system.get_file_info(fs.FileSelector(folder, allow_not_found=True))
+    return [info.base_name for info in infos if info.is_file]
+
+
+class Ranged(io.RawIOBase):
+    """A file somewhere else, fetched by ranges.
+
+    Attributes
+    ----------
+    fetched : int
+        Bytes so far.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._size = int(file.size())
+        self._at = 0
+        self._start, self._data = 0, b""
+        self._ahead = _LEAST
+        self.fetched = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        self._at = max(base + offset, 0)
+        return self._at
+
+    def readinto(self, room: Any) -> int:
+        """Fills as much as is at hand; fetches only where nothing is."""
+        view = memoryview(room).cast("B")
+        if self._at >= self._size or not len(view):
+            return 0
+        if not self._start <= self._at < self._start + len(self._data):
+            self._fetch(len(view))
+        begin = self._at - self._start
+        part = memoryview(self._data)[begin : begin + len(view)]
+        view[: len(part)] = part
+        self._at += len(part)
+        return len(part)
+
+    def read(self, size: int = -1) -> bytes:
+        """Just as many bytes as are asked for, but at the end."""
+        parts = bytearray()
+        left = self._size - self._at if size < 0 else size
+        while left > 0:
+            part = bytearray(min(left, _MOST))
+            if not (count := self.readinto(part)):
+                break
+            parts += part[:count]
+            left -= count
+        return bytes(parts)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+    def _fetch(self, size: int) -> None:
+        is_next = self._data and self._at == self._start + len(self._data)
+        self._ahead = min(2 * self._ahead, _MOST) if is_next else _LEAST
+        count = min(max(size if size <= _MOST else _MOST, self._ahead), self._size - self._at)
+        self._file.seek(self._at)
+        self._start, self._data = self._at, self._file.read(count)
+        self.fetched += len(self._data)
+        if not self._data:
+            raise OSError(f"ends at {self._at}, though it has {self._size} bytes")
