@@ -10,7 +10,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from binlog_kaitai.adapter import decimal_text
+from binlog_kaitai.columns.text.printed_values import AS_NUMBER
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.render.dump.text import encode, pretty
 from binlog_kaitai.values.json_diff import diff_of
@@ -44,6 +47,16 @@ def mariadb_quoted(data: bytes) -> bytes:
 
 def _mysql_escape(found: re.Match[bytes]) -> bytes:
     return _MYSQL_ESCAPES.get(found[0]) or b"\\x%02x" % found[0][0]
+
+
+def escapes_of(*, is_mariadb: bool) -> Any:
+    """The escapes of a client as `columns.text.printed_rows` takes them."""
+    table = np.zeros(256, dtype=np.uint8)
+    table[:0x20] = AS_NUMBER
+    if not is_mariadb:
+        for byte, text in _MYSQL_ESCAPES.items():
+            table[byte[0]] = text[1]
+    return table
 
 
 def _hex_escape(found: re.Match[bytes]) -> bytes:

@@ -24,7 +24,8 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.rows import Style, counted_rows, rows_text
+from binlog_kaitai.render.dump.quick import Head, Heads, QuickRows
+from binlog_kaitai.render.dump.rows import Style, rows_text
 from binlog_kaitai.render.dump.session import Session
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier, timestamp
@@ -59,6 +60,7 @@ class MariadbPrinter(Printer):
         super().__init__(options, write, loads)
         self.version = self.log_version = version
         self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
+        self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=True)
         self.statements = MariadbHead(self)
         self.ignored_maps: set[int] = set()
         self.annotation: Item | None = None
@@ -110,16 +112,18 @@ class MariadbPrinter(Printer):
     def take(self, item: Item) -> None:
         if not self.options.short_form:
             self.write(b"# at %d\n" % item.position)
-        body: Any = item.event.body
         if item.kind in ROWS_TYPES:
-            self.print_rows(item, body)
+            self.print_rows(item)
             return
+        body: Any = item.event.body
+        if item.kind == EventType.table_map_event:
+            self.quick.note_table(item.event)
         if item.kind in self.printers:
             self.printers[item.kind](item, body)
         else:
             self.print_other(item)
         if item.kind != EventType.annotate_rows_event:
-            self.flush(self.head)
+            self.flush_head()
 
     def put(self, item: Item, line: bytes, *more: bytes) -> None:
         self.print_skip_replication(item)
@@ -310,17 +314,19 @@ class MariadbPrinter(Printer):
         if self.options.prints_base64:
             self.body.append(self.base64(item))
 
-    def print_rows(self, item: Item, body: Any) -> None:
+    def print_rows(self, item: Item) -> None:
         """One rows event; at the statement's end, all that has been kept of it."""
+        head = self.heads.of(item.event)
+        body: Any = item.event.body if head is None else head.body
         is_end = bool(body.is_statement_end)
         if body.table_id.value not in self.ignored_maps:
-            self._keep_rows(item, body)
+            self._keep_rows(item, body, head)
         if is_end:
             self.ignored_maps.clear()
             self.annotation = None
             self._end_statement()
 
-    def _keep_rows(self, item: Item, body: Any) -> None:
+    def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
         if "compressed" in EventType(item.kind).name:
             item.raw = _uncompressed(item, body)
         if not self.options.short_form:
@@ -331,18 +337,23 @@ class MariadbPrinter(Printer):
         table_map = item.event.table_map
         if self.options.shown_rows:
             name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
-            found = rows_text(item.event, self.style, name)
+            found = (
+                rows_text(item.event, self.style, name)
+                if head is None
+                else self.quick.text(item.event, head, name)
+            )
             self.tail.append(found.text)
             self.rows += found.rows
         elif table_map is not None and not self.options.short_form:
-            self.rows += counted_rows(item.event)
+            self.rows += self.quick.count(item.event, head)
 
     def _end_statement(self) -> None:
-        self.flush(self.head)
+        self.flush_head()
         if self.body:
-            self.write(b"\nBINLOG '\n" + b"".join(self.body) + b"'" + self.delimiter + b"\n")
-            self.body.clear()
-        self.flush(self.tail)
+            self.write(b"\nBINLOG '\n")
+            self.body.flush(self.write)
+            self.write(b"'" + self.delimiter + b"\n")
+        self.tail.flush(self.write)
         if self.rows and not self.options.short_form:
             self.write(b"# Number of rows: %d\n" % self.rows)
         self.rows = 0

@@ -23,6 +23,7 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
+from binlog_kaitai.render.dump.quick import Head, Heads, QuickRows
 from binlog_kaitai.render.dump.rows import Style, extra_info, rows_text
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import comment, encode, hexadecimal, identifier, timestamp
@@ -88,6 +89,7 @@ class MysqlPrinter(Printer):
         super().__init__(options, write, loads)
         unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
         self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
+        self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=False)
         self.statements = MysqlHead(self)
         self.waiting: list[Item] = []
         self.ignored_maps: set[int] = set()
@@ -118,16 +120,17 @@ class MysqlPrinter(Printer):
             self.waiting.append(item)
         elif not self.print_event(item):
             return
-        self.flush(self.head)
+        self.flush_head()
 
     def print_event(self, item: Item) -> bool:
         """Print one event; False if it is left out, so that its `# at` waits for the next one."""
-        body: Any = item.event.body
         if item.kind in ROWS_TYPES:
-            return self.print_rows(item, body)
+            return self.print_rows(item)
+        body: Any = item.event.body
         if item.kind == EventType.query_event:
             return self.print_query(item, body)
         if item.kind == EventType.table_map_event:
+            self.quick.note_table(item.event)
             return self.print_table_map(item, body)
         if item.kind in self.printers:
             self.printers[item.kind](item, body)
@@ -272,18 +275,20 @@ class MysqlPrinter(Printer):
                 self.body.append(b"\nBINLOG '\n")
             self.body.append(self.base64(item))
 
-    def print_rows(self, item: Item, body: Any) -> bool:
+    def print_rows(self, item: Item) -> bool:
         """One rows event; at the statement's end, all that has been kept of it."""
+        head = self.heads.of(item.event)
+        body: Any = item.event.body if head is None else head.body
         is_end = bool(body.is_statement_end)
         skips = body.table_id.value in self.ignored_maps
         if not skips:
-            self._keep_rows(item, body)
+            self._keep_rows(item, body, head)
         if is_end:
             self.ignored_maps.clear()
             self._end_statement()
         return not skips
 
-    def _keep_rows(self, item: Item, body: Any) -> None:
+    def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
         if self.options.short_form:
             return
         if self.options.base64_output is Base64Output.NEVER:
@@ -295,18 +300,23 @@ class MysqlPrinter(Printer):
         self.head.append(self.header(item) + line)
         self._add_base64(item)
         if self.options.shown_rows:
-            self._add_rows(item, body)
+            self._add_rows(item, body, head)
 
-    def _add_rows(self, item: Item, body: Any) -> None:
+    def _add_rows(self, item: Item, body: Any, head: Head | None) -> None:
         self.tail.extend(extra_info(body))
         table_map = item.event.table_map
         name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
-        self.tail.append(rows_text(item.event, self.style, name).text)
+        if head is None:
+            self.tail.append(rows_text(item.event, self.style, name).text)
+        else:
+            self.tail.append(self.quick.text(item.event, head, name).text)
 
     def _end_statement(self) -> None:
         if self.body:
             self.body.append(b"'" + self.delimiter + b"\n")
-        self.flush(self.head, self.body, self.tail)
+        self.flush_head()
+        self.body.flush(self.write)
+        self.tail.flush(self.write)
 
     def print_payload(self, item: Item, body: Any) -> None:
         compression = getattr(body.compression_type, "name", "unknown").upper().encode()
@@ -360,7 +370,7 @@ class MysqlPrinter(Printer):
         """All events of a transaction payload were printed."""
         if not self.options.short_form:
             self.head.append(b"# End of compressed events.\n")
-        self.flush(self.head)
+        self.flush_head()
 
     def print_xa_prepare(self, item: Item, body: Any) -> None:
         xid = hexadecimal(body.gtrid) + b"," + hexadecimal(body.bqual) + b",%d" % body.format_id

@@ -7,13 +7,15 @@ from typing import Any
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
+from binlog_kaitai.render.dump.base64 import Base64
 from binlog_kaitai.render.dump.hexdump import mysql_hexdump
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.rows import Style
 from binlog_kaitai.render.dump.session import Session
-from binlog_kaitai.render.dump.text import base64_lines, encode, timestamp
+from binlog_kaitai.render.dump.spool import Spool
+from binlog_kaitai.render.dump.text import encode, timestamp
 
 #: Takes the text as it comes.
 Write = Callable[[bytes], object]
@@ -57,8 +59,9 @@ class Printer:
         self.delimiter = DELIMITER
         self.session = Session()
         self.head: list[bytes] = []
-        self.body: list[bytes] = []
-        self.tail: list[bytes] = []
+        self.body = Spool()
+        self.tail = Spool()
+        self._base64 = Base64()
         self.version: Version = (0, 0, 0)
         self.log_version = self.version
         self.rewritten = {encode(old): encode(new) for old, new in options.rewrite_databases.items()}
@@ -114,12 +117,11 @@ class Printer:
         if not self.options.short_form:
             self.write(b"# at %d\n" % item.position)
 
-    def flush(self, *buffers: list[bytes]) -> None:
-        """Write buffers out and empty them."""
-        for buffer in buffers:
-            if buffer:
-                self.write(b"".join(buffer))
-                buffer.clear()
+    def flush_head(self) -> None:
+        """Write the header lines out."""
+        if self.head:
+            self.write(b"".join(self.head))
+            self.head.clear()
 
     def header(self, item: Item) -> bytes:
         """The line of an event's header, with its bytes in hexadecimal if wanted."""
@@ -149,7 +151,7 @@ class Printer:
 
     def base64(self, item: Item) -> bytes:
         """The event as lines of a BINLOG statement."""
-        return base64_lines(item.raw)
+        return self._base64.lines(item.raw)
 
     def skips_database(self, database: bytes) -> bool:
         """Whether events of a database are left out."""

@@ -12,7 +12,8 @@ from binlog_kaitai.render.dump.cells import CellText, diff_text, metadata_number
 from binlog_kaitai.render.dump.text import encode, identifier
 from binlog_kaitai.table_facts import facts_of
 
-_UNMEASURED = frozenset((ColumnType.geometry, ColumnType.blob_compressed, ColumnType.varchar_compressed))
+#: Types whose lengths `mariadb-binlog` does not know when it counts rows.
+UNMEASURED = frozenset((ColumnType.geometry, ColumnType.blob_compressed, ColumnType.varchar_compressed))
 
 
 class RowsText(NamedTuple):
@@ -61,8 +62,7 @@ def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> R
     body, table_map = event.body, event.table_map
     if table_map is None:
         return RowsText(b"### Row event for unknown table #%d" % body.table_id.value, 0)
-    database = encode(table_map.schema_name) if schema_name is None else schema_name
-    table = identifier(database) + b"." + identifier(encode(table_map.table_name))
+    table = table_name(table_map, schema_name)
     if body.is_write and not (body.columns.number_present and _has_images(body)):
         return RowsText(b"### INSERT INTO " + table + b" VALUES ()\n", 1)
     pieces: list[bytes] = []
@@ -78,6 +78,12 @@ def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> R
     except Exception as error:  # generated code on hostile bytes
         raise event.locate(GrammarError(f"the rows cannot be read: {error}", field=table.decode())) from error
     return RowsText(b"".join(pieces), count)
+
+
+def table_name(table_map: Any, schema_name: bytes | None = None) -> bytes:
+    """A table's name as statements have it, with another name of its database if one is given."""
+    database = encode(table_map.schema_name) if schema_name is None else schema_name
+    return identifier(database) + b"." + identifier(encode(table_map.table_name))
 
 
 def counted_rows(event: Event) -> int:
@@ -97,7 +103,7 @@ def counted_rows(event: Event) -> int:
 
 
 def _is_unmeasured(cell: Any) -> bool:
-    return cell.has_value and cell.column.real_type in _UNMEASURED
+    return cell.has_value and cell.column.real_type in UNMEASURED
 
 
 def _has_images(body: Any) -> bool:
@@ -128,7 +134,7 @@ def _images(event: Event, style: Style, table: bytes) -> Iterator[tuple[list[byt
 
 
 def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
-    """What stands behind a value of each column, and behind a NULL, up to the end of the line."""
+    """What stands behind a value of each column, and in place of it and that for NULL."""
     found = []
     facts_known = facts_of(table_map).columns if verbose > 1 else []
     for column in table_map.columns or ():
@@ -136,9 +142,9 @@ def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
             name = type_text(column, facts_known[column.index].vector_dimensions or 0)
             kind = name + b" " if name else b"type=%d " % int(column.type)
             facts = kind + b"meta=%d nullable=%d " % (metadata_number(column), column.is_nullable)
-            found.append((b" /* " + facts + b"is_null=0 */\n", b"=NULL /* " + facts + b"is_null=1 */\n"))
+            found.append((b" /* " + facts + b"is_null=0 */\n", b"NULL /* " + facts + b"is_null=1 */\n"))
         else:
-            found.append((b"\n", b"=NULL\n"))
+            found.append((b"\n", b"NULL\n"))
     return found
 
 
@@ -159,7 +165,7 @@ def image_text(
             pieces.append(b"###   @%d=" % (index + 1) + style.unknown % (int(column.type), number, number))
             return False
         if cell.is_null:
-            pieces.append(b"###   @%d" % (index + 1) + null)
+            pieces.append(b"###   @%d=" % (index + 1) + null)
             continue
         value = diff_text(cell, index + 1) if cell.is_partial else text(cell.value, column)
         pieces.append(b"###   @%d=" % (index + 1) + value + behind)

@@ -1,14 +1,10 @@
-"""Pieces of the text: names and strings in quotes, times, base64."""
+"""Pieces of the text: names and strings in quotes, times."""
 
 from __future__ import annotations
 
-import binascii
 import re
 import time
 from functools import lru_cache
-
-#: Bytes that a line of base64 holds, which makes 76 characters.
-_LINE = 57
 
 _PRETTY = {0x0A: b"\\n", 0x0D: b"\\r", 0x5C: b"\\\\", 0x08: b"\\b", 0x09: b"\\t", 0x27: b"\\'", 0: b"\\0"}
 _COMMENT_SPECIAL = re.compile(rb"[\r\\\x08\t\0]")
@@ -49,12 +45,6 @@ def microseconds(moment: int) -> bytes:
     at = time.localtime(seconds)
     day = f"{at.tm_year:04}-{at.tm_mon:02}-{at.tm_mday:02}"
     return f"{day} {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}.{fraction:06} {at.tm_zone}".encode()
-
-
-def base64_lines(data: bytes) -> bytes:
-    """Base64 in lines of 76 characters, each ended."""
-    encode_line = binascii.b2a_base64
-    return b"".join([encode_line(data[at : at + _LINE]) for at in range(0, len(data), _LINE)])
 
 
 def hexadecimal(data: bytes) -> bytes:

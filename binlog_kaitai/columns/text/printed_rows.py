@@ -1,0 +1,222 @@
+"""Rows as commented statements, written straight from the bytes of row images.
+
+All functions are kernels, see `columns.compile`. How a row image is laid out is the grammar's
+(`row_image.ksy`, `numeric_values.ksy`, `temporal_values.ksy`); a test holds what is written here against it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.text.printed_values import (
+    put_bits,
+    put_datetime,
+    put_day,
+    put_decimal,
+    put_escaped,
+    put_floating,
+    put_integer,
+    put_time,
+    put_timestamp,
+)
+from binlog_kaitai.columns.text_kernels import copy, put_number
+
+#: What a column's values are; of OTHER the caller writes the text.
+OTHER, INTEGER, STRING, DOUBLE, FLOAT, DECIMAL, DATE = 0, 1, 2, 3, 4, 5, 6
+DATETIME, TIME, TIMESTAMP, YEAR, ENUM, BITS = 7, 8, 9, 10, 11, 12
+
+#: Why `put_rows` stopped: nothing is left; no more room; the caller's value; bytes that do not fit.
+DONE, FULL, STOPPED, MISFIT = 0, 1, 2, 3
+
+#: Most bytes that the text of a value of any kind but STRING and BITS takes, without what is around it.
+WIDEST = 96
+
+#: Numbers in the state of `put_rows`: place in the data, side of the row, step or -1, place of the null bits,
+#: why it stopped, number of rows.
+STATE_SIZE = 6
+
+
+@kernel
+def put_rows(
+    data: Any,
+    end: int,
+    images: int,
+    limits: Any,
+    kinds: Any,
+    sizes: Any,
+    prefixes: Any,
+    details: Any,
+    pool: Any,
+    texts: Any,
+    clauses: Any,
+    escapes: Any,
+    scratch: Any,
+    state: Any,
+    out: Any,
+) -> int:
+    """Write the rows of one event.
+
+    Parameters
+    ----------
+    data, end
+        Bytes, and where the images end in them.
+    images
+        Which images a row has: 1 before and 2 after, added.
+    limits : int64 array of 3
+        Steps of the image before are those from the first to the second, of the one after from there to the
+        third.
+    kinds, sizes, prefixes, details
+        For each step the kind of the column, the length of its values, the size of the length in front of
+        them (0 for none), and what else the kind takes: digits of the fraction, number of bits, or scale plus
+        256 times precision.
+    pool, texts, clauses
+        Texts, and the limits of those of each step: in front of a value, behind it, and in place of NULL; and
+        in front of either image.
+    escapes : uint8 array of 256
+        For each byte of a string PLAIN, AS_NUMBER, or the letter behind a backslash that stands for it.
+    scratch
+        Room of `put_general`.
+    state : int64 array of STATE_SIZE
+        Where to go on; at first the place of the images, 0, -1, 0, 0, 0.
+    out
+        Room for the text.
+
+    Returns
+    -------
+    Length of the text. `state[4]` says why it ends; of a value that the caller writes all around it is
+    written by the caller, too, who sets place and step behind it.
+    """
+    place = state[0]
+    side = state[1]
+    step = state[2]
+    null_at = state[3]
+    room = out.shape[0]
+    at = 0
+    while True:
+        if step < 0:
+            if side == 0 and place >= end:
+                state[4] = DONE
+                break
+            if not (images >> side) & 1:
+                side = 1 - side
+                continue
+            first = limits[side]
+            count = limits[side + 1] - first
+            length = clauses[side + 1] - clauses[side]
+            if at + length + 16 > room:
+                state[4] = FULL
+                break
+            if place + ((count + 7) >> 3) > end:
+                state[4] = MISFIT
+                break
+            if side == 0 or images == 2:
+                state[5] += 1
+            copy(pool, clauses[side], length, out, at)
+            at += length
+            null_at = place
+            place += (count + 7) >> 3
+            step = first
+        first = limits[side]
+        stop = limits[side + 1]
+        status = DONE
+        while step < stop:
+            front = texts[step, 0]
+            behind = texts[step, 1]
+            null = texts[step, 2]
+            after = texts[step, 3]
+            bit = step - first
+            if (data[null_at + (bit >> 3)] >> (bit & 7)) & 1:
+                if at + after - front + 32 > room:
+                    status = FULL
+                    break
+                copy(pool, front, behind - front, out, at)
+                at += behind - front
+                copy(pool, null, after - null, out, at)
+                at += after - null
+                step += 1
+                continue
+            kind = kinds[step]
+            prefix = prefixes[step]
+            length = sizes[step]
+            if place + prefix + length > end:
+                status = MISFIT
+                break
+            value = place
+            if prefix:
+                length = np.int64(data[value])
+                if prefix > 1:
+                    length |= np.int64(data[value + 1]) << 8
+                if prefix > 2:
+                    length |= np.int64(data[value + 2]) << 16
+                if prefix > 3:
+                    length |= np.int64(data[value + 3]) << 24
+                value += prefix
+                if value + length > end:
+                    status = MISFIT
+                    break
+            if kind == OTHER:
+                status = STOPPED
+                break
+            widest = WIDEST
+            if kind == STRING:
+                widest = 4 * length + 32
+            elif kind == BITS:
+                widest = 8 * length + 32
+            if at + (after - front) + widest > room:
+                # What does not even fit an empty room is the caller's.
+                status = STOPPED if at == 0 else FULL
+                break
+            begin = at
+            copy(pool, front, behind - front, out, at)
+            at += behind - front
+            detail = details[step]
+            if kind == INTEGER:
+                at = put_integer(data, value, length, out, at)
+            elif kind == STRING:
+                out[at] = 39
+                at = put_escaped(data, value, length, escapes, out, at + 1)
+                out[at] = 39
+                at += 1
+            elif kind in (DOUBLE, FLOAT):
+                at = put_floating(data, value, kind == DOUBLE, scratch, out, at)
+            elif kind == DECIMAL:
+                at = put_decimal(data, value, detail >> 8, detail & 255, out, at)
+            elif kind == DATE:
+                at = put_day(data, value, out, at)
+            elif kind == DATETIME:
+                at = put_datetime(data, value, detail, out, at)
+            elif kind == TIME:
+                at = put_time(data, value, detail, out, at)
+            elif kind == TIMESTAMP:
+                at = put_timestamp(data, value, detail, out, at)
+            elif kind == YEAR:
+                at = put_number(1900 + np.int64(data[value]), out, at)
+            elif kind == ENUM:
+                number = np.int64(data[value])
+                if length > 1:
+                    number |= np.int64(data[value + 1]) << 8
+                at = put_number(number, out, at)
+            else:
+                at = put_bits(data, value, length, detail, out, at)
+            if at < 0:
+                # It is none: what there is to say of it, the caller says.
+                at = begin
+                status = STOPPED
+                break
+            copy(pool, behind, null - behind, out, at)
+            at += null - behind
+            place = value + length
+            step += 1
+        if status != DONE:
+            state[4] = status
+            break
+        step = -1
+        side = 1 - side
+    state[0] = place
+    state[1] = side
+    state[2] = step
+    state[3] = null_at
+    return at

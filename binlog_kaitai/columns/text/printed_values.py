@@ -1,0 +1,331 @@
+"""Single values as the clients print them. All functions are kernels, see `columns.compile`.
+
+Each writes at `out[at]`, where there must be room, and gives the place behind.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.text.general import put_general
+from binlog_kaitai.columns.text.kernels import put_two
+from binlog_kaitai.columns.text_kernels import copy, put_number
+
+#: In `escapes`: the byte stands for itself; it is written as a number.
+PLAIN, AS_NUMBER = 0, 255
+
+
+@kernel
+def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
+    """Write an integer as signed, and behind a negative one the same bits as unsigned."""
+    number: Any = np.int64(0)
+    for step in range(size):
+        number |= np.int64(data[place + step]) << (8 * step)
+    if size < 8 and number >> (8 * size - 1):
+        unsigned = number
+        at = put_number(number - (np.int64(1) << (8 * size)), out, at)
+    elif number < 0:
+        if number == -number:
+            copy_text = np.int64(9223372036854775807)
+            out[at] = 45
+            at = put_number(copy_text, out, at + 1)
+            out[at - 1] += 1
+        else:
+            at = put_number(number, out, at)
+        # Its last digit by itself: the rest fits a signed number.
+        tenth = (number >> 1 & 0x7FFFFFFFFFFFFFFF) // 5
+        out[at] = 32
+        out[at + 1] = 40
+        at = put_number(tenth, out, at + 2)
+        out[at] = 48 + (number - tenth * 10)
+        out[at + 1] = 41
+        return at + 2
+    else:
+        return put_number(number, out, at)
+    out[at] = 32
+    out[at + 1] = 40
+    at = put_number(unsigned, out, at + 2)
+    out[at] = 41
+    return at + 1
+
+
+@kernel
+def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: int) -> int:
+    """Write bytes of a string with escapes."""
+    end = place + length
+    while place < end:
+        # Sixteen at once, as long as all of them stand for themselves.
+        while place + 16 <= end:
+            a = data[place : place + 16]
+            marks = 0
+            for step in range(16):
+                marks |= escapes[a[step]]
+            if marks:
+                break
+            copy(data, place, 16, out, at)
+            at += 16
+            place += 16
+        stop = min(end, place + 16)
+        while place < stop:
+            byte = data[place]
+            escape = escapes[byte]
+            if escape == PLAIN:
+                out[at] = byte
+                at += 1
+            elif escape == AS_NUMBER:
+                out[at] = 92
+                out[at + 1] = 120
+                high = byte >> 4
+                low = byte & 15
+                out[at + 2] = high + (48 if high < 10 else 87)
+                out[at + 3] = low + (48 if low < 10 else 87)
+                at += 4
+            else:
+                out[at] = 92
+                out[at + 1] = escape
+                at += 2
+            place += 1
+    return at
+
+
+@kernel
+def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any, at: int) -> Any:
+    """Write a DOUBLE with 20 digits, or a FLOAT with 6 and padded with spaces; -1 for what is no number."""
+    size = 8 if is_double else 4
+    bits: Any = np.int64(0)
+    for step in range(size):
+        bits |= np.int64(data[place + step]) << (8 * step)
+    if is_double:
+        exponent = (bits >> 52) & 0x7FF
+        mantissa = bits & 0xFFFFFFFFFFFFF
+        is_negative = bits < 0
+        if exponent == 0x7FF:
+            return -1
+        if exponent:
+            mantissa |= np.int64(1) << 52
+        else:
+            exponent = 1
+        exponent -= 1075
+    else:
+        exponent = (bits >> 23) & 0xFF
+        mantissa = bits & 0x7FFFFF
+        is_negative = (bits >> 31) & 1 == 1
+        if exponent == 0xFF:
+            return -1
+        if exponent:
+            mantissa |= np.int64(1) << 23
+        else:
+            exponent = 1
+        exponent -= 150
+    begin = at
+    if is_negative:
+        out[at] = 45
+        at += 1
+    if mantissa == 0:
+        out[at] = 48
+        at += 1
+    else:
+        at = put_general(mantissa, exponent, 20 if is_double else 6, scratch, out, at)
+    if not is_double:
+        while at < begin + 20:
+            out[at] = 32
+            at += 1
+    return at
+
+
+@kernel
+def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at: int) -> Any:
+    """Write a DECIMAL; -1 for what is none."""
+    if precision == 0 or scale > precision:
+        return -1
+    flip = 0 if data[place] & 0x80 else 255
+    if flip:
+        out[at] = 45
+        at += 1
+    whole = precision - scale
+    is_first = True
+    has_digits = False
+    for part in range(2):
+        left = scale if part else whole
+        if part:
+            if not has_digits:
+                out[at] = 48
+                at += 1
+            if left == 0:
+                break
+            out[at] = 46
+            at += 1
+        while left > 0:
+            count = 9
+            if part:
+                count = min(left, 9)
+            elif left % 9:
+                count = left % 9
+            size = 4 if count == 9 else (count + 1) >> 1
+            number = np.int64(0)
+            for step in range(size):
+                byte = np.int64(data[place + step]) ^ flip
+                if is_first:
+                    byte ^= 0x80
+                    is_first = False
+                number = number << 8 | byte
+            place += size
+            unit = np.int64(1)
+            for _ in range(count - 1):
+                unit *= 10
+            if number >= unit * 10:
+                return -1
+            for _ in range(count):
+                digit = number // unit
+                number -= digit * unit
+                unit //= 10
+                if part or has_digits or digit:
+                    out[at] = 48 + digit
+                    at += 1
+                    has_digits = True
+            left -= count
+    return at
+
+
+@kernel
+def put_day(data: Any, place: int, out: Any, at: int) -> int:
+    """Write a DATE; -1 for a year of five digits."""
+    number = np.int64(data[place]) | np.int64(data[place + 1]) << 8 | np.int64(data[place + 2]) << 16
+    year = number >> 9
+    if year > 9999:
+        return -1
+    out[at] = 39
+    at = put_two(year // 100, out, at + 1)
+    at = put_two(year % 100, out, at)
+    out[at] = 58
+    at = put_two((number >> 5) & 15, out, at + 1)
+    out[at] = 58
+    at = put_two(number & 31, out, at + 1)
+    out[at] = 39
+    return at + 1
+
+
+@kernel
+def put_fraction(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+    """Write the fraction of a second; -1 for more than a second."""
+    if digits == 0:
+        return at
+    number: Any = np.int64(0)
+    for step in range((digits + 1) >> 1):
+        number = number << 8 | np.int64(data[place + step])
+    return put_micros(number * (10_000 if digits < 3 else 100 if digits < 5 else 1), digits, out, at)
+
+
+@kernel
+def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
+    """Write microseconds with so many digits, behind a point; -1 for a second or more."""
+    if number >= 1_000_000:
+        return -1
+    out[at] = 46
+    at += 1
+    unit = 100_000
+    for _ in range(digits):
+        out[at] = 48 + number // unit % 10
+        unit //= 10
+        at += 1
+    return at
+
+
+@kernel
+def put_clock_parts(number: int, out: Any, at: int) -> Any:
+    """Write hours, minutes and seconds out of their 22 bits."""
+    hour = number >> 12
+    if hour >= 100:
+        out[at] = 48 + hour // 100 % 10
+        at += 1
+        if hour >= 1000:
+            return -1
+    at = put_two(hour % 100, out, at)
+    out[at] = 58
+    at = put_two((number >> 6) & 63, out, at + 1)
+    out[at] = 58
+    return put_two(number & 63, out, at + 1)
+
+
+@kernel
+def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+    """Write a DATETIME of the format since 5.6.4; -1 for what is none."""
+    number: Any = np.int64(0)
+    for step in range(5):
+        number = number << 8 | np.int64(data[place + step])
+    number -= 0x8000000000
+    if number < 0:
+        return -1
+    months = number >> 22
+    year = months // 13
+    if year > 9999:
+        return -1
+    out[at] = 39
+    at = put_two(year // 100, out, at + 1)
+    at = put_two(year % 100, out, at)
+    out[at] = 45
+    at = put_two(months % 13, out, at + 1)
+    out[at] = 45
+    at = put_two((number >> 17) & 31, out, at + 1)
+    out[at] = 32
+    at = put_clock_parts(number & 0x1FFFF, out, at + 1)
+    if at < 0:
+        return -1
+    at = put_fraction(data, place + 5, digits, out, at)
+    if at < 0:
+        return -1
+    out[at] = 39
+    return at + 1
+
+
+@kernel
+def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+    """Write a TIME of the format since 5.6.4; -1 for what is none."""
+    size = (digits + 1) >> 1
+    number: Any = np.int64(0)
+    for step in range(3 + size):
+        number = number << 8 | np.int64(data[place + step])
+    # The bytes with the fraction are one number, to which half its range was added.
+    number -= np.int64(0x800000) << (8 * size)
+    out[at] = 39
+    at += 1
+    if number < 0:
+        number = -number
+        out[at] = 45
+        at += 1
+    whole = number >> (8 * size)
+    if whole >> 22:
+        return -1
+    at = put_clock_parts(whole, out, at)
+    if at >= 0 and digits:
+        fraction = number & ((np.int64(1) << (8 * size)) - 1)
+        at = put_micros(fraction * (10_000 if digits < 3 else 100 if digits < 5 else 1), digits, out, at)
+    if at < 0:
+        return -1
+    out[at] = 39
+    return at + 1
+
+
+@kernel
+def put_timestamp(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
+    """Write a TIMESTAMP of the format since 5.6.4, in seconds; -1 for what is none."""
+    number: Any = np.int64(0)
+    for step in range(4):
+        number = number << 8 | np.int64(data[place + step])
+    return put_fraction(data, place + 4, digits, out, put_number(number, out, at))
+
+
+@kernel
+def put_bits(data: Any, place: int, length: int, bits: int, out: Any, at: int) -> int:
+    """Write the last `bits` bits of some bytes."""
+    out[at] = 98
+    out[at + 1] = 39
+    at += 2
+    for bit in range(8 * length - bits, 8 * length):
+        out[at] = 48 + ((data[place + (bit >> 3)] >> (7 - (bit & 7))) & 1)
+        at += 1
+    out[at] = 39
+    return at + 1

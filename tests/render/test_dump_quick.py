@@ -1,0 +1,140 @@
+"""Rows printed by the kernel are those that the grammar gives, and so is everything else that is quick."""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from binlog_kaitai.columns.compile import Kernel
+from binlog_kaitai.columns.text import base64 as base64_kernel
+from binlog_kaitai.columns.text import general, printed_rows, printed_values
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.reader import open as open_log
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, quick, spool
+from tests import corpus_files
+
+CASES = [one for one in corpus_files.cases() if one.vv() is not None]
+_FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
+    """The text, and the error that ended it."""
+    pieces: list[bytes] = []
+    try:
+        dump(str(path), pieces.append, DumpOptions(local_load=str(folder), **options))
+    except BinlogError as error:
+        return b"".join(pieces), str(error)
+    return b"".join(pieces), ""
+
+
+def _make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick, "COMPILE_FROM", 0)
+    monkeypatch.setattr(base64, "COMPILE_FROM", 0)
+
+
+def _make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quick, "COMPILE_FROM", 1 << 60)
+    monkeypatch.setattr(base64, "COMPILE_FROM", 1 << 60)
+
+
+@pytest.mark.parametrize(
+    ("case", "verbose"),
+    [(case, 2) for case in CASES] + [(corpus_files.case("mariadb-11.8", "types_compressed"), 0)],
+    ids=lambda one: getattr(one, "id", one),
+)
+def test_quick_and_slow_print_the_same(
+    case: corpus_files.Case, verbose: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for log in case.logs:
+        _make_slow(monkeypatch)
+        (tmp_path / "slow").mkdir(exist_ok=True)
+        slow = printed(log, tmp_path / "slow", verbose=verbose)
+        _make_quick(monkeypatch)
+        (tmp_path / "fast").mkdir(exist_ok=True)
+        text, error = printed(log, tmp_path / "fast", verbose=verbose)
+        assert (text.replace(b"/fast/", b"/slow/"), error) == slow
+
+
+def test_the_kernel_prints_the_same_uncompiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = corpus_files.case("mysql-9.7", "types_minimal").logs[0]
+    _make_slow(monkeypatch)
+    slow = printed(log, tmp_path, verbose=2)
+    _make_quick(monkeypatch)
+    for module in (printed_rows, printed_values, general):
+        for kernel in vars(module).values():
+            if isinstance(kernel, Kernel):
+                monkeypatch.setattr(kernel, "_compiled", kernel.plain)
+    with np.errstate(over="ignore"):
+        assert printed(log, tmp_path, verbose=2) == slow
+
+
+@pytest.mark.parametrize("room", [1, 150, 1000])
+def test_little_room_changes_nothing(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = corpus_files.case("mariadb-11.8", "types_full").logs[0]
+    _make_slow(monkeypatch)
+    slow = printed(log, tmp_path, verbose=2)
+    _make_quick(monkeypatch)
+    monkeypatch.setattr(quick, "_ROOM", room)
+    monkeypatch.setattr(spool, "_MOST", room)
+    assert printed(log, tmp_path, verbose=2) == slow
+
+
+@pytest.mark.parametrize("case", ["types_full", "types_minimal", "json_partial"])
+def test_damaged_rows_are_judged_alike(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = corpus_files.case("mysql-9.7", case).logs[0]
+    data = source.read_bytes()
+    with open_log(str(source)) as log:
+        places = [(one.position, one.end_position) for one in log if "ROWS_EVENT" in one.type]
+    chance = random.Random(case)
+    path = tmp_path / "binlog.000001"
+    for _ in range(25):
+        damaged = bytearray(data)
+        start, end = chance.choice(places)
+        for _ in range(chance.randint(1, 4)):
+            damaged[chance.randrange(start + 19, end)] = chance.randrange(256)
+        path.write_bytes(damaged)
+        _make_slow(monkeypatch)
+        slow = printed(path, tmp_path, verbose=2, base64_output=Base64Output.DECODE_ROWS)
+        _make_quick(monkeypatch)
+        assert printed(path, tmp_path, verbose=2, base64_output=Base64Output.DECODE_ROWS) == slow
+
+
+@given(_FINITE | st.integers(-(10**18), 10**18).map(float) | st.decimals(-1000, 1000, places=3).map(float))
+def test_doubles_have_the_digits_of_c(number: float) -> None:
+    _check(struct.pack("<d", number), b"%.20g" % number, is_double=True)
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_floats_have_the_digits_of_c(number: float) -> None:
+    _check(struct.pack("<f", number), b"%-20g" % number, is_double=False)
+
+
+@pytest.mark.parametrize("number", [0.0, -0.0, 5e-324, math.pi, 1.7976931348623157e308, 2.5, 1e22, 0.0001])
+def test_known_doubles(number: float) -> None:
+    _check(struct.pack("<d", number), b"%.20g" % number, is_double=True)
+
+
+def _check(data: bytes, expected: bytes, *, is_double: bool) -> None:
+    out, scratch = np.zeros(64, dtype=np.uint8), np.zeros(general.SCRATCH, dtype=np.int64)
+    put = printed_values.put_floating.compiled
+    end = put(np.frombuffer(data, dtype=np.uint8), 0, is_double, scratch, out, 0)
+    assert bytes(out[:end]) == expected
+
+
+@given(st.binary(max_size=700))
+def test_base64_is_that_of_python(data: bytes) -> None:
+    import base64 as python
+
+    out = np.zeros(1000, dtype=np.uint8)
+    size = base64_kernel.put_base64.compiled(
+        np.frombuffer(data, dtype=np.uint8), 0, len(data), base64._LETTERS, out
+    )
+    assert bytes(out[:size]) == python.encodebytes(data)
