@@ -333,9 +333,13 @@ ROWS_TYPES = frozenset(
 def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:
     """The table that a rows event refers to; None where the event is too short to tell."""
     start = layout.header_length_of(type_code)
+    return _table_id(raw[start : start + _TABLE_ID_ROOM], layout.post_header_length_of(type_code))
+
+
+@lru_cache(maxsize=1 << 10)  # events of one statement begin alike
+def _table_id(data: bytes, post_header_length: int) -> int | None:
     try:
-        stream = KaitaiStream(io.BytesIO(raw[start : start + _TABLE_ID_ROOM]))
-        return int(TableId(layout.post_header_length_of(type_code), stream).value)
+        return int(TableId(post_header_length, KaitaiStream(io.BytesIO(data))).value)
     except EOFError:
         return None
 

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import re
-import zlib
 from typing import Any
 
-from binlog_kaitai.grammar import CHECKSUM_SIZE, ROWS_TYPES, EventType, header_offset
-from binlog_kaitai.render.dump.cells import MARIADB_CELLS
+from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.hexdump import mariadb_hexdump
-from binlog_kaitai.render.dump.item import Item, resized
+from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
-from binlog_kaitai.render.dump.metadata import metadata_lines
+from binlog_kaitai.render.dump.mariadb_rows import MariadbRows
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
-    Printer,
     Version,
     Write,
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.quick import Head, Heads, QuickRows
-from binlog_kaitai.render.dump.rows import Style, rows_text
 from binlog_kaitai.render.dump.session import Session
 from binlog_kaitai.render.dump.statements import load_statement, user_value
-from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier, timestamp
+from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import MariadbHead, is_transaction_keyword
 
 _VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)")
@@ -41,16 +36,7 @@ def version_of(server_version: str) -> Version:
     return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
 
 
-_ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
-
-
-def _rows_name(kind: int) -> bytes:
-    words = EventType(kind).name.split("_")
-    verb = next(_ROWS_NAMES[word] for word in words if word in _ROWS_NAMES)
-    return verb + (b"_compressed_rows" if "compressed" in words else b"_rows")
-
-
-class MariadbPrinter(Printer):
+class MariadbPrinter(MariadbRows):
     """Prints a log of MariaDB as the client of the server that wrote it."""
 
     hexdump = staticmethod(mariadb_hexdump)
@@ -59,15 +45,9 @@ class MariadbPrinter(Printer):
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads)
         self.version = self.log_version = version
-        self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
-        self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=True)
         self.statements = MariadbHead(self)
-        self.ignored_maps: set[int] = set()
-        self.annotation: Item | None = None
-        self.rows = 0
         self.printers |= {
             EventType.format_description_event: self.print_format,
-            EventType.start_event_v3: self.print_start,
             EventType.user_var_event: self.print_user_var,
             EventType.query_event: self.print_query,
             EventType.query_compressed_event: self.print_query,
@@ -139,11 +119,7 @@ class MariadbPrinter(Printer):
     def print_other(self, item: Item) -> None:
         """An event of a type that the client does not know."""
         if item.event.header.is_ignorable:
-            number = int(item.kind)
-            line = b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (
-                number,
-                _DESCRIPTIONS.get(number, b"Unknown"),
-            )
+            line = b"\tIgnorable\n# Ignorable event type %d (Unknown)\n" % item.kind
             self.put_comment(item, line)
         else:
             self.put_comment(item, b"\n# Unknown event\n")
@@ -151,31 +127,13 @@ class MariadbPrinter(Printer):
     def print_format(self, item: Item, body: Any) -> None:
         header = item.event.header
         self.log_version = version_of(body.server_version)
-        start = b"\tStart: binlog v %d, server v %s created " % (
-            body.binlog_version,
-            encode(body.server_version),
-        )
-        startup = b" at startup\n" if body.create_timestamp else b"\n"
-        self.put_comment(item, start + timestamp(item.timestamp) + startup)
+        self.put_start(item, body)
         if header.is_in_use and not self.options.short_form:
             self.head.append(b"# Warning: this binlog is either in use or was not closed properly.\n")
         if body.create_timestamp and not header.is_artificial:
-            self._put(b"ROLLBACK")
+            self.put_statement(b"ROLLBACK")
         if self.options.prints_base64:
             self.head.append(b"BINLOG '\n" + self.base64(item) + b"'" + self.delimiter + b"\n")
-
-    def print_start(self, item: Item, body: Any) -> None:
-        start = b"\tStart: binlog v %d, server v %s created " % (
-            body.binlog_version,
-            encode(body.server_version),
-        )
-        startup = b" at startup\n" if body.create_timestamp else b"\n"
-        self.put_comment(item, start + timestamp(item.timestamp) + startup)
-        if body.create_timestamp:
-            self._put(b"ROLLBACK")
-
-    def _put(self, text: bytes) -> None:
-        self.head.append(text + self.delimiter + b"\n")
 
     def print_query(self, item: Item, body: Any) -> None:
         query = bytes(body.query)
@@ -246,16 +204,16 @@ class MariadbPrinter(Printer):
             if session.is_parallel_allowed != bool(body.is_parallel_allowed):
                 session.is_parallel_allowed = bool(body.is_parallel_allowed)
                 text = b"100101 SET @@session.skip_parallel_replication=%d*/"
-                self._put(comment + text % (not session.is_parallel_allowed))
+                self.put_statement(comment + text % (not session.is_parallel_allowed))
             if session.domain_id != body.domain_id:
                 session.domain_id = body.domain_id
-                self._put(comment + b"100001 SET @@session.gtid_domain_id=%d*/" % body.domain_id)
+                self.put_statement(comment + b"100001 SET @@session.gtid_domain_id=%d*/" % body.domain_id)
             if session.server_id != server_id:
                 session.server_id = server_id
-                self._put(comment + b"100001 SET @@session.server_id=%d*/" % server_id)
-            self._put(comment + b"100001 SET @@session.gtid_seq_no=%d*/" % body.sequence_number)
+                self.put_statement(comment + b"100001 SET @@session.server_id=%d*/" % server_id)
+            self.put_statement(comment + b"100001 SET @@session.gtid_seq_no=%d*/" % body.sequence_number)
         if body.is_prepared_xa:
-            self._put(b"XA START " + _xid(body.xid))
+            self.put_statement(b"XA START " + _xid(body.xid))
         elif not body.is_standalone:
             self.head.append(b"START TRANSACTION\n" + self.delimiter + b"\n")
         session.is_xa = bool(body.is_prepared_xa or body.is_completed_xa)
@@ -280,87 +238,6 @@ class MariadbPrinter(Printer):
         xid = _xid(body)
         self.put(item, b"\tXID = " + xid + b"\n", b"XA PREPARE " + xid + b"\n" + self.delimiter + b"\n")
 
-    def keep_annotation(self, item: Item, body: Any) -> None:
-        """Keep the statement of rows until there are any."""
-        if not self.options.skip_annotate_row_events:
-            self.annotation = item
-
-    def _print_annotation(self, item: Item) -> None:
-        kept, self.annotation = self.annotation, None
-        if kept is None:
-            return
-        kept.position = item.position
-        line = b"# Annotate_rows:\n" if self.options.short_form else self.header(kept) + b"\tAnnotate_rows:\n"
-        self.head.append(line)
-        lines = re.split(rb"[\r\n]+", bytes(kept.event.body.query))
-        self.head.extend(b"#Q> " + one + b"\n" for one in lines if one)
-
-    def print_table_map(self, item: Item, body: Any) -> None:
-        database, table = encode(body.schema_name), encode(body.table_name)
-        if self.skips_database(database) or (self.options.table and encode(self.options.table) != table):
-            self.ignored_maps.add(body.table_id.value)
-            return
-        self.ignored_maps.discard(body.table_id.value)
-        self._print_annotation(item)
-        name = identifier(self.rewritten.get(database, database)) + b"." + identifier(table)
-        triggers = b" (has triggers)" if body.has_triggers else b""
-        line = b"\tTable_map: %s mapped to number %d%s\n" % (name, body.table_id.value, triggers)
-        self.put_comment(item, line)
-        if self.options.print_table_metadata:
-            self.head.append(metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6)))
-        self._add_base64(item)
-
-    def _add_base64(self, item: Item) -> None:
-        if self.options.prints_base64:
-            self.body.append(self.base64(item))
-
-    def print_rows(self, item: Item) -> None:
-        """One rows event; at the statement's end, all that has been kept of it."""
-        head = self.heads.of(item.event)
-        body: Any = item.event.body if head is None else head.body
-        is_end = bool(body.is_statement_end)
-        if body.table_id.value not in self.ignored_maps:
-            self._keep_rows(item, body, head)
-        if is_end:
-            self.ignored_maps.clear()
-            self.annotation = None
-            self._end_statement()
-
-    def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
-        if "compressed" in EventType(item.kind).name:
-            item.raw = _uncompressed(item, body)
-        if not self.options.short_form:
-            flags = b" flags: STMT_END_F" if body.is_statement_end else b""
-            line = b"\t%s: table id %d%s\n" % (_rows_name(item.kind), body.table_id.value, flags)
-            self.head.append(self.header(item) + line)
-            self._add_base64(item)
-        table_map = item.event.table_map
-        if self.options.shown_rows:
-            name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
-            found = (
-                rows_text(item.event, self.style, name)
-                if head is None
-                else self.quick.text(item.event, head, name)
-            )
-            self.tail.append(found.text)
-            self.rows += found.rows
-        elif table_map is not None and not self.options.short_form:
-            self.rows += self.quick.count(item.event, head)
-
-    def _end_statement(self) -> None:
-        self.flush_head()
-        if self.body:
-            self.write(b"\nBINLOG '\n")
-            self.body.flush(self.write)
-            self.write(b"'" + self.delimiter + b"\n")
-        self.tail.flush(self.write)
-        if self.rows and not self.options.short_form:
-            self.write(b"# Number of rows: %d\n" % self.rows)
-        self.rows = 0
-
-
-_DESCRIPTIONS: dict[int, bytes] = {}
-
 
 def _key(variable: Any) -> str:
     return getattr(variable.key, "name", "")
@@ -383,16 +260,3 @@ def _gtid_line(body: Any, server_id: int) -> bytes:
 
 def _xid(xid: Any) -> bytes:
     return hexadecimal(xid.gtrid) + b"," + hexadecimal(xid.bqual) + b",%d" % xid.format_id
-
-
-def _uncompressed(item: Item, body: Any) -> bytes:
-    """A compressed rows event as the plain one that it stands for."""
-    packed: Any = body.compressed_images
-    behind = CHECKSUM_SIZE if item.event.checksum_status != "none" else 0
-    front = item.raw[: len(item.raw) - behind - packed._io.size()]
-    plain = getattr(EventType, EventType(item.kind).name.replace("_compressed", ""))
-    at = header_offset("type_code")
-    front = front[:at] + bytes([plain]) + front[at + 1 :]
-    data = zlib.decompress(packed.deflated.data)
-    raw = resized(front + data, len(front) + len(data) + behind)
-    return raw + zlib.crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if behind else raw

@@ -66,6 +66,7 @@ class Printer:
         self.log_version = self.version
         self.rewritten = {encode(old): encode(new) for old, new in options.rewrite_databases.items()}
         self.printers: dict[int, PrintEvent] = {
+            EventType.start_event_v3: self.print_start,
             EventType.stop_event: self.print_stop,
             EventType.rotate_event: self.print_rotate,
             EventType.intvar_event: self.print_intvar,
@@ -157,6 +158,22 @@ class Printer:
         """Whether events of a database are left out."""
         wanted = self.options.database
         return bool(wanted) and self.rewritten.get(database, database) != encode(wanted or "")
+
+    def put_statement(self, text: bytes) -> None:
+        """Add a statement with its end."""
+        self.head.append(text + self.delimiter + b"\n")
+
+    def put_start(self, item: Item, body: Any) -> None:
+        """Add what begins a log: the version of its server."""
+        names = (body.binlog_version, encode(body.server_version), timestamp(item.timestamp))
+        startup = b" at startup\n" if body.create_timestamp else b"\n"
+        self.put_comment(item, b"\tStart: binlog v %d, server v %s created %s" % names + startup)
+
+    def print_start(self, item: Item, body: Any) -> None:
+        """The first event of a log before version 4."""
+        self.put_start(item, body)
+        if body.create_timestamp:
+            self.put_statement(b"ROLLBACK")
 
     def print_stop(self, item: Item, body: Any) -> None:
         self.put_comment(item, b"\tStop\n")

@@ -1,0 +1,141 @@
+"""Rows events in the dress of `mysqlbinlog`."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.render.dump.cells import MYSQL_CELLS
+from binlog_kaitai.render.dump.item import Item
+from binlog_kaitai.render.dump.loads import LoadFiles
+from binlog_kaitai.render.dump.metadata import metadata_lines
+from binlog_kaitai.render.dump.options import Base64Output, DumpOptions
+from binlog_kaitai.render.dump.printer import Printer, Write
+from binlog_kaitai.render.dump.quick import Head, Heads, QuickRows
+from binlog_kaitai.render.dump.rows import Style, extra_info, rows_text
+from binlog_kaitai.render.dump.text import comment, encode
+
+#: Of older servers the client cannot know.
+_TELLS_INVISIBLE_KEYS = 80030
+_ROWS_NAMES: dict[int, bytes] = {
+    EventType.write_rows_event: b"Write_rows",
+    EventType.update_rows_event: b"Update_rows",
+    EventType.delete_rows_event: b"Delete_rows",
+    EventType.write_rows_event_v1: b"Write_rows",
+    EventType.update_rows_event_v1: b"Update_rows",
+    EventType.delete_rows_event_v1: b"Delete_rows",
+    EventType.partial_update_rows_event: b"Update_rows_partial",
+}
+_ROWS_FLAGS = (
+    ("is_statement_end", b" STMT_END_F"),
+    ("has_no_foreign_key_checks", b" NO_FOREIGN_KEY_CHECKS_F"),
+    ("has_relaxed_unique_checks", b" RELAXED_UNIQUE_CHECKS_F"),
+    ("is_complete", b" COMPLETE_ROWS_F"),
+    ("is_sql_foreign_key", b" USE_SQL_FOREIGN_KEY_F"),
+)
+
+
+def _line(kind: int, body: Any) -> bytes:
+    """What stands behind the header of a rows event."""
+    flags = b"".join(name for field, name in _ROWS_FLAGS if getattr(body, field, False))
+    flags = b" flags:" + flags if flags else b""
+    return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
+
+
+class MysqlRows(Printer):
+    """Prints table maps and rows events.
+
+    Attributes
+    ----------
+    server_version : int
+        Of the server that wrote the transaction, by its GTID event; 0 if that does not tell.
+    """
+
+    def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
+        super().__init__(options, write, loads)
+        unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
+        self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
+        self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=False)
+        self.ignored_maps: set[int] = set()
+        self.server_version = 0
+        self._lines: WeakKeyDictionary[Head, bytes] = WeakKeyDictionary()
+
+    def print_rows_query(self, item: Item, body: Any) -> None:
+        if self.options.shown_rows < 2:
+            return
+        lines = [line for line in bytes(body.query).split(b"\n") if line]
+        self.head.append(self.header(item) + b"\tRows_query\n")
+        self.head.extend(b"# " + comment(line) + b"\n" for line in lines)
+        self._add_base64(item)
+
+    def print_table_map(self, item: Item, body: Any) -> bool:
+        database = encode(body.schema_name)
+        if self.skips_database(database):
+            self.ignored_maps.add(body.table_id.value)
+            return False
+        self.ignored_maps.discard(body.table_id.value)
+        if self.options.short_form:
+            return True
+        names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
+        self.head.append(self.header(item) + b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names)
+        if self.server_version >= _TELLS_INVISIBLE_KEYS:
+            flag = body.has_generated_invisible_primary_key
+            self.head.append(b"# has_generated_invisible_primary_key=%d\n" % flag)
+        if self.options.print_table_metadata:
+            self.head.append(metadata_lines(body, is_mariadb=False))
+        self._add_base64(item)
+        return True
+
+    def _add_base64(self, item: Item) -> None:
+        if self.options.prints_base64:
+            if not self.body:
+                self.body.append(b"\nBINLOG '\n")
+            self.body.append(self.base64(item))
+
+    def print_rows(self, item: Item) -> bool:
+        """One rows event; at the statement's end, all that has been kept of it."""
+        head = self.heads.of(item.event)
+        body: Any = item.event.body if head is None else head.body
+        is_end = bool(body.is_statement_end)
+        skips = body.table_id.value in self.ignored_maps
+        if not skips:
+            self._keep_rows(item, body, head)
+        if is_end:
+            self.ignored_maps.clear()
+            self._end_statement()
+        return not skips
+
+    def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
+        if self.options.short_form:
+            return
+        if self.options.base64_output is Base64Output.NEVER:
+            reason = "--base64-output=never specified, but the log has rows, which are printed in base64"
+            raise UsageError(reason)
+        line = None if head is None else self._lines.get(head)
+        if line is None:
+            line = _line(item.kind, body)
+            if head is not None:
+                self._lines[head] = line
+        self.head.append(self.header(item) + line)
+        self._add_base64(item)
+        if self.options.shown_rows:
+            self._add_rows(item, body, head)
+
+    def _add_rows(self, item: Item, body: Any, head: Head | None) -> None:
+        self.tail.extend(extra_info(body))
+        table_map, name = item.event.table_map, None
+        if self.rewritten and table_map is not None:
+            name = self.rewritten.get(encode(table_map.schema_name))
+        if head is None:
+            self.tail.append(rows_text(item.event, self.style, name).text)
+        else:
+            self.tail.append(self.quick.text(item.event, head, name).text)
+
+    def _end_statement(self) -> None:
+        if self.body:
+            self.body.append(b"'" + self.delimiter + b"\n")
+        self.flush_head()
+        self.body.flush(self.write)
+        self.tail.flush(self.write)
