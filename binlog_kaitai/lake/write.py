@@ -103,22 +103,19 @@ def write_lake(
 def _write_changes(pages: Iterable[RowsPage], files: _Files, written: Written, zero_dates: str) -> None:
     for page in pages:
         written.partial |= _partial_tables(page)
-        for table, batch in table_batches_of(page, lambda table: spark_schema(table, zero_dates), zero_dates):
+        for table, batch in table_batches_of(page, lambda table: table_schema(table, zero_dates), zero_dates):
             name = folder_name(table.key)
             written.keys[name] = [one.name for one in table.schema.columns if one.is_primary_key]
-            files.write(f"changes/{name}", batch, _TIMES["changes"])
+            files.write(f"changes/{name}", for_spark(batch), _TIMES["changes"])
 
 
-def spark_schema(table: Table, zero_dates: str) -> pa.Schema:
-    """The columns of a table, those that Spark has no type for as text."""
-    return pa.schema(
-        [
-            pa.field(one.name, pa.string())
-            if pa.types.is_decimal(one.type) and one.type.precision > _MAX_DIGITS
-            else one
-            for one in table_schema(table, zero_dates)
-        ]
-    )
+def for_spark(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with those columns as text that Spark has no type for."""
+    for at, one in enumerate(batch.schema):
+        if pa.types.is_decimal(one.type) and one.type.precision > _MAX_DIGITS:
+            texts = [None if value is None else f"{value:f}" for value in batch.column(at).to_pylist()]
+            batch = batch.set_column(at, pa.field(one.name, pa.string()), pa.array(texts, pa.string()))
+    return batch
 
 
 def _partial_tables(page: RowsPage) -> set[str]:

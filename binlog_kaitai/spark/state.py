@@ -107,8 +107,11 @@ def _by_content(changes: DataFrame, own: Sequence[str]) -> DataFrame:
 def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) -> DataFrame:
     if isinstance(as_of, datetime):
         return changes.where(f.col("_commit_timestamp") <= f.lit(as_of.astimezone()))
-    of_gtid = changes.where(f.col("_gtid") == as_of).agg(f.max(f.struct(*by_log)).alias("place")).first()
-    if of_gtid is None or of_gtid["place"] is None:
+    place = f.struct(*(column.alias(f"at{number}") for number, column in enumerate(by_log)))
+    last = changes.where(f.col("_gtid") == as_of).agg(f.max(place).alias("last"))
+    found = last.first()
+    if found is None or found["last"] is None:
         raise UsageError(f"no change has the GTID {as_of}")
-    place = [f.lit(value) for value in of_gtid["place"]]
-    return changes.where(f.struct(*by_log) <= f.struct(*place))
+    kinds = last.select("last.*").schema
+    values = (f.lit(found["last"][one.name]).cast(one.dataType).alias(one.name) for one in kinds)
+    return changes.where(place <= f.struct(*values))

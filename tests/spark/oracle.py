@@ -1,0 +1,56 @@
+"""Rows as Spark has them, as the texts that the server gave."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+
+from binlog_kaitai.values.numbers import double_text, float_text
+from tests.rows.truth import OracleColumn, OracleTable
+
+_DIGITS = re.compile(r"(?:float|double)\(\d+,(\d+)\)")
+_SCALE = re.compile(r"decimal\(\d+,(\d+)\)")
+_WIDTH = re.compile(r"int\((\d+)\).*zerofill")
+_TIME = re.compile(r"time(?:\((\d)\))?$")
+
+
+def server_text(value: Any, column: OracleColumn) -> str | None:
+    """A value of the lake, whose dates are text, as the server prints it."""
+    kind = column.type_name
+    if value is None or isinstance(value, str):
+        is_bytes = isinstance(value, str) and column.charset == "binary" and column.members
+        return "0x" + value.encode().hex() if is_bytes and value is not None else value
+    if isinstance(value, (bytes, bytearray)):
+        return "0x" + bytes(value).hex()
+    if isinstance(value, list):
+        return "0x" + struct.pack(f"<{len(value)}f", *value).hex()
+    if found := _TIME.match(kind):
+        return _time(int(value), int(found[1] or 0))
+    if isinstance(value, float):
+        if found := _DIGITS.match(kind):
+            return f"{value:.{found[1]}f}"
+        return float_text(value) if kind.startswith("float") else double_text(value)
+    if isinstance(value, Decimal):
+        # Between Java and Python a number may get more digits behind the point than its type has.
+        return f"{value:.{found[1]}f}" if (found := _SCALE.match(kind)) else f"{value:f}"
+    if found := _WIDTH.search(kind):
+        return f"{value:0{found[1]}}"
+    return f"{value:04}" if kind.startswith("year") else str(value)
+
+
+def _time(microseconds: int, digits: int) -> str:
+    seconds, fraction = divmod(abs(microseconds), 1_000_000)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return "-" * (microseconds < 0) + clock + (f".{fraction:06}"[: digits + 1] if digits else "")
+
+
+def texts_of(rows: list[Any], table: OracleTable) -> Counter[tuple[str | None, ...]]:
+    """Rows of Spark as the texts of the oracle's columns; nulls for columns that the changes do not have."""
+    found: Counter[tuple[str | None, ...]] = Counter()
+    for row in rows:
+        values = row.asDict()
+        found[tuple(server_text(values.get(column.name), column) for column in table.columns)] += 1
+    return found
