@@ -1,0 +1,177 @@
+"""A pipeline that is killed again and again while a server writes: each row is in the lake, once."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as ds
+import pytest
+
+import binlog_kaitai as bk
+from tests.servers.conftest import StartServer
+from tools.corpus.recorder import reset_statement
+from tools.servers import Server
+
+pytestmark = [pytest.mark.server, pytest.mark.spark]
+
+KILLS = 20
+
+TABLES = {
+    "a": "id INT PRIMARY KEY AUTO_INCREMENT, n BIGINT, v VARCHAR(300), d DECIMAL(10,2), t DATETIME(3)",
+    "b": "n INT, v VARCHAR(20)",
+    "c": "k INT, l VARCHAR(8), n INT, PRIMARY KEY (k, l)",
+}
+
+
+def transaction(choose: random.Random) -> Iterator[str]:
+    """The statements of one random transaction."""
+    yield "BEGIN"
+    for _ in range(choose.choice((1, 1, 2, 5, 20))):
+        n, text = choose.randrange(1000), "x" * choose.randrange(300)
+        yield choose.choice(
+            (
+                f"INSERT INTO k.a (n, v, d, t) VALUES ({n}, '{text}', {n}.25, '2026-01-02 03:04:05.678'), "
+                f"({n}, NULL, -{n}, NULL)",
+                f"UPDATE k.a SET n = n + 1, v = '{text}' WHERE id % 97 = {n % 97}",
+                f"UPDATE k.a SET id = -id WHERE id = {n}",
+                f"DELETE FROM k.a WHERE id % 101 = {n % 101}",
+                f"INSERT INTO k.b VALUES ({n % 7}, 'a'), ({n % 7}, 'a'), (NULL, 'b')",
+                f"DELETE FROM k.b WHERE n = {n % 7} LIMIT 1",
+                f"UPDATE k.b SET n = {n % 7} WHERE n = {n % 5}",
+                f"REPLACE INTO k.c VALUES ({n % 50}, '{'abc'[n % 3]}', {n})",
+                f"UPDATE IGNORE k.c SET k = k + 50 WHERE k = {n % 100}",
+            )
+        )
+    yield choose.choice(("COMMIT", "COMMIT", "COMMIT", "ROLLBACK"))
+
+
+@contextmanager
+def writing(server: Server) -> Iterator[None]:
+    """Have a server write random transactions, and begin new logs, meanwhile."""
+    is_over = threading.Event()
+    failures: list[BaseException] = []
+
+    def write() -> None:
+        choose = random.Random(9)
+        try:
+            connection = server.connect()
+            cursor = connection.cursor()
+            while not is_over.wait(0.01):
+                for statement in transaction(choose):
+                    cursor.execute(statement)
+                if choose.random() < 0.01:
+                    cursor.execute("FLUSH BINARY LOGS")
+            connection.close()
+        except BaseException as error:
+            failures.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        writer.join()
+    assert not failures
+
+
+def start(source: Path, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.servers.endless_pipeline", str(source), str(folder)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen(command, text=True, start_new_session=True, stderr=subprocess.DEVNULL, **pipes)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """End a process and all that it has started, which are in its session."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):
+            if int(path.read_text().rpartition(")")[2].split()[3]) == process.pid:
+                os.kill(int(path.parent.name), signal.SIGKILL)
+    process.wait()
+
+
+def test_each_row_once_over_many_kills(start_server: StartServer, tmp_path: Path) -> None:
+    server = start_server("mysql-9.7")
+    server.execute("DROP DATABASE IF EXISTS k")
+    server.execute(reset_statement(server))
+    server.execute("CREATE DATABASE k")
+    for name, columns in TABLES.items():
+        server.execute(f"CREATE TABLE k.{name} ({columns})")
+    source, lake = server.data / "binlog.index", tmp_path / "lake"
+    choose, in_flight = random.Random(5), 0
+    ahead = start(source, lake)
+    with writing(server):
+        for _ in range(KILLS):
+            process, ahead = ahead, start(source, lake)
+            assert process.stdout is not None
+            assert process.stdin is not None
+            assert process.stdout.readline() == "ready\n"
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            wait_for_a_batch(process, lake)
+            time.sleep(choose.uniform(0, 3))
+            assert process.poll() is None
+            kill(process)
+            in_flight += newest(lake, "offsets") > newest(lake, "commits")
+    kill(ahead)
+    done = subprocess.run(
+        [sys.executable, "-m", "binlog_kaitai", "pipeline", "--to", lake, "--state", source],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    check_rows(lake, source)
+    check_tables(server, lake)
+    assert in_flight > KILLS // 4
+
+
+def newest(lake: Path, kind: str) -> int:
+    """The last batch that Spark has noted the beginning or the end of."""
+    return max((int(path.name) for path in (lake / "_pipeline/checkpoint" / kind).glob("[0-9]*")), default=-1)
+
+
+def wait_for_a_batch(process: subprocess.Popen[str], lake: Path) -> None:
+    """Until a process that was told to go on has begun a batch, or goes on with one that was killed."""
+    done, staging = newest(lake, "commits"), lake / "_pipeline" / "staging"
+    known = set(staging.glob("*")) if staging.exists() else set()
+    deadline = time.monotonic() + 120
+    while newest(lake, "commits") == done and not set(staging.glob("*")) - known:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def check_rows(lake: Path, source: Path) -> None:
+    """The lake has what the logs have: events, transactions, and the images of all rows."""
+    for view, read in (("events", bk.read_events), ("transactions", bk.read_transactions)):
+        places = ds.dataset(lake / view).to_table(columns=["file", "position"]).to_pylist()
+        table = read(source).read_all().select(["file", "position"])
+        assert Counter(map(repr, places)) == Counter(map(repr, table.to_pylist()))
+    for name in TABLES:
+        found = rows(ds.dataset(lake / "changes" / f"k.{name}").to_table().to_pylist())
+        assert found == rows(bk.read_changes(source, table=f"k.{name}").read_all().to_pylist())
+        assert len(found) > 500
+        assert set(found.values()) == {1}
+
+
+def rows(found: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(repr(row) for row in found)
+
+
+def check_tables(server: Server, lake: Path) -> None:
+    """The state of the lake is the content of the server's tables."""
+    for name in TABLES:
+        state = ds.dataset(lake / "state" / f"k.{name}").to_table().to_pylist()
+        mine = Counter(tuple(row.values()) for row in state)
+        assert mine == Counter(server.execute(f"SELECT * FROM k.{name}"))
+        assert len(mine) > 5
