@@ -101,7 +101,7 @@ def command(
     from binlog_kaitai.options import Filters
     from binlog_kaitai.spark.pipeline import Job, Pipeline
     from binlog_kaitai.spark.stream import Following
-    from binlog_kaitai.spark.stream_options import parse_size, parse_starting
+    from binlog_kaitai.spark.stream_options import at_least_one, parse_starting
 
     if "-" in sources:
         raise UsageError("stdin cannot be followed")
@@ -113,11 +113,11 @@ def command(
         raise UsageError("--state needs the changes")
     following = Following(
         tuple(os.path.abspath(one) for one in sources),
-        max_bytes=parse_size("--batch-size", batch_size),
+        max_bytes=at_least_one("--batch-size", batch_size),
         starting=parse_starting("--start", start),
         fails_on_data_loss=not allow_loss,
         ddl=None if ddl is None else ddl.read().decode("utf-8", "surrogateescape"),
-        split_size=parse_size("--split-size", split_size),
+        split_size=at_least_one("--split-size", split_size),
     )
     job = Job(following, str(target.absolute()), wanted, tables, zero_dates)
     pipeline = Pipeline(job, on_batch=_say)

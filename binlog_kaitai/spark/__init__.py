@@ -13,6 +13,13 @@ infer      the columns of one table, with little reading
 pushdown   filters of a query that the reader takes over
 rows       what a task does with a split
 batch      partitions, and their reading
+stream     following logs: offsets, limits, partitions
+stream_views, stream_options
+           the views as streams, and what they may be told
+pipeline   logs into a lake, each transaction once
+state      the content of a table from its changes
+tables     the same for the tables of a lake
+session    a Spark for the command line
 source     the entry that Spark calls
 =========  ==================================================================
 
@@ -24,15 +31,26 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.datasource import DataSource
 
-__all__ = ["register"]
+    from binlog_kaitai.spark.state import latest
+
+__all__ = ["latest", "register"]
 
 _NEEDED = 'PySpark 4.2 or newer is needed: pip install "binlog-kaitai[spark]"'
+
+
+def __getattr__(name: str) -> Any:
+    # PySpark is looked for when it is needed, so that `register` can say how to get it.
+    if name == "latest":
+        from binlog_kaitai.spark.state import latest
+
+        return latest
+    raise AttributeError(name)
 
 
 def register(spark: SparkSession) -> None:

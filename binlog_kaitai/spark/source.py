@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
+from binlog_kaitai.spark.stream_options import parse_stream, without_stream_options
+from binlog_kaitai.spark.stream_views import BinlogStreamReader
 
 
 class BinlogDataSource(DataSource):
@@ -25,7 +27,7 @@ class BinlogDataSource(DataSource):
         UsageError
             An option is unknown, or the columns of a table are not found.
         """
-        options = ReadOptions.parse(self.options)
+        options = ReadOptions.parse(without_stream_options(self.options))
         if options.view == TABLE:
             from binlog_kaitai.spark.infer import table_columns
 
@@ -45,6 +47,19 @@ class BinlogDataSource(DataSource):
         if options.view != TABLE:
             check_columns(schema, view_schema(options))
         return BinlogReader(options, schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        """A stream of the columns in `schema`.
+
+        Raises
+        ------
+        UsageError
+            An option or column is unknown.
+        """
+        options, following = parse_stream(self.options)
+        if options.view != TABLE:
+            check_columns(schema, view_schema(options))
+        return BinlogStreamReader(options, following, schema)
 
 
 def view_schema(options: ReadOptions) -> StructType:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.spark.options import ReadOptions
+from binlog_kaitai.follow.walk import FAR
+from binlog_kaitai.spark.options import ReadOptions, parse_bool, parse_size
 from binlog_kaitai.spark.stream import MAX_BYTES, Following
 
 _OPTIONS = ("maxBytesPerTrigger", "maxFilesPerTrigger", "startingOffsets", "failOnDataLoss")
 _BY_LOWER = {name.lower(): name for name in _OPTIONS}
-
-_SIZE = re.compile(r"(\d+)\s*([kmgt]?)b?", re.IGNORECASE)
-_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
 def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
@@ -30,15 +27,18 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
     read = ReadOptions.parse(without_stream_options(given))
     if read.mode != "FAILFAST":
         raise UsageError(f"a stream has mode FAILFAST, not {read.mode}: a batch can be read around damage")
-    if "start_position" in read.filters or "stop_position" in read.filters:
-        raise UsageError("a stream begins at startingOffsets, and has no startPosition and stopPosition")
+    if read.ending is not None or {"start_position", "stop_position"} & set(read.filters):
+        reason = "has no endingOffsets, startPosition and stopPosition"
+        raise UsageError(f"a stream begins at startingOffsets, and {reason}")
     files = texts.get("maxFilesPerTrigger")
     return read, Following(
         read.paths,
-        parse_size("maxBytesPerTrigger", texts.get("maxBytesPerTrigger", str(MAX_BYTES))),
-        None if files is None else parse_size("maxFilesPerTrigger", files),
+        at_least_one("maxBytesPerTrigger", texts.get("maxBytesPerTrigger", str(MAX_BYTES))),
+        None if files is None else at_least_one("maxFilesPerTrigger", files),
         parse_starting("startingOffsets", texts.get("startingOffsets", "earliest")),
-        _boolean("failOnDataLoss", texts.get("failOnDataLoss", "true")),
+        parse_bool("failOnDataLoss", texts.get("failOnDataLoss", "true")),
+        read.ddl,
+        read.split_size or FAR,
     )
 
 
@@ -47,16 +47,28 @@ def without_stream_options(given: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in given.items() if name.lower() not in _BY_LOWER}
 
 
-def parse_size(name: str, text: str) -> int:
-    """A number of at least 1, maybe with a unit of bytes: ``67108864``, ``64m``, ``1g``."""
-    found = _SIZE.fullmatch(text.strip())
-    size = int(found[1]) << _UNITS[found[2].lower()] if found else 0
+def at_least_one(name: str, text: str) -> int:
+    """A size, which must not be zero.
+
+    Raises
+    ------
+    UsageError
+        It is, or is no size.
+    """
+    size = parse_size(name, text)
     if not size:
-        raise UsageError(f"option {name}: {text!r} is no size; write 67108864 or 64m")
+        raise UsageError(f"option {name}: 0 would be nothing")
     return size
 
 
 def parse_starting(name: str, text: str) -> str | dict[str, Any]:
+    """``earliest``, ``latest``, or a place as JSON.
+
+    Raises
+    ------
+    UsageError
+        It is none of them.
+    """
     if text.lower() in ("earliest", "latest"):
         return text.lower()
     try:
@@ -67,9 +79,3 @@ def parse_starting(name: str, text: str) -> str | dict[str, Any]:
         example = '{"file": "binlog.000007", "position": 4}'
         raise UsageError(f"option {name}: {text!r} is not earliest, latest, or JSON like {example}")
     return place
-
-
-def _boolean(name: str, text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise UsageError(f"option {name}: {text!r} is not true or false")
-    return text.lower() == "true"

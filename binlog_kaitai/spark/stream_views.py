@@ -1,0 +1,94 @@
+"""The views as streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import StructType
+
+from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.follow import Span
+from binlog_kaitai.follow.read import source_of
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.options import Filters
+from binlog_kaitai.spark.options import TABLE, ReadOptions
+from binlog_kaitai.spark.schemas import arrow_schema, conform
+from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_WITH_ROWS = ("changes", TABLE)
+
+
+class BinlogStreamReader(FollowingReader):
+    """A view of the logs that a server is writing."""
+
+    def __init__(self, options: ReadOptions, following: Following, schema: StructType) -> None:
+        super().__init__(following, follows_definitions=options.view in _WITH_ROWS)
+        self._read_options = options
+        self._schema = schema
+
+    def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
+        target = arrow_schema(self._schema)
+        for batch in span_batches(partition.span, self._read_options, target):
+            yield conform(batch, target)
+
+
+def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of one span in a view.
+
+    Parameters
+    ----------
+    target
+        Of the view of one table, its columns.
+
+    Raises
+    ------
+    BinlogError
+        While reading: the log is damaged.
+    """
+    from binlog_kaitai.columns.batches import read_events
+    from binlog_kaitai.columns.changes import json_batches, typed_batches
+    from binlog_kaitai.columns.rows.pages import RowsPages
+    from binlog_kaitai.columns.transactions import read_transactions
+
+    source, filters = source_of(span), with_gtids(options.filters, span)
+    if options.view == "events":
+        yield from read_events(source, **filters)
+        return
+    if options.view == "transactions":
+        yield from read_transactions(source, **filters)
+        return
+    if options.table is not None:
+        filters["table"] = options.table
+    pages = RowsPages(source, Filters.of(**filters), definitions=restore(span.definitions, options.ddl))
+    if options.view == "changes":
+        yield from json_batches(pages)
+    else:
+        yield from typed_batches(pages, columns_of_table(target), options.zero_dates)
+
+
+def columns_of_table(target: pa.Schema) -> pa.Schema:
+    """The columns that rows of a table have, whichever of those before them are wanted."""
+    import pyarrow as pa
+
+    from binlog_kaitai.columns.change_schemas import META_FIELDS
+
+    meta = {field.name for field in META_FIELDS}
+    return pa.schema([*META_FIELDS, *(field for field in target if field.name not in meta)])
+
+
+def with_gtids(filters: Any, span: Span) -> dict[str, Any]:
+    """Filters that take of a span what is to be taken, and what they take themselves."""
+    found = dict(filters)
+    if span.include:
+        wanted, own = GtidSet.parse(span.include), found.get("include_gtids")
+        both = wanted.without(wanted.without(GtidSet.parse(own))) if own else wanted
+        found["include_gtids"] = str(both) or None
+        if not both:
+            found["exclude_gtids"] = span.include
+    if span.exclude:
+        found["exclude_gtids"] = ",".join(filter(None, (found.get("exclude_gtids"), span.exclude)))
+    return found
