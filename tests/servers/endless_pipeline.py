@@ -11,8 +11,11 @@ from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.session import session
 from binlog_kaitai.spark.stream import Following
 
+#: A JVM that lives for seconds.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 if __name__ == "__main__":
-    spark = session("local[2]", ["spark.driver.memory=512m"])
+    spark = session("local[2]", ["spark.driver.memory=512m", f"spark.driver.extraJavaOptions={QUICK}"])
     following = Following((sys.argv[1],), max_bytes=1 << 18, split_size=1 << 16)
     print("ready", flush=True)
     sys.stdin.readline()

@@ -119,8 +119,8 @@ def test_each_row_once_over_many_kills(start_server: StartServer, tmp_path: Path
             assert process.stdout.readline() == "ready\n"
             process.stdin.write("go\n")
             process.stdin.flush()
-            wait_for_a_batch(process, lake)
-            time.sleep(choose.uniform(0, 3))
+            wait_for_a_batch(process, lake, newest(lake, "commits") + choose.randrange(3))
+            time.sleep(choose.uniform(0, 1.5))
             assert process.poll() is None
             kill(process)
             in_flight += newest(lake, "offsets") > newest(lake, "commits")
@@ -140,12 +140,12 @@ def newest(lake: Path, kind: str) -> int:
     return max((int(path.name) for path in (lake / "_pipeline/checkpoint" / kind).glob("[0-9]*")), default=-1)
 
 
-def wait_for_a_batch(process: subprocess.Popen[str], lake: Path) -> None:
-    """Until a process that was told to go on has begun a batch, or goes on with one that was killed."""
-    done, staging = newest(lake, "commits"), lake / "_pipeline" / "staging"
-    known = set(staging.glob("*")) if staging.exists() else set()
+def wait_for_a_batch(process: subprocess.Popen[str], lake: Path, number: int) -> None:
+    """Until a batch has ended, and the next one writes its files."""
+    staging = lake / "_pipeline" / "staging"
+    left = set(staging.glob("*"))  # by the process that was killed
     deadline = time.monotonic() + 120
-    while newest(lake, "commits") == done and not set(staging.glob("*")) - known:
+    while newest(lake, "commits") < number or not set(staging.glob("*")) - left:
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
