@@ -11,6 +11,7 @@ TARGET ?=
 PYTEST_ARGS ?=
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
+LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/mysql-9.7/ddl/binlog.0*)
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -25,10 +26,10 @@ $(STAMP): pyproject.toml tools/setup_venv.sh
 	tools/setup_venv.sh $(VENV) $(PYTHON)
 	@touch $@
 
-run: setup ## verify the sample logs, then make a Parquet table of them with a local Spark
+run: setup ## verify the sample logs, then bring some into a lake with a local Spark and look at it
 	@tools/need_java.sh
 	@$(BIN)/binlog-kaitai verify $(SAMPLES)
-	@$(BIN)/python examples/spark_events.py build/events $(SAMPLES)
+	@$(BIN)/python examples/spark_lake.py build/lake $(LAKE_SAMPLES)
 
 test: check ## all checks and tests that need no database server
 	@tools/need_java.sh

@@ -89,7 +89,13 @@ def writing(server: Server) -> Iterator[None]:
 def start(source: Path, folder: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.servers.endless_pipeline", str(source), str(folder)]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    return subprocess.Popen(command, text=True, start_new_session=True, stderr=subprocess.DEVNULL, **pipes)
+    with words(folder).open("wb") as stderr:
+        return subprocess.Popen(command, text=True, start_new_session=True, stderr=stderr, **pipes)
+
+
+def words(folder: Path) -> Path:
+    """Where the newest pipeline of a lake complains."""
+    return folder.with_suffix(".stderr")
 
 
 def kill(process: subprocess.Popen[str]) -> None:
@@ -146,7 +152,7 @@ def wait_for_a_batch(process: subprocess.Popen[str], lake: Path, number: int) ->
     left = set(staging.glob("*"))  # by the process that was killed
     deadline = time.monotonic() + 120
     while newest(lake, "commits") < number or not set(staging.glob("*")) - left:
-        assert process.poll() is None
+        assert process.poll() is None, words(lake).read_text()[-3000:]
         assert time.monotonic() < deadline
         time.sleep(0.02)
 

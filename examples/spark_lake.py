@@ -1,0 +1,115 @@
+"""Binary logs into a lake of Parquet files with a local Spark, and a look at what is in it.
+
+python examples/spark_lake.py FOLDER LOG...
+
+A second time, only what is new in the logs goes into the lake.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as f
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.session import session
+from binlog_kaitai.spark.stream import Following
+from binlog_kaitai.spark.tables import LakeTables
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_NUMBERS = ("bigint", "int", "decimal")
+_WIDEST = 44
+
+
+def show(console: Console, title: str, frame: DataFrame) -> None:
+    """Print the rows of a small frame; numbers to the right, long values cut."""
+    console.print(f"[bold]{title}[/]")
+    table = Table(box=SIMPLE)
+    for name, kind in frame.dtypes:
+        is_number = kind.startswith(_NUMBERS)
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=True, max_width=_WIDEST)
+    for row in frame.collect():
+        table.add_row(*map(_text, row))
+    console.print(table)
+
+
+def _text(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
+
+
+def main(folder: Path, logs: list[str]) -> None:
+    console = Console(width=150 if not sys.stdout.isatty() else None)
+    # The JVM lives for seconds: it need not make its code as fast as can be.
+    spark = session("local[2]", ["spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"])
+    batches: list[object] = []
+    pipeline = Pipeline(Job(Following(tuple(map(os.path.abspath, logs))), str(folder.absolute())))
+    pipeline.on_batch = batches.append
+    pipeline.start(spark).awaitTermination()
+    console.print(f"\n[bold]{len(batches)} new batches[/] of {len(logs)} logs are in the lake {folder}\n")
+
+    transactions = spark.read.parquet(str(folder / "transactions"))
+    transactions.cache()
+    show(console, "Transactions by what they are", by_kind(transactions))
+    show(console, "The largest transactions", largest(transactions))
+    show(console, "Tables by changed rows", by_table(transactions))
+    tables = LakeTables(spark, pipeline.lake)
+    name = "t.gen" if "t.gen" in tables.names() else tables.names()[0]
+    current = tables.current(name)
+    show(console, f"{name} now, from its changes", current.orderBy(current.columns[0]).limit(8))
+    pipeline.close()
+    spark.stop()
+
+
+def by_kind(transactions: DataFrame) -> DataFrame:
+    return (
+        transactions.groupBy("kind")
+        .agg(
+            f.count("*").alias("transactions"),
+            f.sum("events").alias("events"),
+            f.sum(f.col("rows_inserted") + f.col("rows_updated") + f.col("rows_deleted")).alias("rows"),
+            f.sum("bytes").alias("bytes"),
+        )
+        .orderBy(f.desc("transactions"))
+    )
+
+
+def largest(transactions: DataFrame) -> DataFrame:
+    return (
+        transactions.where("size(tables) > 0")
+        .orderBy(f.desc("bytes"))
+        .limit(5)
+        .select(
+            f.date_format("start", "yyyy-MM-dd HH:mm:ss").alias("start (UTC)"),
+            "gtid",
+            f.array_join("tables", " ").alias("tables"),
+            *(f.col(f"rows_{name}").alias(name) for name in ("inserted", "updated", "deleted")),
+            "bytes",
+        )
+    )
+
+
+def by_table(transactions: DataFrame) -> DataFrame:
+    return (
+        transactions.where("size(tables) = 1")
+        .groupBy(f.col("tables")[0].alias("table"))
+        .agg(
+            f.count("*").alias("transactions"),
+            *(f.sum(f"rows_{name}").alias(name) for name in ("inserted", "updated", "deleted")),
+        )
+        .orderBy(f.desc("transactions"), "table")
+        .limit(8)
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), sys.argv[2:])
