@@ -116,21 +116,13 @@ def test_each_row_once_over_many_kills(start_server: StartServer, tmp_path: Path
         server.execute(f"CREATE TABLE k.{name} ({columns})")
     source, lake = server.data / "binlog.index", tmp_path / "lake"
     choose, in_flight = random.Random(5), 0
-    ahead = start(source, lake)
     with writing(server):
-        for _ in range(KILLS):
-            process, ahead = ahead, start(source, lake)
-            assert process.stdout is not None
-            assert process.stdin is not None
-            assert process.stdout.readline() == "ready\n"
-            process.stdin.write("go\n")
-            process.stdin.flush()
+        for process in pipelines(source, lake):
             wait_for_a_batch(process, lake, newest(lake, "commits") + choose.randrange(3))
             time.sleep(choose.uniform(0, 1.5))
             assert process.poll() is None
             kill(process)
             in_flight += newest(lake, "offsets") > newest(lake, "commits")
-    kill(ahead)
     done = subprocess.run(
         [sys.executable, "-m", "binlog_kaitai", "pipeline", "--to", lake, "--state", source],
         capture_output=True, text=True,
@@ -139,6 +131,24 @@ def test_each_row_once_over_many_kills(start_server: StartServer, tmp_path: Path
     check_rows(lake, source)
     check_tables(server, lake)
     assert in_flight > KILLS // 4
+
+
+def pipelines(source: Path, lake: Path) -> Iterator[subprocess.Popen[str]]:
+    """One pipeline at a time; the next one starts its Spark meanwhile."""
+    started = [start(source, lake)]
+    try:
+        for _ in range(KILLS):
+            started.append(start(source, lake))
+            process = started[-2]
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n", words(lake).read_text()[-3000:]
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            yield process
+    finally:
+        for process in started:
+            kill(process)
 
 
 def newest(lake: Path, kind: str) -> int:
