@@ -63,8 +63,8 @@ class Transactions:
         The first event in the block, and the one that closes the transaction; -1 if that is still to come.
     outcomes : int8 array
         See `Outcome`; one that has begun and is closed by nothing is rolled back.
-    is_begun : bool array
-        Whether there was a BEGIN, or a GTID event that stands for it.
+    is_begun, is_cut : bool arrays
+        Whether there was a BEGIN, or a GTID event that stands for it; whether it has no end.
     """
 
     def __init__(self, block: Block, found: Roles, boundaries: Boundaries, before: Carried) -> None:
@@ -95,8 +95,8 @@ class Transactions:
         self.is_begun[self.number_of[_with_flag(block, "is_standalone", is_set=False)] - base] = True
         if parts.continues:
             self.is_begun[0] |= before.is_begun
-        is_cut = self.is_begun & (self.outcomes == Outcome.OPEN) & (self.closing >= 0)
-        self.outcomes[is_cut] = Outcome.ROLLBACK
+        self.is_cut = self.is_begun & (self.outcomes == Outcome.OPEN) & (self.closing >= 0)
+        self.outcomes[self.is_cut] = Outcome.ROLLBACK
         is_ended = np.zeros(self.count, dtype=np.bool_)
         is_ended[self.number_of[rows] - base] = True
         if parts.continues:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,8 @@ from binlog_kaitai.values import Dialect
 #: Rows that are made into text at once.
 _MAX_ROWS = 1 << 14
 
-#: Blocks of more bytes hold a very large event: their rows are given as they come, table by table.
-_LARGE = 24 << 20
+#: Bytes of text that the rows of several events may at most become before they are divided.
+_ROOM = 256 << 20
 
 #: Writers that are remembered.
 _MAX_WRITERS = 1 << 10
@@ -58,7 +58,7 @@ class RowStatements:
         return self._options.columns - self._seen
 
     def portions(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
-        """The lines of a page in order, in one portion, or where it is large in several.
+        """The lines of a page in order, in portions that are not too large.
 
         With each portion comes the number of the event up to which all lines are told; the last one tells
         those of all.
@@ -68,26 +68,37 @@ class RowStatements:
         BinlogError
             After the lines of all events before the one that is wrong.
         """
-        if len(page.block.data) <= _LARGE:
-            yield from self._together(page)
-            return
-        for table, events in page.runs():
-            failures: list[tuple[int, BinlogError]] = []
-            if not isinstance(table, Table):
-                raise page.refuse(int(events[0]))
-            for lines in self._of_table(page, table, events, failures):
-                if len(lines):
-                    yield lines, int(lines.events[-1])
-            for _, error in failures:
-                raise error
-        yield Lines.joined([]), page.limit
+        limits = _limits(page)
+        for begin, end in pairwise(limits):
+            events, is_last = page.chosen[begin:end], end == len(page.chosen)
+            high = page.limit if is_last else int(page.images.rows[page.chosen[end]])
+            if len(events) > 1:
+                yield from self._together(page, events, high)
+            else:
+                yield from self._alone(page, events, high)
+        if len(limits) < 2:
+            yield Lines.joined([]), page.limit
 
-    def _together(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
-        numbers = page.images.table_of[page.chosen]
+    def _alone(self, page: RowsPage, events: Any, high: int) -> Iterator[tuple[Lines, int]]:
+        """The lines of one event, which may be very large, as they come."""
+        failures: list[tuple[int, BinlogError]] = []
+        table, row = page.images.table(int(events[0])), int(page.images.rows[events[0]])
+        if not isinstance(table, Table):
+            yield Lines.joined([]), row
+            raise page.refuse(int(events[0]))
+        for lines in self._of_table(page, table, events, failures):
+            yield lines, row
+        for _, error in failures:
+            raise error
+        yield Lines.joined([]), high
+
+    def _together(self, page: RowsPage, chosen: Any, high: int) -> Iterator[tuple[Lines, int]]:
+        """The lines of many events, table by table, and then in order."""
+        numbers = page.images.table_of[chosen]
         failures: list[tuple[int, BinlogError]] = []
         found: list[Lines] = []
         for number in np.unique(numbers).tolist():
-            events = page.chosen[numbers == number]
+            events = chosen[numbers == number]
             table = page.images.table(int(events[0]))
             if isinstance(table, Table):
                 found += self._of_table(page, table, events, failures)
@@ -95,7 +106,7 @@ class RowStatements:
                 failures.append((int(events[0]), page.refuse(int(events[0]))))
         lines = Lines.joined(found)
         if not failures:
-            yield lines, page.limit
+            yield lines, high
             return
         index, error = min(failures, key=lambda failure: failure[0])
         stop = int(page.images.rows[index])
@@ -129,7 +140,8 @@ class RowStatements:
                 chosen = chosen[chosen > index]
 
     def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[Lines]:
-        for found in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
+        max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
+        for found in walk(page.images, chosen, len(table.schema.columns), max_rows):
             try:
                 yield self._lines(page, table, list(found_groups(table, found)))
             except CellError as error:
@@ -225,3 +237,26 @@ class RowStatements:
                 count,
             )
         return Lines.at(texts, page.images.rows[events], FIRST)
+
+
+def _limits(page: RowsPage) -> list[int]:
+    """Where the chosen events of a page are divided, so that what they become fits a room."""
+    tables = page.images.tables
+    factors = [_most_text(table) if isinstance(table, Table) else 1 for table in tables]
+    sizes = page.block.sizes[page.images.rows[page.chosen]]
+    places = np.cumsum(sizes * np.array([*factors, 1], dtype=np.int64)[page.images.table_of[page.chosen]])
+    limits = [0]
+    while limits[-1] < len(places):
+        before = int(places[limits[-1] - 1]) if limits[-1] else 0
+        limits.append(max(int(np.searchsorted(places, before + _ROOM, side="right")), limits[-1] + 1))
+    return limits
+
+
+def _overhead(table: Table) -> int:
+    """Text of a row besides its values, in bytes: names stand in it up to twice."""
+    return 64 + 2 * sum(len(column.name) + 16 for column in table.schema.columns)
+
+
+def _most_text(table: Table) -> int:
+    """How many bytes of text a byte of rows becomes, at most: a row is a bit for each column at least."""
+    return 4 + _overhead(table) // ((len(table.schema.columns) + 7) // 8 or 1)

@@ -45,6 +45,8 @@ NO_TRANSACTION = -1
 
 _BEGIN, _COMMIT, _ROLLBACK = b"BEGIN;\n", b"COMMIT;\n", b"ROLLBACK;\n"
 
+_UNENDED = "a transaction without an end is not {}"
+
 #: Flags of rows events, and the variable that is off while such rows are changed.
 _CHECKS = {
     "has_no_foreign_key_checks": "foreign_key_checks",
@@ -143,7 +145,7 @@ class Script:
         if self._open is None:
             return b""
         self._open = None
-        reason = f"a transaction without an end is not {'taken back' if self._undo else 'committed'}"
+        reason = _UNENDED.format("taken back" if self._undo else "committed")
         self._report.incomplete(reason, self._open_at)
         if self._spool is not None:
             self._spool.cut(self._mark)
@@ -241,7 +243,9 @@ class Script:
         self, page: RowsPage, transactions: Transactions, begins: Any, ends: Any
     ) -> list[Lines]:
         numbers, first = begins
-        _, rows, is_rollback = ends
+        finished, rows, is_rollback = ends
+        for row in rows[transactions.is_cut[finished - transactions.base]].tolist():
+            self._report.incomplete(_UNENDED.format("committed"), place(page.block, row))
         texts = pc.if_else(
             pa.array(is_rollback), pa.scalar(_ROLLBACK, pa.binary()), pa.scalar(_COMMIT, pa.binary())
         )
