@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -10,6 +12,7 @@ import click
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.cli.progress import progress_over_all
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 
 
 @click.command()
@@ -60,7 +63,6 @@ def command(
     from binlog_kaitai.columns.lake import write_changes, write_view
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.columns.transactions import read_transactions
-    from binlog_kaitai.errors import UsageError
     from binlog_kaitai.options import Filters
 
     if target.exists() and any(target.iterdir()):
@@ -70,23 +72,33 @@ def command(
     wanted = views or ("events", "transactions", "changes")
     text = None if ddl is None else ddl.read().decode("utf-8", "surrogateescape")
     target.mkdir(parents=True, exist_ok=True)
-    if "events" in wanted:
-        with progress_over_all("events") as progress:
-            rows = write_view(read_events(sources, progress=progress, **filters), target / "events")
-        _say("events", rows)
-    if "transactions" in wanted:
-        with progress_over_all("transactions") as progress:
-            reader = read_transactions(sources, progress=progress, **filters)
-            rows = write_view(reader, target / "transactions")
-        _say("transactions", rows)
-    if "changes" in wanted:
-        with progress_over_all("changes") as progress:
-            pages = RowsPages(sources, Filters.of(**filters), ddl=text, progress=progress)
-            counts = write_changes(pages, target / "changes", zero_dates=zero_dates)
-        for name, count in sorted(counts.items()):
-            _say(f"changes/{name}", count)
-        options.say_ends(pages.ends)
+    damage: list[BinlogError] = []
+    counts: dict[str, int] = {}
+    for view in dict.fromkeys(wanted):
+        of_tables: dict[str, int] = {}
+        with progress_over_all(view) as progress, _to_the_end(damage):
+            if view == "events":
+                write_view(read_events(sources, progress=progress, **filters), target / view, counts)
+            elif view == "transactions":
+                reader = read_transactions(sources, ddl=text, progress=progress, **filters)
+                write_view(reader, target / view, counts)
+            else:
+                pages = RowsPages(sources, Filters.of(**filters), ddl=text, progress=progress)
+                write_changes(pages, target / view, zero_dates=zero_dates, counts=of_tables)
+                options.say_ends(pages.ends)
+        counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}
+    for name, count in counts.items():
+        click.echo(f"{name}: {count} rows", file=sys.stdout)
+    if damage:
+        raise damage[0]
 
 
-def _say(name: str, rows: int) -> None:
-    click.echo(f"{name}: {rows} rows", file=sys.stdout)
+@contextmanager
+def _to_the_end(damage: list[BinlogError]) -> Iterator[None]:
+    """Keep what is wrong with the logs until all views are written, each up to there."""
+    try:
+        yield
+    except (UsageError, SourceError):
+        raise
+    except BinlogError as error:
+        damage.append(error)

@@ -76,18 +76,27 @@ class PartWriter:
         return self._folder / f"part-{number:05}.parquet"
 
 
-def write_view(batches: Iterable[pa.RecordBatch], folder: Path) -> int:
-    """Write record batches of one schema into a folder; gives the number of rows."""
+def write_view(
+    batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str, int] | None = None
+) -> int:
+    """Write record batches of one schema into a folder; gives the number of rows.
+
+    `counts` gets it by the folder's name, also where this raises.
+    """
     writer = PartWriter(folder)
     try:
         for batch in batches:
             writer.write(batch)
     finally:
         writer.close()
+        if counts is not None:
+            counts[folder.name] = writer.rows
     return writer.rows
 
 
-def write_changes(pages: RowsPages, folder: Path, *, zero_dates: str = "null") -> dict[str, int]:
+def write_changes(
+    pages: RowsPages, folder: Path, *, zero_dates: str = "null", counts: dict[str, int] | None = None
+) -> dict[str, int]:
     """Write the changes of each table into its own folder, ``schema.table``.
 
     A file has the columns that the table had at the time; Parquet readers put the files of a folder
@@ -95,10 +104,10 @@ def write_changes(pages: RowsPages, folder: Path, *, zero_dates: str = "null") -
 
     Returns
     -------
-    Number of row images by table, all that were written also where this raises.
+    Number of row images by table; they are put into `counts`, also where this raises.
     """
     writers: dict[str, PartWriter] = {}
-    counts: dict[str, int] = {}
+    counts = {} if counts is None else counts
     try:
         for page in pages:
             for table, batch in table_batches_of(page, table_schema, zero_dates):

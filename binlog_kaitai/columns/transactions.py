@@ -25,6 +25,7 @@ from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.row_counts import row_counts
 from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transaction_parts import PART_SCHEMA, join, parts_of
 from binlog_kaitai.ddl import Definitions
@@ -88,6 +89,7 @@ _SECOND = 1_000_000
 def read_transactions(
     source: SourceLike | Iterable[SourceLike],
     *,
+    ddl: str | None = None,
     verify_checksums: bool = True,
     block_size: int = BLOCK_SIZE,
     progress: Callable[[Source, int], object] | None = None,
@@ -101,6 +103,9 @@ def read_transactions(
         What :func:`binlog_kaitai.open` takes.
     verify_checksums
         Raise on an event whose CRC32 does not fit.
+    ddl
+        Text of CREATE TABLE statements, such as mysqldump writes. It tells how long values are where logs do
+        not: those of MariaDB's old temporal types with fractions, whose rows are not counted without it.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
     filters
@@ -118,7 +123,12 @@ def read_transactions(
     chosen, sources = Filters.of(**filters), resolve(source)
     watcher = None if progress is None else _Progress(progress)
     batches = transaction_batches(
-        sources, chosen, verify_checksums=verify_checksums, block_size=block_size, watcher=watcher
+        sources,
+        chosen,
+        verify_checksums=verify_checksums,
+        block_size=block_size,
+        watcher=watcher,
+        definitions=new_definitions(ddl),
     )
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 
@@ -170,14 +180,15 @@ def transaction_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The batches of the view; `watcher` sees the events, too, without a look at the filters.
 
-    `definitions` are what is known of tables before the first event of the one source.
+    `definitions` are what is known of tables before the first event.
     """
     watcher = watcher or Watcher()
+    definitions = Definitions() if definitions is None else definitions
     for number, source in enumerate(sources):
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
         choice = _Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
-        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions or Definitions())
+        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions)
         watcher.begin(source, is_first=is_first, is_last=is_last)
         error: BinlogError | None = None
         blocks = log.read()

@@ -47,3 +47,17 @@ def test_export_writes_parquet(run: Run, tmp_path: Path) -> None:
     again = run("export", "--to", target, *MIXED.logs)
     assert again.returncode == 2
     assert "not empty" in again.stderr
+
+
+def test_export_of_damage_writes_every_view_up_to_it(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "binlog.000001"
+    whole = MIXED.logs[0].read_bytes()
+    log.write_bytes(whole[: len(whole) * 3 // 4])
+    target = tmp_path / "lake"
+    done = run("export", "--to", target, log)
+    assert done.returncode == 1
+    assert "ends inside an event" in done.stderr
+    for view in ("events", "transactions", "changes/t.s"):
+        rows = ds.dataset(target / view).count_rows()
+        assert rows > 0
+        assert f"{view}: {rows} rows" in done.stdout
