@@ -19,7 +19,7 @@ _ALWAYS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
-    # Tables that have not changed for long need not be looked at again and again.
+    # The records of the lake tell of all batches; Spark needs those that it may have to make again.
     "spark.sql.streaming.minBatchesToRetain": "20",
 }
 
@@ -34,7 +34,7 @@ def session(master: str | None = None, settings: Iterable[str] = ()) -> SparkSes
     settings
         More settings, as ``name=value``.
     """
-    is_submitted = "SPARK_ENV_LOADED" in os.environ and master is None
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ and master is None
     builder = SparkSession.builder.appName("binlog-kaitai")
     if not is_submitted:
         builder = builder.master(master or "local[*]")
