@@ -1,6 +1,6 @@
 """One measurement, in a process of its own: prints processor seconds and peak memory as JSON.
 
-python -m tools.bench.measure crc32|verify|events|batches|changes|rows|export LOG
+python -m tools.bench.measure crc32|verify|events|batches|changes|rows|export|sql|undo LOG
 """
 
 from __future__ import annotations
@@ -77,6 +77,26 @@ def export(path: str) -> None:
         write_changes(RowsPages(path, Filters()), Path(folder))
 
 
+def sql(path: str) -> None:
+    """`binlog-kaitai sql --allow-unnamed`, written to /dev/null."""
+    _write_sql(path, undo=False)
+
+
+def undo(path: str) -> None:
+    """`binlog-kaitai sql --undo --allow-unnamed`, written to /dev/null."""
+    _write_sql(path, undo=True)
+
+
+def _write_sql(path: str, *, undo: bool) -> None:
+    from binlog_kaitai.options import Filters
+    from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
+
+    options = SqlOptions(undo=undo, allow_unnamed=True)
+    with open(os.devnull, "wb") as sink:
+        for part in write_sql(path, Filters(), options, Report(lambda _: None)):
+            sink.write(part)
+
+
 def _first_table(path: str) -> str:
     import binlog_kaitai as bk
 
@@ -88,7 +108,7 @@ def _first_table(path: str) -> str:
 
 
 TASKS: dict[str, Callable[[str], int | None]] = {
-    task.__name__: task for task in (crc32, verify, events, batches, changes, rows, export)
+    task.__name__: task for task in (crc32, verify, events, batches, changes, rows, export, sql, undo)
 }
 
 

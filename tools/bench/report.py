@@ -20,6 +20,8 @@ NAMES = {
     "changes": "`read_changes`, typed columns of one table",
     "rows": "`rows --format json`",
     "export": "`export --view changes`, Parquet with zstd",
+    "sql": "`sql`",
+    "undo": "`sql --undo`",
     "mysqlbinlog -vv": "`mysqlbinlog -vv`",
     "mariadb-binlog -vv": "`mariadb-binlog -vv`",
     "mariadb-binlog -v": "`mariadb-binlog -v`",
