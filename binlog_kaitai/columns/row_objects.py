@@ -24,7 +24,7 @@ from binlog_kaitai.reader import End
 from binlog_kaitai.rows import row_objects, to_json
 from binlog_kaitai.sources import Source, SourceLike
 
-_Made = TypeVar("_Made")
+_Made = TypeVar("_Made", "Objects", Lines)
 
 #: Text takes several times the room of values, so that fewer rows are made at a time.
 _MAX_ROWS = 1 << 14
@@ -57,6 +57,11 @@ class Objects(NamedTuple):
         """Some of the rows."""
         return Objects(*(one[rows] if isinstance(one, np.ndarray) else one.take(rows) for one in self))
 
+    @classmethod
+    def joined(cls, parts: list[Objects]) -> Objects:
+        """Several in one."""
+        return cls(*map(_concatenated, zip(*parts, strict=True)))
+
 
 class _Failure(NamedTuple):
     event: int
@@ -71,21 +76,29 @@ def page_objects(page: RowsPage) -> Iterator[Objects]:
     BinlogError
         After the rows of all events before the one that is wrong.
     """
+    return _in_order(page, _table_objects, Objects.joined)
+
+
+def _in_order(
+    page: RowsPage,
+    of_table: Callable[[RowsPage, Table, Any, list[_Failure]], Iterator[_Made]],
+    join: Callable[[list[_Made]], _Made],
+) -> Iterator[_Made]:
+    """What is made of the rows of each table, put into the order of the log; raises as `page_objects`."""
     numbers = page.images.table_of[page.chosen]
     failures: list[_Failure] = []
-    parts: list[Iterator[Objects]] = []
+    parts: list[Iterator[_Made]] = []
     for number in np.unique(numbers).tolist():
         events = page.chosen[numbers == number]
         table = page.images.table(int(events[0]))
         if isinstance(table, Table):
-            parts.append(_table_objects(page, table, events, failures))
+            parts.append(of_table(page, table, events, failures))
         else:
             failures.append(_Failure(int(events[0]), page.refuse(int(events[0]))))
     if len(parts) == 1 and not failures:
         yield from parts[0]
     elif found := [one for part in parts for one in part]:
-        # Rows of several tables are put into the order of the log.
-        whole = Objects(*map(_concatenated, zip(*found, strict=True)))
+        whole = join(found)
         stop = min((failure.event for failure in failures), default=len(page.images))
         order = np.lexsort((whole.numbers, whole.events))
         yield whole.taken(order[whole.events[order] < stop])
@@ -225,32 +238,8 @@ def write_rows(
     if ends is not None:
         pages.ends = ends
     for page in pages:
-        yield from _page_lines(page)
-
-
-def _page_lines(page: RowsPage) -> Iterator[Any]:
-    """The lines of a page; raises as `page_objects` does."""
-    numbers = page.images.table_of[page.chosen]
-    failures: list[_Failure] = []
-    parts: list[Iterator[Lines]] = []
-    for number in np.unique(numbers).tolist():
-        events = page.chosen[numbers == number]
-        table = page.images.table(int(events[0]))
-        if isinstance(table, Table):
-            parts.append(_table_lines(page, table, events, failures))
-        else:
-            failures.append(_Failure(int(events[0]), page.refuse(int(events[0]))))
-    if len(parts) == 1 and not failures:
-        for lines in parts[0]:
+        for lines in _in_order(page, _table_lines, Lines.joined):
             yield memoryview(lines.data)
-    elif found := [one for part in parts for one in part]:
-        # Rows of several tables are put into the order of the log.
-        whole = Lines.joined(found)
-        stop = min((failure.event for failure in failures), default=len(page.images))
-        order = np.lexsort((whole.numbers, whole.events))
-        yield memoryview(whole.taken(order[whole.events[order] < stop]).data)
-    if failures:
-        raise min(failures, key=lambda failure: failure.event).error
 
 
 def _table_lines(page: RowsPage, table: Table, events: Any, failures: list[_Failure]) -> Iterator[Lines]:
