@@ -129,12 +129,26 @@ def run_client(name: str, arguments: list[str]) -> Figure | None:
     return Figure(name, time.perf_counter() - begun, cpu, peak, None)
 
 
+def run_spark(path: Path, cores: int) -> dict[str, Any] | None:
+    """The job of a local Spark, without the start of its session; None where there is none."""
+    if find_spec("pyspark") is None or shutil.which("java") is None:
+        return None
+    command = [sys.executable, "-m", "tools.bench.spark", str(path), str(cores)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), cwd=ROOT)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def environment() -> dict[str, str]:
+    """That of a process that imports the package as it lies here."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "generated")])}
+
+
 def run(task: str, path: Path) -> Figure:
     """One measurement. `seconds` is from the start of the process to its end."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "generated")])}
     command = [sys.executable, "-m", "tools.bench.measure", task, str(path)]
     begun = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=ROOT)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), cwd=ROOT)
     result: dict[str, Any] = json.loads(done.stdout)
     return Figure(task, time.perf_counter() - begun, result["cpu"], result["peak"], result["rows"])
 
