@@ -2,8 +2,8 @@
 
 python -m tools.bench.spark LOG CORES
 
-Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the most memory of a Python worker, of
-the second of two equal jobs; by then the session has compiled what it runs.
+Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the most memory of a Python worker,
+of the second of two equal jobs; by then the session has compiled what it runs.
 """
 
 from __future__ import annotations
