@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,9 @@ def figures_of(path: Path, runs: int, *, is_packed: bool) -> Iterator[Figure]:
     for peer, arguments in clients(path).items():
         if found := run_client(peer, arguments):
             yield found._replace(rows=rows)
+    for cores in (1, 2):
+        if found := run_spark(path, cores):
+            yield found
     # It reads no compressed transactions.
     if not is_packed and (speed := library_speed(path)):
         seconds = path.stat().st_size / speed
@@ -130,14 +134,18 @@ def run_client(name: str, arguments: list[str]) -> Figure | None:
     return Figure(name, time.perf_counter() - begun, cpu, peak, None)
 
 
-def run_spark(path: Path, cores: int) -> dict[str, Any] | None:
-    """The job of a local Spark, without the start of its session; None where there is none."""
+def run_spark(path: Path, cores: int) -> Figure | None:
+    """The job of a local Spark, without the start of its session; None where there is no Spark.
+
+    The peak is that of the largest Python worker.
+    """
     if find_spec("pyspark") is None or shutil.which("java") is None:
         return None
     command = [sys.executable, "-m", "tools.bench.spark", str(path), str(cores)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), cwd=ROOT)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+    name = f"Spark local[{cores}]: typed changes to Parquet"
+    return Figure(name, result["seconds"], result["cpu"], result["peak"], result["rows"])
 
 
 def environment() -> dict[str, str]:

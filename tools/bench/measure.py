@@ -55,7 +55,7 @@ def changes(path: str) -> int:
     """`read_changes` of the table that the log is about: typed columns."""
     from binlog_kaitai.columns.changes import read_changes
 
-    return sum(batch.num_rows for batch in read_changes(path, table=_first_table(path)))
+    return sum(batch.num_rows for batch in read_changes(path, table=first_table(path)))
 
 
 def rows(path: str) -> None:
@@ -97,7 +97,7 @@ def _write_sql(path: str, *, undo: bool) -> None:
             sink.write(part)
 
 
-def _first_table(path: str) -> str:
+def first_table(path: str) -> str:
     import binlog_kaitai as bk
 
     with bk.open(path) as log:

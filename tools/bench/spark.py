@@ -51,9 +51,9 @@ def measure(log: str, cores: int) -> dict[str, Any]:
 
 
 def _table(log: str) -> str:
-    from tools.bench.measure import _first_table
+    from tools.bench.measure import first_table
 
-    return _first_table(log)
+    return first_table(log)
 
 
 def _columns(log: str) -> Any:
