@@ -190,7 +190,12 @@ def _vector(cell: Any, _: Any) -> bytes:
 
 
 def _json(cell: Any, _: Any) -> bytes:
-    return pretty(_unquoted(json_of(cell)))
+    return json_cell(json_of(cell))
+
+
+def json_cell(document: str) -> bytes:
+    """A document, as text of the server, in a cell."""
+    return pretty(_unquoted(document))
 
 
 def _unquoted(document: str) -> bytes:

@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
+from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, NO_ROOM, put_document
 from binlog_kaitai.columns.rows.widths import width_of
 from binlog_kaitai.columns.text import printed_rows as kernels
 from binlog_kaitai.columns.text.general import SCRATCH
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import CHECKSUM_SIZE, ColumnType, parse_cell
 from binlog_kaitai.reader import Event
-from binlog_kaitai.render.dump.cells import CellText, escapes_of
+from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell
 from binlog_kaitai.render.dump.rows import (
     UNMEASURED,
     RowsText,
@@ -172,6 +173,8 @@ class QuickRows:
         self._bodies: dict[int, Any] = {}
         self._out = np.empty(0, dtype=np.uint8)
         self._scratch = np.zeros(SCRATCH, dtype=np.int64)
+        self._documents = np.empty(0, dtype=np.uint8)
+        self._stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
         self._work = 0
 
     def note_table(self, event: Event) -> None:
@@ -340,13 +343,32 @@ class QuickRows:
         column = table_map.columns[index]
         text: CellText = self.style.texts[column.real_type]
         try:
-            value = text(parse_cell(table_map, index, event.raw[place : place + size]), column)
+            value = None
+            if column.real_type == ColumnType.json:
+                value = self._document(event.raw, place + prefix, place + size)
+            if value is None:
+                value = text(parse_cell(table_map, index, event.raw[place : place + size]), column)
         except Exception:  # of the grammar, or of generated code on hostile bytes; `rows` tells it
             return None
         front, behind, null, _ = (int(one) for one in program.texts[step])
         state[0], state[2] = place + size, step + 1
         pool = program.pool
         return bytes(pool[front:behind]) + value + bytes(pool[behind:null])
+
+    def _document(self, raw: bytes, start: int, end: int) -> bytes | None:
+        """A JSON document as `cells` prints it; None for what the kernel leaves out."""
+        room = 2 * (end - start) + (1 << 12)
+        data = np.frombuffer(raw, dtype=np.uint8)
+        while start < end:
+            if room > len(self._documents):
+                self._documents = np.empty(room, dtype=np.uint8)
+            size = put_document.compiled(data, start, end, self._documents, 0, self._stack)
+            if size != NO_ROOM:
+                break
+            room = 2 * len(self._documents)
+        if start >= end or size < 0:
+            return None
+        return json_cell(self._documents[:size].tobytes().decode())
 
 
 def _detail(kind: int, column: Column) -> int:
