@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.boundaries import Boundaries, Outcome, Role, Roles
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.ddl.definitions import is_half_done
+from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import Event
@@ -155,8 +157,8 @@ class Statements:
         if kind == EventType.gtid_event:
             return self._xa(b"XA START " + _xid(body.xid), where)
         if kind in _QUERIES:
-            query: bytes = body.query
-            if query.startswith(b"#") or is_half_done(body):
+            query = _query(event)
+            if not query.strip() or query.startswith(b"#") or is_half_done(body):
                 return b""  # a server's filling for an event that a replica would not know, or no change
             if not self._options.undo:
                 return statement_text(event, context, dialect)
@@ -176,6 +178,21 @@ class Statements:
         text = query.decode("utf-8", "backslashreplace")
         self._report.incomplete(reason, f"{where}: {shortened(text)}")
         return comment(f"{reason}: {where}\n{text}")
+
+
+def _query(event: Event) -> bytes:
+    """The text of a statement.
+
+    Raises
+    ------
+    GrammarError
+        It is packed, and does not unpack.
+    """
+    body: Any = event.body
+    try:
+        return bytes(body.query)
+    except zlib.error as error:
+        raise event.locate(GrammarError(f"the statement does not unpack: {error}")) from error
 
 
 def _xid(name: Any) -> bytes:

@@ -107,7 +107,10 @@ def delimited(query: bytes) -> bytes:
 
 
 def _set(values: list[tuple[str, str]]) -> bytes:
-    return f"SET {', '.join(f'{name} = {value}' for name, value in values)};\n".encode() if values else b""
+    if not values:
+        return b""
+    text = ", ".join(f"{name} = {value}" for name, value in values)
+    return f"SET {text};\n".encode("utf-8", "surrogateescape")
 
 
 def _settings(event: Event, dialect: Dialect) -> list[Setting]:
