@@ -78,7 +78,7 @@ class _Scan:
     def run(self, stream: Any) -> None:
         report = self._report
         try:
-            reader: BlockReader | None = BlockReader.of_file(stream, report.file)
+            reader: BlockReader | None = BlockReader.of_file(stream, report.file, leaves_checks=2)
         except BinlogError as error:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
