@@ -73,7 +73,7 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
         # A log in use: what was being written is no damage, but no event either.
         found.append(Lost(end.position, TO_THE_END, "is no whole event"))
     context = head.context
-    if context.is_relay_log or context.layout.binlog_version < 4:
+    if context.layout.binlog_version < 4:
         rest = found  # nothing in a header proves where it is
     else:
         rest = [part for one in found for part in _searched(stream, one, context)]
@@ -107,7 +107,9 @@ def _searched(stream: BinaryIO, lost: Lost, context: Context) -> Iterator[Lost]:
 
 
 def _find(stream: BinaryIO, start: int, limit: int, context: Context) -> int | None:
-    found = (find(stream, start, context.layout) for find in (find_event, find_shifted_event))
+    # In a relay log all are shifted: the positions are those of another log.
+    finders = (find_shifted_event,) if context.is_relay_log else (find_event, find_shifted_event)
+    found = (find(stream, start, context.layout) for find in finders)
     return min((place for place in found if place is not None and place < limit), default=None)
 
 
