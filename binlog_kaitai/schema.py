@@ -49,6 +49,8 @@ class ColumnDefinition(Protocol):
     def is_visible(self) -> bool | None: ...
     @property
     def is_generated(self) -> bool | None: ...
+    @property
+    def is_row_period(self) -> bool | None: ...
 
 
 class TableDefinition(Protocol):
@@ -102,6 +104,8 @@ class Column:
         The SQL type as DDL has it, such as ``"int unsigned"`` or ``"uuid"``.
     is_generated : bool or None
         Whether the server makes the values, so that no statement can give them; only DDL tells.
+    is_row_period : bool or None
+        Whether it has the beginning or the end of a row's time, by MariaDB's system versioning.
     """
 
     index: int
@@ -127,6 +131,7 @@ class Column:
     vector_dimensions: int | None
     type_name: str | None
     is_generated: bool | None = None
+    is_row_period: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -245,6 +250,7 @@ def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: Name
         vector_dimensions=found.vector_dimensions,
         type_name=known.type_name if known else None,
         is_generated=known.is_generated if known else None,
+        is_row_period=known.is_row_period if known else None,
     )
 
 

@@ -23,6 +23,7 @@ class Defined:
     is_primary_key: bool | None = None
     is_visible: bool | None = None
     is_generated: bool | None = None
+    is_row_period: bool | None = None
 
 
 @dataclass(frozen=True)

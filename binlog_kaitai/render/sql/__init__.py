@@ -4,6 +4,7 @@ script      the transactions of a log, in order or from the last one on
 rows        the row changes of a block: chosen by operation and values, as lines
 changes     row changes as columns, in groups that are alike
 statements  INSERT, UPDATE and DELETE for a group
+versions    history rows of system versioning, which statements make anew
 events      the statements that a log itself has
 session     the settings that statements need
 where       conditions on values

@@ -21,6 +21,7 @@ from binlog_kaitai.render.sql.lines import FIRST, Lines
 from binlog_kaitai.render.sql.options import SqlOptions
 from binlog_kaitai.render.sql.report import Report, comment, place
 from binlog_kaitai.render.sql.statements import RefusedError, Statements
+from binlog_kaitai.render.sql.versions import row_end, without_history
 from binlog_kaitai.render.sql.where import Known
 from binlog_kaitai.rows import Change, rows_of
 from binlog_kaitai.schema import NameSource
@@ -158,6 +159,9 @@ class RowStatements:
                 raise MisfitError(index) from error
 
     def _lines(self, page: RowsPage, table: Table, groups: list[Group]) -> Lines:
+        end = row_end(table.schema)
+        if end is not None:
+            groups = [one for group in groups for one in without_history(group, end)]
         chosen = [one for group in groups if len(one := self._chosen(table, group))]
         if not chosen:
             return Lines.joined([])

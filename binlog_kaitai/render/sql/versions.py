@@ -1,0 +1,49 @@
+"""Tables with MariaDB's system versioning: which changes are of rows as they are, and which of history.
+
+A row that is true now ends at the largest time, or number of a transaction, that there is. The server logs
+what it does to history as well: a DELETE as an update of the row's end, and with an UPDATE the old row as an
+insert. Statements make that history anew, so that only changes of current rows are wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.render.sql.changes import Group, Side
+from binlog_kaitai.rows import Change
+from binlog_kaitai.schema import Column, Schema
+
+#: The ends of rows that are true now: the last second of 31 bits, of 32 (since 11.5), and of transactions.
+_NOW = pa.array(["2038-01-19 03:14:07.999999", "2106-02-07 06:28:15.999999", "18446744073709551615"])
+
+
+def row_end(schema: Schema) -> Column | None:
+    """The column with the end of a row's time; None where a table has no versions."""
+    period = [column for column in schema.columns if column.is_row_period]
+    return period[-1] if period else None
+
+
+def without_history(group: Group, end: Column) -> Iterator[Group]:
+    """The changes of current rows, those that end a row as deletes."""
+    before = np.ones(len(group), dtype=np.bool_) if group.before is None else _is_current(group.before, end)
+    after = np.ones(len(group), dtype=np.bool_) if group.after is None else _is_current(group.after, end)
+    stays = np.flatnonzero(before & after)
+    if len(stays):
+        yield group.taken(stays)
+    if group.change is Change.UPDATE:
+        ends = np.flatnonzero(before & ~after)
+        if len(ends):
+            yield replace(group.taken(ends), change=Change.DELETE, after=None)
+
+
+def _is_current(side: Side, end: Column) -> Any:
+    if not side.has(end):
+        return np.ones(len(side.values(end)), dtype=np.bool_)
+    found = side.values(end).cast(pa.string())
+    return pc.fill_null(pc.is_in(found, value_set=_NOW), False).to_numpy(zero_copy_only=False)
