@@ -41,6 +41,14 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     multiple=True,
     help="Only this part. *",
 )
+@click.option(
+    "--format",
+    "table_format",
+    type=click.Choice(("parquet", "delta")),
+    default="parquet",
+    show_default=True,
+    help="What the tables are; Delta needs its jars.",
+)
 @click.option("--state", is_flag=True, help="Also write what each table contains.")
 @click.option("--as-of", metavar="MOMENT", help="With --state: a time, or the GTID of a transaction.")
 @click.option(
@@ -71,6 +79,7 @@ def command(
     interval: str,
     tables: tuple[str, ...],
     views: tuple[str, ...],
+    table_format: str,
     state: bool,
     as_of: str | None,
     start: str,
@@ -109,8 +118,8 @@ def command(
         raise UsageError("--as-of is for --state, and not for --continuous")
     Filters.of(table=tables)
     wanted = views or ("events", "transactions", "changes")
-    if state and "changes" not in wanted:
-        raise UsageError("--state needs the changes")
+    if state and ("changes" not in wanted or table_format != "parquet"):
+        raise UsageError("--state needs the changes, as Parquet; for tables of Delta there is MERGE")
     following = Following(
         tuple(os.path.abspath(one) for one in sources),
         max_bytes=at_least_one("--batch-size", batch_size),
@@ -119,7 +128,7 @@ def command(
         ddl=None if ddl is None else ddl.read().decode("utf-8", "surrogateescape"),
         split_size=at_least_one("--split-size", split_size),
     )
-    job = Job(following, str(target.absolute()), wanted, tables, zero_dates)
+    job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format)
     pipeline = Pipeline(job, on_batch=_say)
     _run(pipeline, interval if continuous else None, state, _moment(as_of), master, settings)
 
@@ -134,10 +143,11 @@ def _run(
 ) -> None:
     from pyspark.errors import PySparkException
 
+    from binlog_kaitai.spark.formats import settings_of
     from binlog_kaitai.spark.session import session
 
     pipeline.lake.check()
-    spark = session(master, settings)
+    spark = session(master, (*settings_of(pipeline.job.format), *settings))
     if interval is not None and state:
 
         def say_and_refresh(record: dict[str, Any]) -> None:
@@ -174,6 +184,8 @@ def _say(record: dict[str, Any]) -> None:
     counts: Counter[str] = Counter()
     for file in record["files"]:
         counts[os.path.dirname(os.path.dirname(file["to"]))] += file["rows"]
+    for piece in record["pieces"]:
+        counts.update(piece.get("rows", {}))
     for name, rows in sorted(counts.items()):
         click.echo(f"batch {record['batch']}: {name}: {rows} rows")
 

@@ -22,6 +22,7 @@ from binlog_kaitai.follow.read import source_of
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.write import VIEWS, write_lake
 from binlog_kaitai.spark import register_source
+from binlog_kaitai.spark.formats import append_batch, check_format
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Job:
         Of `VIEWS`.
     tables : sequence of str
         Only changes of these, as ``schema.table``; all if there is none.
+    format : str
+        Of `FORMATS`.
     """
 
     following: Following
@@ -51,6 +54,7 @@ class Job:
     views: Sequence[str] = VIEWS
     tables: Sequence[str] = ()
     zero_dates: str = "null"
+    format: str = "parquet"
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))
@@ -148,6 +152,7 @@ class Pipeline:
         UsageError
             The folder is none for a lake, or somebody else's at the moment.
         """
+        check_format(spark, self.job.format)
         self.lake.open()
         register_source(spark, LakeDataSource)
         stream = spark.readStream.format(_FORMAT).option("job", self.job.as_json()).load()
@@ -165,4 +170,6 @@ class Pipeline:
         if not self.lake.is_decided(batch):
             rows = sorted(pieces.collect(), key=lambda row: row["number"])
             found = [json.loads(row["piece"]) for row in rows]
+            if self.job.format != "parquet":
+                append_batch(pieces.sparkSession, self.lake, batch, found)
         self.on_batch(self.lake.commit(batch, found))

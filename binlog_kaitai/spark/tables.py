@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -79,18 +80,14 @@ class LakeTables:
         parts = [part for one in self._lineage.segments(name) if (part := self._segment(one)) is not None]
         if not parts:
             raise UsageError(f"{name} has no changes")
-        return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), _alike(parts))
+        return joined(parts)
 
     def _segment(self, segment: Segment) -> DataFrame | None:
-        groups: dict[bytes, tuple[pa.Schema, list[str]]] = {}
         folder = self._lake.folder / "changes" / segment.table
-        for path in sorted(folder.rglob("*.parquet")):
-            schema = pq.read_schema(path).remove_metadata()
-            groups.setdefault(schema.serialize().to_pybytes(), (schema, []))[1].append(str(path))
-        if not groups:
+        parts = [self._read(paths) for paths in by_schema(folder.rglob("*.parquet"))]
+        if not parts:
             return None
-        parts = _alike([self._read(paths) for _, paths in groups.values()])
-        found = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+        found = joined(parts)
         place = f.struct(*quoted(_BY_LOG[:3]))
         if segment.after is not None:
             found = found.where(place > _literal(segment.after))
@@ -126,6 +123,20 @@ class LakeTables:
         if last is None or last["place"] is None:
             raise UsageError(f"no transaction of {self._lake.folder} is from {as_of}, or before")
         return Place(*last["place"])
+
+
+def by_schema(paths: Iterable[Path]) -> list[list[str]]:
+    """Parquet files by their columns: Spark reads only such together that have the same."""
+    groups: dict[bytes, list[str]] = {}
+    for path in sorted(paths):
+        schema = pq.read_schema(path).remove_metadata()
+        groups.setdefault(schema.serialize().to_pybytes(), []).append(str(path))
+    return list(groups.values())
+
+
+def joined(parts: Iterable[DataFrame]) -> DataFrame:
+    """All rows of several frames, with the columns of all by name; null where a row has none."""
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), _alike(parts))
 
 
 def _literal(place: Place) -> Any:
