@@ -108,6 +108,7 @@ def command(
     except ImportError as error:
         raise UsageError(_NEEDED) from error
     from binlog_kaitai.options import Filters
+    from binlog_kaitai.remote import is_url
     from binlog_kaitai.spark.pipeline import Job, Pipeline
     from binlog_kaitai.spark.stream import Following
     from binlog_kaitai.spark.stream_options import at_least_one, parse_starting
@@ -121,7 +122,7 @@ def command(
     if state and ("changes" not in wanted or table_format != "parquet"):
         raise UsageError("--state needs the changes, as Parquet; for tables of Delta there is MERGE")
     following = Following(
-        tuple(os.path.abspath(one) for one in sources),
+        tuple(one if is_url(one) else os.path.abspath(one) for one in sources),
         max_bytes=at_least_one("--batch-size", batch_size),
         starting=parse_starting("--start", start),
         fails_on_data_loss=not allow_loss,

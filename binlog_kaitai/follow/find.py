@@ -10,7 +10,7 @@ from dataclasses import replace
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.gtid_runs import add_gtids
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.follow.heads import Head, read_from, read_head
+from binlog_kaitai.follow.heads import Head, open_log, read_from, read_head, size_of
 from binlog_kaitai.follow.marks import Mark
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.sources import MAGIC
@@ -35,7 +35,7 @@ def locate(mark: Mark, paths: Sequence[str], lose: Lose) -> Mark:
     same += [path for path in paths if os.path.basename(path) == os.path.basename(mark.file)]
     what = "is not there any more"
     for path in same:
-        head, size = read_head(path), os.path.getsize(path)
+        head, size = read_head(path), size_of(path)
         if mark.position <= len(MAGIC) and not mark.log_id:
             return replace(start_of(path), definitions=mark.definitions)  # it had no first event yet
         if head is None or head.log_id != mark.log_id:
@@ -83,7 +83,7 @@ def _gtids_of(path: str, head: Head) -> GtidSet:
     """All that a log has, with those before it."""
     found = GtidSet()
     found.update(head.previous or found)
-    with open(path, "rb") as stream:
+    with open_log(path) as stream:
         for block in read_from(stream, path, 0, 0):
             _add(found, block)
     for source, numbers in list(found.items()):
@@ -94,7 +94,7 @@ def _gtids_of(path: str, head: Head) -> GtidSet:
 
 def _first_new(mark: Mark, reached: GtidSet) -> Mark:
     """The mark moved to the first transaction of its log that is not in a set."""
-    with open(mark.file, "rb") as stream:
+    with open_log(mark.file) as stream:
         reader = read_from(stream, mark.file, mark.position, mark.format_position)
         for block in reader:
             if block.is_special:

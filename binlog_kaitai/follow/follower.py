@@ -14,7 +14,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
 from binlog_kaitai.follow.find import check_next, locate, start_of
-from binlog_kaitai.follow.heads import read_head
+from binlog_kaitai.follow.heads import read_head, size_of
 from binlog_kaitai.follow.marks import Mark
 from binlog_kaitai.follow.walk import FAR, Limit, Span, Walk
 from binlog_kaitai.gtids import GtidSet
@@ -119,7 +119,7 @@ class Follower:
     def end(self) -> tuple[str, int]:
         """The newest log, and its length: no mark is behind it by now."""
         last = self.logs()[-1]
-        return last, os.path.getsize(last)
+        return last, size_of(last)
 
     def advance(
         self,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from binlog_kaitai import sources
 from binlog_kaitai.adapter import crc32_of, gtid_set
 from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
 from binlog_kaitai.context import Context
@@ -41,6 +41,25 @@ class Head:
     is_in_use: bool
 
 
+def open_log(path: str) -> BinaryIO:
+    """A stream of a log at its first byte; raises ``OSError``."""
+    return sources.Source.of_path(path).open()
+
+
+def size_of(path: str) -> int:
+    """Length of a log in bytes.
+
+    Raises
+    ------
+    SourceError
+        It is not there.
+    """
+    try:
+        return sources.state_of(path).size
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), file=path) from error
+
+
 def read_head(path: str) -> Head | None:
     """The start of a log; None while its first event is not whole.
 
@@ -50,9 +69,9 @@ def read_head(path: str) -> Head | None:
         It starts like no log that can be read.
     """
     try:
-        with open(path, "rb") as stream:
-            if os.fstat(stream.fileno()).st_size <= len(MAGIC):
-                return None
+        if sources.state_of(path).size <= len(MAGIC):
+            return None
+        with open_log(path) as stream:
             return _read(stream, path)
     except OSError as error:
         raise SourceError(error.strerror or str(error), file=path) from error

@@ -13,7 +13,7 @@ from binlog_kaitai.columns.gtid_runs import add_gtids
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
 from binlog_kaitai.errors import BinlogError, SourceError
-from binlog_kaitai.follow.heads import read_from
+from binlog_kaitai.follow.heads import open_log, read_from
 from binlog_kaitai.follow.marks import Mark
 from binlog_kaitai.follow.rests import Rests
 from binlog_kaitai.follow.upheavals import Upheaval, statements_in, take_statement
@@ -113,7 +113,7 @@ class Walk:
         hard = self._limit.position if is_target else FAR
         soft = begin + self._limit.size - self._size
         try:
-            with open(path, "rb") as stream:
+            with open_log(path) as stream:
                 block_size = max(min(self._limit.size, BLOCK_SIZE), _LEAST)
                 reader = read_from(stream, path, begin, self.mark.format_position, block_size)
                 self._read(reader, soft, hard, is_last=is_last or hard != FAR)
