@@ -44,13 +44,16 @@ class Lines(NamedTuple):
         """Some of them."""
         return Lines(self.texts.take(pa.array(rows)), self.events[rows], self.places[rows])
 
-    def in_order(self, *, backwards: bool = False) -> Lines:
-        """The lines sorted by event and place; backwards by event from the last on."""
-        events = -self.events if backwards else self.events
-        steps = np.diff(events)
+    def in_order(self) -> Lines:
+        """The lines sorted by event and place."""
+        steps = np.diff(self.events)
         if not ((steps < 0) | ((steps == 0) & (np.diff(self.places) < 0))).any():
             return self
-        return self.taken(np.lexsort((self.places, events)))
+        return self.taken(np.lexsort((self.places, self.events)))
+
+    def backwards(self, rows: Any) -> Lines:
+        """Some of the lines, sorted by event from the last on, and by place."""
+        return self.taken(rows[np.lexsort((self.places[rows], -self.events[rows]))])
 
     @classmethod
     def joined(cls, parts: Sequence[Lines]) -> Lines:

@@ -31,7 +31,7 @@ from binlog_kaitai.values import Dialect
 _MAX_ROWS = 1 << 14
 
 #: Bytes of text that the rows of several events may at most become before they are divided.
-_ROOM = 256 << 20
+_ROOM = 96 << 20
 
 #: Writers that are remembered.
 _MAX_WRITERS = 1 << 10

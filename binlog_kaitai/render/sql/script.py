@@ -127,10 +127,10 @@ class Script:
         """Write lines into the spool, those of the open transaction as chunks of their own."""
         assert self._spool is not None
         is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
-        self._spool.append(lines.taken(np.flatnonzero(~is_open)).in_order(backwards=True).data())
+        self._spool.append(lines.backwards(np.flatnonzero(~is_open)).data())
         if self._open != self._was_open:
             self._mark = len(self._spool)
-        self._spool.append(lines.taken(np.flatnonzero(is_open)).in_order(backwards=True).data())
+        self._spool.append(lines.backwards(np.flatnonzero(is_open)).data())
 
     def _head(self) -> bytes:
         if self._has_head:
