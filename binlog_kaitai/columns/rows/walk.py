@@ -133,13 +133,16 @@ def locate(
                 begin = step
                 while step < stop and not is_wrong:
                     bit = step - begin
+                    # An unsigned index cannot count from the end, which Numba would look for.
+                    here = np.uint64(step)
+                    slot = np.uint64(columns[here])
                     if (data[np.uint64(null_at + (bit >> 3))] >> (bit & 7)) & 1:
-                        starts[columns[step], row] = NULL
+                        starts[slot, np.uint64(row)] = NULL
                     else:
-                        starts[columns[step], row] = at
-                        prefix = prefixes[step]
+                        starts[slot, np.uint64(row)] = at
+                        prefix = prefixes[here]
                         if prefix == 0:
-                            at += sizes[step]
+                            at += sizes[here]
                         elif at + prefix > end:
                             at = end + 1
                         else:
