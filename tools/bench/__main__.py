@@ -112,8 +112,8 @@ def figures_of(path: Path, runs: int, *, is_packed: bool) -> Iterator[Figure]:
     for peer, arguments in clients(path).items():
         if found := run_client(peer, arguments):
             yield found._replace(rows=rows)
-    for cores in (1, 2):
-        if found := run_spark(path, cores):
+    for job, cores in (("pipeline", 1), ("pipeline", 2), ("table", 2)):
+        if found := run_spark(job, path, cores):
             yield found
     # It reads no compressed transactions.
     if not is_packed and (speed := library_speed(path)):
@@ -134,17 +134,18 @@ def run_client(name: str, arguments: list[str]) -> Figure | None:
     return Figure(name, time.perf_counter() - begun, cpu, peak, None)
 
 
-def run_spark(path: Path, cores: int) -> Figure | None:
+def run_spark(job: str, path: Path, cores: int) -> Figure | None:
     """The job of a local Spark, without the start of its session; None where there is no Spark.
 
     The peak is that of the largest Python worker.
     """
     if find_spec("pyspark") is None or shutil.which("java") is None:
         return None
-    command = [sys.executable, "-m", "tools.bench.spark", str(path), str(cores)]
+    command = [sys.executable, "-m", "tools.bench.spark", job, str(path), str(cores)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), cwd=ROOT)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    name = f"Spark local[{cores}]: typed changes to Parquet"
+    what = {"table": "a table to Parquet", "pipeline": "pipeline --view changes"}[job]
+    name = f"Spark local[{cores}], {what}"
     return Figure(name, result["seconds"], result["cpu"], result["peak"], result["rows"])
 
 

@@ -1,6 +1,9 @@
-"""The job of a local Spark: the typed changes of a log's table, written as Parquet.
+"""Jobs of a local Spark: the typed changes of a log, written as Parquet.
 
-python -m tools.bench.spark LOG CORES
+python -m tools.bench.spark table|pipeline LOG CORES
+
+`table` is a DataFrame that Spark writes; in `pipeline` the tasks write by
+Arrow themselves.
 
 Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the most memory of a Python worker,
 of the second of two equal jobs; by then the session has compiled what it runs.
@@ -17,10 +20,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
+from tools.bench.measure import first_table
+
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def measure(log: str, cores: int) -> dict[str, Any]:
+def measure(job: str, log: str, cores: int) -> dict[str, Any]:
     """Run the job twice in a session of its own; the figures of the second."""
     from pyspark.sql import SparkSession
 
@@ -38,22 +45,34 @@ def measure(log: str, cores: int) -> dict[str, Any]:
         )
         spark.sparkContext.setLogLevel("ERROR")
         register(spark)
-        frame = spark.read.format("binlog").schema(_columns(log)).option("table", _table(log)).load(log)
+        run = _JOBS[job]
         for number in range(2):
             begun, used = time.perf_counter(), _processor_seconds()
-            frame.write.parquet(f"{folder}/{number}")
+            target = run(spark, log, f"{folder}/{number}")
             seconds, cpu = time.perf_counter() - begun, _processor_seconds() - used
-        rows = spark.read.parquet(f"{folder}/1").count()
+        rows = sum(pq.read_metadata(path).num_rows for path in Path(target).rglob("*.parquet"))
         peak = max(_peaks(), default=0)
-        tasks = frame.rdd.getNumPartitions()
         spark.stop()
-    return {"seconds": seconds, "cpu": cpu, "peak": peak, "rows": rows, "tasks": tasks}
+    return {"seconds": seconds, "cpu": cpu, "peak": peak, "rows": rows}
 
 
-def _table(log: str) -> str:
-    from tools.bench.measure import first_table
+def _write_table(spark: Any, log: str, folder: str) -> str:
+    reader = spark.read.format("binlog").schema(_columns(log)).option("table", first_table(log))
+    reader.option("splitSize", "64m").load(log).write.parquet(folder)
+    return folder
 
-    return first_table(log)
+
+def _run_pipeline(spark: Any, log: str, folder: str) -> str:
+    from binlog_kaitai.spark.pipeline import Job, Pipeline
+    from binlog_kaitai.spark.stream import Following
+
+    pipeline = Pipeline(Job(Following((log,)), folder, views=("changes",)))
+    pipeline.start(spark).awaitTermination()
+    pipeline.close()
+    return f"{folder}/changes"
+
+
+_JOBS = {"table": _write_table, "pipeline": _run_pipeline}
 
 
 def _columns(log: str) -> Any:
@@ -109,4 +128,4 @@ def _peaks() -> Iterator[int]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]))))
+    print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
