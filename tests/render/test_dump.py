@@ -14,6 +14,7 @@ from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
 from binlog_kaitai.render.dump.text import timestamp
 from tests import corpus_files
+from tests.core.test_old_versions import VERSION_1, VERSION_3
 from tests.render.dump_cases import CASES, DumpCase, normalised
 
 _DECODED = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)
@@ -110,3 +111,28 @@ def test_old_rows_of_version_1_are_printed_too(tmp_path: Path) -> None:
     rest = iter(line for line in theirs.split(b"\n") if line.startswith(b"###   @1="))
     assert len(ours) > 50
     assert all(line in rest for line in ours)
+
+
+#: As `mariadb-binlog` 10.5 prints them; it reads logs of version 3, but not of version 1.
+_OLD_LOAD = (
+    b" INTO TABLE `t` FIELDS TERMINATED BY '\\t' OPTIONALLY  ENCLOSED BY '\"' ESCAPED BY '\\\\'"
+    b" LINES TERMINATED BY '\\n' STARTING BY '' (`a`)/*!*/;\n"
+)
+
+
+def test_load_data_of_old_servers(tmp_path: Path) -> None:
+    pieces: list[bytes] = []
+    dump(VERSION_3, pieces.append, DumpOptions(local_load=str(tmp_path)))
+    text = b"".join(pieces)
+    file = tmp_path / "x.txt-9-0"
+    assert b"\n# LOAD DATA INFILE '/tmp/x.txt'" + _OLD_LOAD in text
+    assert f"\nLOAD DATA LOCAL INFILE '{file}'".encode() + _OLD_LOAD in text
+    assert b"\nLOAD DATA INFILE '/tmp/x.txt'" + _OLD_LOAD in text
+    assert file.read_bytes() == b"1\n2\n3\n"
+
+
+def test_logs_of_version_1(tmp_path: Path) -> None:
+    pieces: list[bytes] = []
+    dump(VERSION_1, pieces.append, DumpOptions(local_load=str(tmp_path)))
+    assert b"\nSET INSERT_ID=5/*!*/;\n" in b"".join(pieces)
+    assert b"\nLOAD DATA INFILE '/tmp/x.txt' INTO TABLE `t` FIELDS TERMINATED BY '\\t' " in b"".join(pieces)

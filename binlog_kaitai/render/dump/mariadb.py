@@ -10,6 +10,7 @@ from binlog_kaitai.render.dump.hexdump import mariadb_hexdump
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb_rows import MariadbRows
+from binlog_kaitai.render.dump.old_loads import OldLoads
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
@@ -45,6 +46,7 @@ class MariadbPrinter(MariadbRows):
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads)
         self.version = self.log_version = version
+        OldLoads(self)
         self.statements = MariadbHead(self)
         self.printers |= {
             EventType.format_description_event: self.print_format,

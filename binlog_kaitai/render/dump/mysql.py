@@ -10,6 +10,7 @@ from binlog_kaitai.render.dump.gtids import commented_set, gtid_lines
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mysql_rows import MysqlRows
+from binlog_kaitai.render.dump.old_loads import OLD_LOADS, OldLoads
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
@@ -61,6 +62,7 @@ class MysqlPrinter(MysqlRows):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
+        OldLoads(self)
         self.statements = MysqlHead(self)
         self.waiting: list[Item] = []
         self.is_in_transaction = False
@@ -100,6 +102,8 @@ class MysqlPrinter(MysqlRows):
         if item.kind == EventType.table_map_event:
             self.quick.note_table(item.event)
             return self.print_table_map(item, body)
+        if item.kind in OLD_LOADS:
+            self.print_waiting(prints=True)
         if item.kind in self.printers:
             self.printers[item.kind](item, body)
         else:
