@@ -75,11 +75,6 @@ def hexed(data: bytes) -> str:
     return "0x" + data.hex().upper() if data else "''"
 
 
-def is_text(column: Column) -> bool:
-    """Whether it is told that the column's values are text, in a character set that is known here."""
-    return column.charset not in (None, BINARY) and decoder_of(column.charset) is not None
-
-
 def string_sql(value: str | bytes, column: Column, _: Dialect) -> str:
     """CHAR, VARCHAR, TEXT and their binary twins, UUID, INET4 and INET6."""
     if isinstance(value, str):

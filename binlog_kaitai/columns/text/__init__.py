@@ -10,7 +10,7 @@ printed_rows, printed_values, general, base64
 All arrays of text are Arrow arrays of bytes (`pa.binary()`), so that text in any character set is text.
 """
 
-from binlog_kaitai.columns.text.pieces import joined, lines_of
+from binlog_kaitai.columns.text.pieces import joined
 from binlog_kaitai.columns.text.style import Style
 
-__all__ = ["Style", "joined", "lines_of"]
+__all__ = ["Style", "joined"]

@@ -4,7 +4,7 @@ is null where there is no value, or where the style's `value` has to write it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,12 +131,3 @@ def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
 def joined(*pieces: Any) -> Any:
     """Texts put together, row by row; null where one of them is. A piece that is bytes is in all rows."""
     return pc.binary_join_element_wise(*pieces, b"", null_handling="emit_null")
-
-
-def lines_of(arrays: Iterable[Any]) -> Iterable[memoryview]:
-    """The bytes of arrays of text, one value behind the other."""
-    for found in arrays:
-        _, offsets, data = found.buffers()
-        places = np.frombuffer(offsets, dtype=np.int32)
-        if data is not None and len(found):
-            yield memoryview(data)[places[found.offset] : places[found.offset + len(found)]]
