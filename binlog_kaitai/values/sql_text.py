@@ -6,7 +6,7 @@ Rules
 2. Text is a quoted string if it is known to be text and can be written in utf8mb4, so that the server turns
    it into the column's character set. All else is a hexadecimal literal: its bytes, which a column takes as
    they are.
-3. FLOAT and DOUBLE have the fewest digits that read back as the same number.
+3. FLOAT and DOUBLE have few digits, but enough to read back as the same number.
 """
 
 from __future__ import annotations
