@@ -86,7 +86,8 @@ def measure_shape(name: str, size: int, runs: int, logs: Path | None) -> str:
             write(shape, path, int(size * shape.packed_ratio))
         events = int(path.stat().st_size / shape.packed_ratio)
         figures = list(figures_of(path, runs, is_packed=shape.packed_ratio < 1))
-    text = f"### {name.capitalize()}\n\n{recipe.about.capitalize()}.\n\n{table(figures, events)}"
+    heading, about = (text[:1].upper() + text[1:] for text in (name, recipe.about))
+    text = f"### {heading}\n\n{about}.\n\n{table(figures, events)}"
     print(text, flush=True)
     return text
 
