@@ -143,7 +143,7 @@ def read_split(
     split: Split,
     view: str = "changes",
     *,
-    table: str | None = None,
+    table: str | Iterable[str] | None = None,
     schema: pa.Schema | None = None,
     earlier: Sequence[LogFile] = (),
     ddl: str | None = None,
@@ -157,12 +157,12 @@ def read_split(
     Parameters
     ----------
     view
-        ``"events"``, ``"transactions"``, or ``"changes"``: as JSON, or of one table.
+        ``"events"``, ``"transactions"``, or ``"changes"``: as JSON, or with `schema` typed.
     table
-        Of changes: ``schema.table``, whose columns are typed; needs `schema`.
+        As `Filters.of` takes it.
     schema
-        The columns of the table's rows; others of the table are left out, and what a row does not have is
-        null.
+        The columns of the rows of one table, with `META_FIELDS` in front; others of the table are left out,
+        and what a row does not have is null.
     earlier
         The logs before this one: what they define counts, where a log does not name columns.
     ddl
@@ -202,7 +202,7 @@ def read_part(
     part: Part,
     view: str,
     *,
-    table: str | None = None,
+    table: str | Iterable[str] | None = None,
     schema: pa.Schema | None = None,
     earlier: Sequence[LogFile] = (),
     ddl: str | None = None,
@@ -217,6 +217,8 @@ def read_part(
     if not split.is_last_file:
         filters.pop("stop_position", None)
     source = replace(source_of(split.file), part=part)
+    if view != "changes" and table is not None:
+        filters["table"] = table
     if view == "events":
         yield from read_events(source, verify_checksums=verify_checksums, **filters)
     elif view == "transactions":
@@ -227,14 +229,12 @@ def read_part(
     else:
         pages = RowsPages(
             source,
-            Filters.of(table=table or filters.pop("table", None), **filters),
+            Filters.of(table=table, **filters),
             definitions=_definitions(split, part, earlier, ddl) if scan_ddl else new_definitions(ddl),
             verify_checksums=verify_checksums,
         )
-        if table is None:
+        if schema is None:
             yield from json_batches(pages)
-        elif schema is None:
-            raise UsageError("the columns of a table's rows are not given")
         else:
             yield from typed_batches(pages, schema, zero_dates)
 

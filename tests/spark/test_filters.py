@@ -43,6 +43,18 @@ def test_options_filter_like_read_events(
     assert sorted((row.file, row.position) for row in rows) == sorted(expected(**filters))
 
 
+@pytest.mark.spark
+def test_a_table_is_a_filter_where_a_view_is_chosen(spark: SparkSession) -> None:
+    reader = spark.read.format("binlog").option("table", "t.a, t.b")
+    for view, read in (("changes", bk.read_changes), ("transactions", bk.read_transactions)):
+        found = reader.option("view", view).load(str(FOLDER)).count()
+        expected = read([str(path) for path in LOGS]).read_all()
+        if view == "transactions":
+            assert found == sum("t.a" in tables for tables in expected["tables"].to_pylist())
+        else:
+            assert found == expected.num_rows
+
+
 def test_there_is_an_option_for_every_filter() -> None:
     assert {python for python, _ in FILTERS.values()} == set(signature(Filters.of).parameters)
 
