@@ -96,7 +96,7 @@ class Context:
         event = parse_event(raw, header.type_code, self.layout)
         content = event.body.content
         if isinstance(content, TableMapEvent):
-            self._remember(content)
+            self.remember(content)
         elif isinstance(content, FormatDescriptionEvent):
             self.layout = Format.described_by(content)
             self.table_maps.clear()
@@ -111,7 +111,8 @@ class Context:
             self.is_encrypted = not event.header.is_ignorable
         return event
 
-    def _remember(self, table_map: TableMapEvent) -> None:
+    def remember(self, table_map: TableMapEvent) -> None:
+        """Take in the body of a table map event."""
         self.table_maps.pop(table_map.table_id.value, None)
         self.table_maps[table_map.table_id.value] = table_map
         if len(self.table_maps) > MAX_TABLE_MAPS:

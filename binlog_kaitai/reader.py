@@ -243,16 +243,22 @@ class LogReader(AbstractContextManager["LogReader"]):
                 framer.skip_to(following)
             for frame in framer:
                 position = frame.position
-                event = self._take_in(name, frame, context)
-                event.gtid = _step(transactions, event)
-                yield event
-                if event.type_code == EventType.transaction_payload_event:
-                    yield from self._read_payload(event, context, transactions)
-                yield from _read_pieces(event, context)
+                yield from self.events_of(name, frame, context, transactions)
             position = framer.position
             self.ends.append(judge_end(name, framer.tail, context))
         except BinlogError as error:
             raise error.at(file=name, position=position) from error.__cause__
+
+    def events_of(
+        self, name: str, frame: Frame, context: Context, transactions: GtidTracker
+    ) -> Iterator[Event]:
+        """One event, and those that are in it, in the context of a log; takes it into the context."""
+        event = self._take_in(name, frame, context)
+        event.gtid = _step(transactions, event)
+        yield event
+        if event.type_code == EventType.transaction_payload_event:
+            yield from self._read_payload(event, context, transactions)
+        yield from _read_pieces(event, context)
 
     def _take_in(self, name: str, frame: Frame, context: Context) -> Event:
         context.check_readable()

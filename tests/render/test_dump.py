@@ -12,7 +12,7 @@ import pytest
 from binlog_kaitai.cli import main
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
-from binlog_kaitai.render.dump.text import timestamp
+from binlog_kaitai.render.dump.text import second_of, timestamp
 from tests import corpus_files
 from tests.core.test_old_versions import VERSION_1, VERSION_3
 from tests.render.dump_cases import CASES, DumpCase, normalised
@@ -28,6 +28,7 @@ def _in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     timestamp.cache_clear()
+    second_of.cache_clear()
     yield
     monkeypatch.undo()
     time.tzset()
@@ -62,6 +63,7 @@ def test_times_are_local(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
     timestamp.cache_clear()
+    second_of.cache_clear()
     text = printed(log, _DECODED, tmp_path)
     assert b"#261120 14:" in text
     assert b" EST)\n/*!80001 SET" in text

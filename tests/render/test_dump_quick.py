@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import struct
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from binlog_kaitai.columns.compile import Kernel
 from binlog_kaitai.columns.text import base64 as base64_kernel
 from binlog_kaitai.columns.text import general, printed_rows, printed_values
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.reader import LogReader
 from binlog_kaitai.reader import open as open_log
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, quick, spool
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, quick, run, small, spool
 from tests import corpus_files
 
 CASES = [one for one in corpus_files.cases() if one.vv() is not None]
@@ -36,18 +38,22 @@ def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
 
 
 def _make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "is_plain", small.is_plain)
     monkeypatch.setattr(quick, "COMPILE_FROM", 0)
     monkeypatch.setattr(base64, "COMPILE_FROM", 0)
 
 
 def _make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "is_plain", lambda _: False)
     monkeypatch.setattr(quick, "COMPILE_FROM", 1 << 60)
     monkeypatch.setattr(base64, "COMPILE_FROM", 1 << 60)
 
 
 @pytest.mark.parametrize(
     ("case", "verbose"),
-    [(case, 2) for case in CASES] + [(corpus_files.case("mariadb-11.8", "types_compressed"), 0)],
+    [(case, 2) for case in CASES]
+    + [(case, 0) for case in CASES if case.id.startswith("mysql")]
+    + [(corpus_files.case("mariadb-11.8", "types_compressed"), 0)],
     ids=lambda one: getattr(one, "id", one),
 )
 def test_quick_and_slow_print_the_same(
@@ -138,3 +144,53 @@ def test_base64_is_that_of_python(data: bytes) -> None:
         np.frombuffer(data, dtype=np.uint8), 0, len(data), base64._LETTERS, out
     )
     assert bytes(out[:size]) == python.encodebytes(data)
+
+
+@pytest.mark.parametrize("case", ["statement", "crash", "payloads"])
+@pytest.mark.parametrize("verbose", [0, 2])
+def test_damaged_logs_are_judged_alike(
+    case: str, verbose: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = corpus_files.case("mysql-9.7", case).logs[0].read_bytes()
+    chance = random.Random(case)
+    path = tmp_path / "binlog.000001"
+    for _ in range(15):
+        damaged = bytearray(data)
+        for _ in range(chance.randint(1, 6)):
+            damaged[chance.randrange(4, len(damaged))] = chance.randrange(256)
+        path.write_bytes(damaged[: chance.choice((len(damaged), chance.randrange(len(damaged))))])
+        _make_slow(monkeypatch)
+        (tmp_path / "slow").mkdir(exist_ok=True)
+        slow = printed(path, tmp_path / "slow", verbose=verbose)
+        _make_quick(monkeypatch)
+        (tmp_path / "fast").mkdir(exist_ok=True)
+        text, error = printed(path, tmp_path / "fast", verbose=verbose)
+        numbers = re.compile(rb"/(slow|fast)/SQL_LOAD_MB-([0-9a-f]+)-[0-9a-f]+")
+        assert (numbers.sub(rb"\2", text), error) == (numbers.sub(rb"\2", slow[0]), slow[1])
+
+
+@pytest.mark.parametrize("stop", [4, 126, 1000, 3000])
+def test_small_events_stop_where_others_do(
+    stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = corpus_files.case("mysql-9.7", "crash").logs[0]
+    _make_slow(monkeypatch)
+    slow = printed(log, tmp_path, verbose=2, stop_position=stop)
+    _make_quick(monkeypatch)
+    assert printed(log, tmp_path, verbose=2, stop_position=stop) == slow
+
+
+def test_known_small_events_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = corpus_files.case("mysql-9.7", "crash").logs[0]
+    with open_log(str(log)) as events:
+        count = sum(event.payload_index is None for event in events)
+    read: list[int] = []
+    take = LogReader.events_of
+
+    def noted(*given: Any) -> Any:
+        read.append(1)
+        return take(*given)
+
+    monkeypatch.setattr(LogReader, "events_of", noted)
+    printed(log, tmp_path, verbose=2)
+    assert 0 < len(read) < count / 2

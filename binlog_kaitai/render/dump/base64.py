@@ -25,6 +25,8 @@ class Base64:
 
     def lines(self, data: bytes) -> bytes:
         """The lines, each ended."""
+        if len(data) <= _LINE:
+            return binascii.b2a_base64(data)
         self._work += len(data)
         if len(data) < _SHORT or self._work < COMPILE_FROM:
             note_work(len(data))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.text import microseconds
@@ -14,6 +14,19 @@ _LINE = (
 )
 _ROWS_ONLY = b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/"
 _VERSION = b"/*!80014 SET @@session.%s_server_version=%d*/"
+
+
+class GtidFields(NamedTuple):
+    """What :func:`gtid_lines` takes of a GTID event, by the grammar's names."""
+
+    original_commit_timestamp: int
+    immediate_commit_timestamp: int
+    may_have_statements: bool
+    last_committed: int
+    sequence_number: int
+    transaction_length: int
+    original_server_version: int
+    immediate_server_version: int
 
 
 def gtid_lines(kind: int, body: Any, gtid: str | None, delimiter: bytes) -> tuple[bytes, list[bytes]]:

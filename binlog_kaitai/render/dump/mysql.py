@@ -134,15 +134,19 @@ class MysqlPrinter(MysqlRows):
                 self.write(b"COMMIT /* added by mysqlbinlog */" + self.delimiter + b"\n")
                 self.has_seen_gtid = False
             return False
+        self.note_statement(query)
+        self.statements.print(item, body, query, _query_line(b"Query", body))
+        self.head.append(query + b"\n" + self.delimiter + b"\n")
+        return True
+
+    def note_statement(self, query: bytes) -> None:
+        """Take in what a statement does to the transaction."""
         if ends_group(query):
             self.is_in_transaction = self.has_seen_gtid = False
         elif starts_group(query):
             self.is_in_transaction = True
         elif not self.is_in_transaction:
             self.has_seen_gtid = False
-        self.statements.print(item, body, query, _query_line(b"Query", body))
-        self.head.append(query + b"\n" + self.delimiter + b"\n")
-        return True
 
     def print_format(self, item: Item, body: Any) -> None:
         header = item.event.header

@@ -65,10 +65,14 @@ class MysqlRows(Printer):
     def print_rows_query(self, item: Item, body: Any) -> None:
         if self.options.shown_rows < 2:
             return
-        lines = [line for line in bytes(body.query).split(b"\n") if line]
-        self.head.append(self.header(item) + b"\tRows_query\n")
-        self.head.extend(b"# " + comment(line) + b"\n" for line in lines)
+        self.head.append(self.header(item) + self.rows_query_text(bytes(body.query)))
         self._add_base64(item)
+
+    @staticmethod
+    def rows_query_text(query: bytes) -> bytes:
+        """What stands behind the header of a Rows_query event."""
+        lines = [b"# " + comment(line) + b"\n" for line in query.split(b"\n") if line]
+        return b"\tRows_query\n" + b"".join(lines)
 
     def print_table_map(self, item: Item, body: Any) -> bool:
         database = encode(body.schema_name)
@@ -78,21 +82,36 @@ class MysqlRows(Printer):
         self.ignored_maps.discard(body.table_id.value)
         if self.options.short_form:
             return True
-        names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
-        self.head.append(self.header(item) + b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names)
-        if self.server_version >= _TELLS_INVISIBLE_KEYS:
-            flag = body.has_generated_invisible_primary_key
-            self.head.append(b"# has_generated_invisible_primary_key=%d\n" % flag)
-        if self.options.print_table_metadata:
-            self.head.append(metadata_lines(body, is_mariadb=False))
+        self.head.append(self.header(item) + self.table_map_text(body))
         self._add_base64(item)
         return True
 
+    @property
+    def tells_invisible_keys(self) -> bool:
+        """Whether the client knows that of the server."""
+        return self.server_version >= _TELLS_INVISIBLE_KEYS
+
+    def table_map_text(self, body: Any) -> bytes:
+        """What stands behind the header of a table map."""
+        database = encode(body.schema_name)
+        names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
+        text = b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names
+        if self.tells_invisible_keys:
+            flag = body.has_generated_invisible_primary_key
+            text += b"# has_generated_invisible_primary_key=%d\n" % flag
+        if self.options.print_table_metadata:
+            text += metadata_lines(body, is_mariadb=False)
+        return text
+
     def _add_base64(self, item: Item) -> None:
         if self.options.prints_base64:
-            if not self.body:
-                self.body.append(b"\nBINLOG '\n")
-            self.body.append(self.base64(item))
+            self.add_base64(item.raw)
+
+    def add_base64(self, raw: bytes) -> None:
+        """Add an event to the BINLOG statement."""
+        if not self.body:
+            self.body.append(b"\nBINLOG '\n")
+        self.body.append(self._base64.lines(raw))
 
     def print_rows(self, item: Item) -> bool:
         """One rows event; at the statement's end, all that has been kept of it."""

@@ -127,17 +127,18 @@ class Printer:
     def header(self, item: Item) -> bytes:
         """The line of an event's header, with its bytes in hexadecimal if wanted."""
         fixed = item.event.fixed_header
-        text = b"#%s server id %d  end_log_pos %d " % (
-            timestamp(fixed.timestamp),
-            fixed.server_id,
-            item.end_position,
-        )
+        text = self.front(fixed.timestamp, fixed.server_id, item.end_position)
         if item.checksum is not None:
             text += b"CRC32 0x%08x " % item.checksum
         if self.options.hexdump and item.position:
             header_length = item.event.layout.header_length_of(item.event.type_code)
             text += self.hexdump(item.raw, item.position, header_length)
         return text
+
+    @staticmethod
+    def front(seconds: int, server_id: int, end_position: int) -> bytes:
+        """How the line of an event's header begins."""
+        return b"#%s server id %d  end_log_pos %d " % (timestamp(seconds), server_id, end_position)
 
     def put(self, item: Item, line: bytes, *more: bytes) -> None:
         """Add a header line, if they are wanted, and what follows it."""

@@ -39,6 +39,8 @@ from binlog_kaitai.schema import Column, Schema
 
 #: Room for text, in bytes; a value that does not fit is printed by itself.
 _ROOM = 1 << 20
+#: What an event costs that is printed without the kernel, in bytes that the kernel might print.
+_CALL = 1 << 12
 #: Beginnings of rows events that are remembered, and as many tables.
 _MOST = 1 << 10
 #: The largest that servers allow.
@@ -181,7 +183,10 @@ class QuickRows:
         """Take in a table map."""
         body = event.body
         start = event.layout.header_length_of(event.type_code)
-        content = event.raw[start : images_end(event)]
+        self.note(body, event.raw[start : images_end(event)])
+
+    def note(self, body: Any, content: bytes) -> None:
+        """Take in the body of a table map, and its bytes."""
         if len(self._tables) >= _MOST:
             self._tables.clear()
             self._current.clear()
@@ -192,7 +197,7 @@ class QuickRows:
 
     def text(self, event: Event, head: Head, name: bytes | None = None) -> RowsText:
         """The rows of an event; raises as :func:`rows_text`."""
-        size = len(event.raw)
+        size = len(event.raw) + _CALL
         if self._work < COMPILE_FROM:
             self._work += size
             note_work(size)
@@ -204,7 +209,7 @@ class QuickRows:
     def count(self, event: Event, head: Head | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
         program = None if head is None or self._work < COMPILE_FROM else self._program(event, head, None)
-        self._work += len(event.raw)
+        self._work += len(event.raw) + _CALL
         if head is None or program is None or program.has_unmeasured:
             return counted_rows(event)
         found = self._print(event, head, program)

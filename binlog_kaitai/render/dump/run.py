@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.reader import Event, LogReader
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.framing import Frame, Tail, TailKind
+from binlog_kaitai.grammar import EventType, Header, header_struct
+from binlog_kaitai.reader import Event, LogReader, judge_end
 from binlog_kaitai.render.dump.item import Item, inner_item, item_of
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb import MariadbPrinter, version_of
@@ -15,8 +20,12 @@ from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.printer import Printer, Write
 from binlog_kaitai.render.dump.rewrite import rewrite
 from binlog_kaitai.render.dump.selection import Selection, Verdict
+from binlog_kaitai.render.dump.small import SmallEvents, is_plain
 from binlog_kaitai.sources import MAGIC, Source, SourceLike, resolve
+from binlog_kaitai.transactions import GtidTracker
 
+#: Of these, events that they hold may follow.
+_WITH_OTHERS = frozenset((EventType.transaction_payload_event, EventType.partial_row_data_event))
 #: With these a log may begin.
 _HEAD_TYPES = frozenset(
     (EventType.format_description_event, EventType.previous_gtids_log_event, EventType.rotate_event)
@@ -61,6 +70,7 @@ class _Dump:
         self.loads = LoadFiles(options.local_load)
         self.selection = Selection(options)
         self.printer: Printer | None = None
+        self._small: SmallEvents | None = None
         self._has_begun = False
 
     def run(self) -> None:
@@ -80,6 +90,7 @@ class _Dump:
     def _print_log(self, source: Source) -> bool:
         """Print one log; False where the wanted events end."""
         self._has_begun = False
+        self._small = None
         outer: Item | None = None
         try:
             for event, shown_at in self._events(source):
@@ -118,7 +129,10 @@ class _Dump:
             if is_filtered:
                 self._printer.pass_over(item)
                 return Verdict.SKIP
-            self._printer.process(item)
+            if self._small is None:
+                self._printer.process(item)
+            else:
+                self._small.learn(item, self._printer.process)
         return verdict
 
     def _events(self, source: Source) -> Iterator[tuple[Event, int | None]]:
@@ -128,7 +142,8 @@ class _Dump:
         """
         start = self.selection.start_position
         if start is None or start <= len(MAGIC):
-            yield from ((event, None) for event in self.reader.read_from(source, []))
+            read = self._read_blocks if is_plain(self.options) else self._read
+            yield from ((event, None) for event in read(source))
             return
         events = self.reader.read_from(source, [])
         head: list[Event] = []
@@ -145,6 +160,49 @@ class _Dump:
         elif following is not None and source.path is not None and formats:
             events = self.reader.read_from(source, [*(one.position for one in formats), start])
         yield from ((event, None) for event in events if event.position >= start)
+
+    def _read(self, source: Source) -> Iterator[Event]:
+        return self.reader.read_from(source, [])
+
+    def _read_blocks(self, source: Source) -> Iterator[Event]:
+        """The events of a log but for small ones, which are printed here where they are due."""
+        name, position, transactions = source.name, 0, GtidTracker()
+        stop = self.selection.stop_position
+        try:
+            with source.open() as stream:
+                blocks = BlockReader.of_file(stream, name, leaves_checks=1)
+                context = Context(blocks.context.layout.binlog_version)
+                may = False
+                for block in blocks:
+                    small = self._small_of(context, block)
+                    unpack = header_struct(block.layout.binlog_version).unpack_from
+                    view = memoryview(block.data)
+                    places = (block.types.tolist(), block.starts.tolist(), block.sizes.tolist())
+                    for kind, start, size, at in zip(*places, block.positions.tolist(), strict=True):
+                        raw = bytes(view[start : start + size])
+                        header, position = Header(*unpack(raw)), at
+                        is_wanted = may and (stop is None or at < stop)
+                        if small is not None and small.print(kind, at, raw, header, may=is_wanted):
+                            continue
+                        # What is in an event is printed before the next one.
+                        may = kind not in _WITH_OTHERS
+                        frame = Frame(at, header, raw)
+                        yield from self.reader.events_of(name, frame, context, transactions)
+                    position = int(block.end_positions[-1])
+                tail = blocks.tail or Tail(TailKind.NOTHING, position, 0)
+                self.reader.ends.append(judge_end(name, tail, context))
+        except BinlogError as error:
+            raise error.at(file=name, position=position) from error.__cause__
+        except OSError as error:
+            raise SourceError(error.strerror or str(error), file=name) from error
+
+    def _small_of(self, context: Context, block: Block) -> SmallEvents | None:
+        if not isinstance(self.printer, MysqlPrinter):
+            return None
+        if self._small is None or self._small.context is not context:
+            self._small = SmallEvents(self.printer, context)
+        self._small.begin(block)
+        return self._small
 
     def _show_formats(self, formats: list[Event], head: list[Event]) -> Iterator[tuple[Event, int | None]]:
         for one in formats[-1:]:

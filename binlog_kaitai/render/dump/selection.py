@@ -38,12 +38,14 @@ class Selection:
     ----------
     start_position : int or None
         Where to begin in the log at hand.
+    stop_position : int or None
+        Where to stop in it.
     """
 
     def __init__(self, options: DumpOptions) -> None:
         self.options = options
         self.start_position: int | None = None
-        self._stop_position: int | None = None
+        self.stop_position: int | None = None
         self._start_timestamp = options.start_timestamp or 0
         self._offset = options.offset
         self._count = 0
@@ -52,7 +54,7 @@ class Selection:
     def begin_log(self, *, is_first: bool, is_last: bool) -> None:
         """Go on with another log."""
         self.start_position = self.options.start_position if is_first else None
-        self._stop_position = self.options.stop_position if is_last else None
+        self.stop_position = self.options.stop_position if is_last else None
 
     def judge(self, item: Item) -> Verdict:
         """Whether an event is printed; STOP ends the dump, all later logs included."""
@@ -73,7 +75,7 @@ class Selection:
                 return Verdict.SKIP
         if options.stop_timestamp is not None and item.timestamp >= options.stop_timestamp:
             return Verdict.STOP
-        if self._stop_position is not None and item.event.position >= self._stop_position:
+        if self.stop_position is not None and item.event.position >= self.stop_position:
             return Verdict.STOP
         return Verdict.PRINT
 

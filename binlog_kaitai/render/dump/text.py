@@ -42,9 +42,16 @@ def timestamp(seconds: int) -> bytes:
 def microseconds(moment: int) -> bytes:
     """``YYYY-MM-DD hh:mm:ss.ffffff ZONE`` in local time, of microseconds since 1970-01-01 UTC."""
     seconds, fraction = divmod(moment, 10**6)
+    second, zone = second_of(seconds)
+    return b"%s.%06d %s" % (second, fraction, zone)
+
+
+@lru_cache(maxsize=64)
+def second_of(seconds: int) -> tuple[bytes, bytes]:
+    """``YYYY-MM-DD hh:mm:ss`` in local time, and the name of the zone."""
     at = time.localtime(seconds)
     day = f"{at.tm_year:04}-{at.tm_mon:02}-{at.tm_mday:02}"
-    return f"{day} {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}.{fraction:06} {at.tm_zone}".encode()
+    return f"{day} {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}".encode(), at.tm_zone.encode()
 
 
 def hexadecimal(data: bytes) -> bytes:
