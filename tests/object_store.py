@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
+from binlog_kaitai import remote
 from tests.corpus_files import case
 
 LOGS = case("mysql-9.7", "rotate").logs
@@ -32,6 +33,7 @@ def serving_logs() -> Iterator[str]:
     }
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
+    remote._system.cache_clear()  # an earlier server's, which had another port
     system = fs.S3FileSystem(endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True)
     system.create_dir("logs/server")
     for log in LOGS:
