@@ -27,6 +27,8 @@ class Base64:
         """The lines, each ended."""
         if len(data) <= _LINE:
             return binascii.b2a_base64(data)
+        if len(data) <= 2 * _LINE:
+            return binascii.b2a_base64(data[:_LINE]) + binascii.b2a_base64(data[_LINE:])
         self._work += len(data)
         if len(data) < _SHORT or self._work < COMPILE_FROM:
             note_work(len(data))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.grammar import EventType
@@ -60,7 +59,6 @@ class MysqlRows(Printer):
         self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=False)
         self.ignored_maps: set[int] = set()
         self.server_version = 0
-        self._lines: WeakKeyDictionary[Head, bytes] = WeakKeyDictionary()
 
     def print_rows_query(self, item: Item, body: Any) -> None:
         if self.options.shown_rows < 2:
@@ -132,18 +130,23 @@ class MysqlRows(Printer):
         if self.options.base64_output is Base64Output.NEVER:
             reason = "--base64-output=never specified, but the log has rows, which are printed in base64"
             raise UsageError(reason)
-        line = None if head is None else self._lines.get(head)
+        line = None if head is None else head.line
         if line is None:
             line = _line(item.kind, body)
             if head is not None:
-                self._lines[head] = line
+                head.line = line
         self.head.append(self.header(item) + line)
         self._add_base64(item)
         if self.options.shown_rows:
             self._add_rows(item, body, head)
 
     def _add_rows(self, item: Item, body: Any, head: Head | None) -> None:
-        self.tail.extend(extra_info(body))
+        extra = None if head is None else head.extra
+        if extra is None:
+            extra = extra_info(body)
+            if head is not None:
+                head.extra = extra
+        self.tail.extend(extra)
         table_map, name = item.event.table_map, None
         if self.rewritten and table_map is not None:
             name = self.rewritten.get(encode(table_map.schema_name))

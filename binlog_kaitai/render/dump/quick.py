@@ -80,7 +80,7 @@ _KINDS: dict[ColumnType | int, int] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Head:
     """What a rows event has in front of its images.
 
@@ -90,10 +90,14 @@ class Head:
         The grammar's object of the first event that began so; only its images are that event's own.
     content : bytes
         All in front of the images, without the event's header.
+    line, extra : bytes and list of bytes
+        The text of it, for who prints it; None before it was made.
     """
 
     body: Any
     content: bytes
+    line: bytes | None = None
+    extra: list[bytes] | None = None
 
 
 class Heads:

@@ -24,6 +24,8 @@ from binlog_kaitai.render.dump.small import SmallEvents, is_plain
 from binlog_kaitai.sources import MAGIC, Source, SourceLike, resolve
 from binlog_kaitai.transactions import GtidTracker
 
+#: Blocks up to this size in bytes are copied at once, which makes their events faster to take out.
+_COPIED = 1 << 23
 #: Of these, events that they hold may follow.
 _WITH_OTHERS = frozenset((EventType.transaction_payload_event, EventType.partial_row_data_event))
 #: With these a log may begin.
@@ -176,17 +178,17 @@ class _Dump:
                 for block in blocks:
                     small = self._small_of(context, block)
                     unpack = header_struct(block.layout.binlog_version).unpack_from
-                    view = memoryview(block.data)
+                    data = block.data.tobytes() if block.data.size <= _COPIED else memoryview(block.data)
                     places = (block.types.tolist(), block.starts.tolist(), block.sizes.tolist())
                     for kind, start, size, at in zip(*places, block.positions.tolist(), strict=True):
-                        raw = bytes(view[start : start + size])
-                        header, position = Header(*unpack(raw)), at
+                        raw = bytes(data[start : start + size])
+                        header, position = unpack(raw), at
                         is_wanted = may and (stop is None or at < stop)
                         if small is not None and small.print(kind, at, raw, header, may=is_wanted):
                             continue
                         # What is in an event is printed before the next one.
                         may = kind not in _WITH_OTHERS
-                        frame = Frame(at, header, raw)
+                        frame = Frame(at, Header(*header), raw)
                         yield from self.reader.events_of(name, frame, context, transactions)
                     position = int(block.end_positions[-1])
                 tail = blocks.tail or Tail(TailKind.NOTHING, position, 0)

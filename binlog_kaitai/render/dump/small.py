@@ -10,7 +10,7 @@ Strategy
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,16 +25,23 @@ from binlog_kaitai.render.dump.gtids import GtidFields, gtid_lines
 from binlog_kaitai.render.dump.item import Item, item_of
 from binlog_kaitai.render.dump.mysql import MysqlPrinter
 from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.text import timestamp
 from binlog_kaitai.transactions import mysql_source
 
 #: Table maps and statements that are remembered, and the longest of them in bytes.
 _MOST = 1 << 10
 _LONGEST = 1 << 12
+_HEAD = b"# at %d\n#%s server id %d  end_log_pos %d CRC32 0x%08x "
+_TIMESTAMP, _FLAGS = (Header._fields.index(name) for name in ("timestamp", "flags"))
 _GTIDS = (EventType.gtid_log_event, EventType.anonymous_gtid_log_event)
+#: In place of the fields of an event that does not fit the layout.
+_MISFIT = object()
 _NOT_PLAIN = ("hexdump", "short_form", "skip_gtids", "verify_checksums", "rewrite_databases", "database",
               "table", "server_id", "offset")  # fmt: skip
 
-_PrintRow = Callable[[int, int, bytes, Header, bytes], bool]
+#: The numbers of :class:`binlog_kaitai.grammar.Header`.
+_Header = tuple[int, ...]
+_PrintRow = Callable[[int, int, bytes, _Header, Any], bool]
 
 
 def is_plain(options: DumpOptions) -> bool:
@@ -71,7 +78,6 @@ class SmallEvents:
         self._tables: dict[bytes, Any] = {}
         self._table_texts: dict[tuple[bytes, bool], bytes] = {}
         self._statements: dict[Any, _Statement] = {}
-        self._columns: dict[int, tuple[Any, ...]] = {}
         self._places: tuple[int, int, int] | None = None
         self._file = ""
 
@@ -85,9 +91,8 @@ class SmallEvents:
             self._statements.clear()
         self._file = block.file
         self._end = -CHECKSUM_SIZE if layout.is_checksummed else None
-        self._columns.clear()
         self._places = None
-        self._printers: dict[int, _PrintRow] = {}
+        self._printers: dict[int, tuple[_PrintRow, Iterator[Any] | None]] = {}
         if block.is_special or layout.header_length != header_length(4) or layout.binlog_version != 4:
             return
         for kind in _GTIDS:
@@ -99,9 +104,9 @@ class SmallEvents:
             places = [block.offset(EventType.query_event, name) for name in names]
             if None not in places and places == sorted(places, key=lambda one: one or 0):
                 self._places = (places[0] or 0, places[1] or 0, places[2] or 0)
-                self._printers[EventType.query_event] = self._print_query
-        self._printers[EventType.table_map_event] = self._print_table_map
-        self._printers |= dict.fromkeys(ROWS_TYPES, self._print_rows)
+                self._printers[EventType.query_event] = self._print_query, None
+        self._printers[EventType.table_map_event] = self._print_table_map, None
+        self._printers |= dict.fromkeys(ROWS_TYPES, (self._print_rows, None))
 
     def _gather(
         self, block: Block, kind: int, print_row: _PrintRow, columns_of: Callable[[Block, Any], Any]
@@ -113,33 +118,35 @@ class SmallEvents:
         if not body.layout.complete:
             return
         fits = np.broadcast_to(body.fits & (body.pos == body.size), len(rows))
-        self._columns[kind] = (iter(fits.tolist()), zip(*columns_of(block, body), strict=True))
-        self._printers[kind] = print_row
+        columns: Iterator[Any] = zip(*columns_of(block, body), strict=True)
+        if not fits.all():
+            pairs = zip(columns, fits.tolist(), strict=True)
+            columns = (row if is_fit else _MISFIT for row, is_fit in pairs)
+        self._printers[kind] = print_row, columns
 
-    def print(self, kind: int, position: int, raw: bytes, header: Header, *, may: bool) -> bool:
+    def print(self, kind: int, position: int, raw: bytes, header: _Header, *, may: bool) -> bool:
         """Print an event if it `may` be; False if it is left to the reader.
 
         All events of a block must come by here.
         """
-        columns = self._columns.get(kind)
-        row: Any = None
-        if columns is not None:
-            fits, row = next(columns[0]), next(columns[1])
-            if not fits:
-                return False
-        print_row = self._printers.get(kind)
-        if print_row is None or not may or self.printer.head:
+        known = self._printers.get(kind)
+        if known is None:
+            return False
+        print_row, rows = known
+        row = None if rows is None else next(rows)
+        if not may or row is _MISFIT or self.printer.head:
             return False
         return print_row(kind, position, raw, header, row)
 
-    def _head(self, position: int, raw: bytes, header: Header) -> bytes:
+    def _head(self, position: int, raw: bytes, header: _Header) -> bytes:
         """The line of the place and the beginning of the header line."""
-        front = self.printer.front(header.timestamp, header.server_id, header.next_position)
+        seconds, _, server_id, _, end_position, _ = header
         if self._end is None:
-            return b"# at %d\n%s" % (position, front)
-        return b"# at %d\n%sCRC32 0x%08x " % (position, front, stored_checksum(raw))
+            return b"# at %d\n%s" % (position, self.printer.front(seconds, server_id, end_position))
+        names = position, timestamp(seconds), server_id, end_position, stored_checksum(raw)
+        return _HEAD % names
 
-    def _print_gtid(self, kind: int, position: int, raw: bytes, header: Header, row: Any) -> bool:
+    def _print_gtid(self, kind: int, position: int, raw: bytes, header: _Header, row: Any) -> bool:
         uuid, gno, fields = row[0], row[1], GtidFields(*row[2:])
         printer = self.printer
         printer.has_seen_gtid = True
@@ -149,14 +156,14 @@ class SmallEvents:
         printer.write(self._head(position, raw, header) + line + b"".join(statements))
         return True
 
-    def _print_xid(self, kind: int, position: int, raw: bytes, header: Header, row: Any) -> bool:
+    def _print_xid(self, kind: int, position: int, raw: bytes, header: _Header, row: Any) -> bool:
         printer = self.printer
         printer.is_in_transaction = printer.has_seen_gtid = False
         line = b"\tXid = %d\nCOMMIT%s\n" % (row[0], printer.delimiter)
         printer.write(self._head(position, raw, header) + line)
         return True
 
-    def _print_rows_query(self, kind: int, position: int, raw: bytes, header: Header, row: Any) -> bool:
+    def _print_rows_query(self, kind: int, position: int, raw: bytes, header: _Header, row: Any) -> bool:
         printer = self.printer
         if printer.options.shown_rows < 2:
             printer.write(b"# at %d\n" % position)
@@ -167,7 +174,7 @@ class SmallEvents:
         printer.write(self._head(position, raw, header) + text)
         return True
 
-    def _print_table_map(self, kind: int, position: int, raw: bytes, header: Header, row: Any) -> bool:
+    def _print_table_map(self, kind: int, position: int, raw: bytes, header: _Header, row: Any) -> bool:
         content = raw[header_length(4) : self._end]
         body = self._tables.get(content)
         if body is None:
@@ -185,23 +192,24 @@ class SmallEvents:
         printer.write(self._head(position, raw, header) + text)
         return True
 
-    def _print_rows(self, kind: int, position: int, raw: bytes, header: Header, row: Any) -> bool:
+    def _print_rows(self, kind: int, position: int, raw: bytes, header: _Header, row: Any) -> bool:
         layout = self._layout
         if layout is None:
             return False
-        table_map = self.context.table_map_of(raw, header.type_code)
+        fixed = Header(*header)
+        table_map = self.context.table_map_of(raw, fixed.type_code)
         status = "none" if self._end is None else "ok"
-        event = Event(self._file, Frame(position, header, raw), layout, table_map, status)
+        event = Event(self._file, Frame(position, fixed, raw), layout, table_map, status)
         self.printer.process(item_of(event))
         return True
 
-    def _print_query(self, kind: int, position: int, raw: bytes, header: Header, row: Any) -> bool:
+    def _print_query(self, kind: int, position: int, raw: bytes, header: _Header, row: Any) -> bool:
         if self._places is None or self.printer.waiting or len(raw) > _LONGEST:
             return False
         thread_at, time_at, rest_at = self._places
         printer, session = self.printer, self.printer.session
         statement = self._statements.get(
-            (header.flags, raw[rest_at : self._end], tuple(vars(session).values()))
+            (header[_FLAGS], raw[rest_at : self._end], tuple(vars(session).values()))
         )
         if statement is None:
             return False
@@ -214,7 +222,7 @@ class SmallEvents:
                 int.from_bytes(raw[thread_at:time_at], "little"),
                 int.from_bytes(raw[time_at:rest_at], "little"),
                 statement.before,
-                header.timestamp,
+                header[_TIMESTAMP],
                 statement.after,
             )
         )
