@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
@@ -21,29 +21,15 @@ from binlog_kaitai.errors import BinlogError, SourceError, UsageError
     "--to", "target", type=click.Path(path_type=Path), required=True, metavar="DIR", help="New folder."
 )
 @options.filters
-@click.option(
-    "--view",
-    "views",
-    type=click.Choice(("events", "transactions", "changes")),
-    multiple=True,
-    help="Only this part. *",
-)
-@click.option(
-    "--zero-dates",
-    type=click.Choice(("null", "error", "text")),
-    default="null",
-    show_default=True,
-    help="What becomes of dates that no calendar has.",
-)
-@click.option(
-    "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
-)
+@options.views
+@options.zero_dates
+@options.ddl
 def command(
     sources: tuple[str, ...],
     target: Path,
     views: tuple[str, ...],
     zero_dates: str,
-    ddl: BinaryIO | None,
+    ddl: str | None,
     **filters: Any,
 ) -> None:
     """Write logs as Parquet files.
@@ -70,7 +56,6 @@ def command(
     if "-" in sources and len(views) != 1:
         raise UsageError("stdin can be read once only: choose one --view")
     wanted = views or ("events", "transactions", "changes")
-    text = None if ddl is None else ddl.read().decode("utf-8", "surrogateescape")
     target.mkdir(parents=True, exist_ok=True)
     damage: list[BinlogError] = []
     counts: dict[str, int] = {}
@@ -80,10 +65,10 @@ def command(
             if view == "events":
                 write_view(read_events(sources, progress=progress, **filters), target / view, counts)
             elif view == "transactions":
-                reader = read_transactions(sources, ddl=text, progress=progress, **filters)
+                reader = read_transactions(sources, ddl=ddl, progress=progress, **filters)
                 write_view(reader, target / view, counts)
             else:
-                pages = RowsPages(sources, Filters.of(**filters), ddl=text, progress=progress)
+                pages = RowsPages(sources, Filters.of(**filters), ddl=ddl, progress=progress)
                 write_changes(pages, target / view, zero_dates=zero_dates, counts=of_tables)
                 options.say_ends(pages.ends)
         counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}

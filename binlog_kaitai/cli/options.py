@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
@@ -30,6 +30,34 @@ def _complete_type(context: click.Context, option: click.Parameter, beginning: s
     from binlog_kaitai.event_types import TYPE_NAMES
 
     return [name for name in TYPE_NAMES if name.startswith(beginning.upper())]
+
+
+def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | None) -> str | None:
+    return None if file is None else file.read().decode("utf-8", "surrogateescape")
+
+
+#: The command gets the text of the file.
+ddl = click.option(
+    "--ddl",
+    type=click.File("rb"),
+    callback=_text_of,
+    metavar="FILE",
+    help="CREATE TABLE statements, such as mysqldump writes.",
+)
+views = click.option(
+    "--view",
+    "views",
+    type=click.Choice(("events", "transactions", "changes")),
+    multiple=True,
+    help="Only this part. *",
+)
+zero_dates = click.option(
+    "--zero-dates",
+    type=click.Choice(("null", "error", "text")),
+    default="null",
+    show_default=True,
+    help="What becomes of dates that no calendar has.",
+)
 
 
 def filters(command: _Command) -> _Command:

@@ -8,7 +8,7 @@ import signal
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -34,13 +34,7 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     "--interval", default="10 seconds", show_default=True, help="With --continuous: how often to look."
 )
 @click.option("--tables", "-t", multiple=True, metavar="DB.TABLE", help="Only changes of these tables. *")
-@click.option(
-    "--view",
-    "views",
-    type=click.Choice(("events", "transactions", "changes")),
-    multiple=True,
-    help="Only this part. *",
-)
+@options.views
 @click.option(
     "--format",
     "table_format",
@@ -59,16 +53,8 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 )
 @click.option("--batch-size", default="1g", show_default=True, help="Bytes of a batch, at most.")
 @click.option("--split-size", default="64m", show_default=True, help="Bytes of a task, about.")
-@click.option(
-    "--zero-dates",
-    type=click.Choice(("null", "error", "text")),
-    default="null",
-    show_default=True,
-    help="What becomes of dates that no calendar has.",
-)
-@click.option(
-    "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
-)
+@options.zero_dates
+@options.ddl
 @click.option("--allow-loss", is_flag=True, help="Go on where logs are gone that have not been read.")
 @click.option("--master", help="Spark's master, such as local[4]; spark-submit sets its own.")
 @click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. *")
@@ -86,7 +72,7 @@ def command(
     batch_size: str,
     split_size: str,
     zero_dates: str,
-    ddl: BinaryIO | None,
+    ddl: str | None,
     allow_loss: bool,
     master: str | None,
     settings: tuple[str, ...],
@@ -126,7 +112,7 @@ def command(
         max_bytes=at_least_one("--batch-size", batch_size),
         starting=parse_starting("--start", start),
         fails_on_data_loss=not allow_loss,
-        ddl=None if ddl is None else ddl.read().decode("utf-8", "surrogateescape"),
+        ddl=ddl,
         split_size=at_least_one("--split-size", split_size),
     )
     job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
@@ -15,10 +15,8 @@ from binlog_kaitai.cli.progress import progress_over_all
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv")
-@click.option(
-    "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
-)
-def command(sources: tuple[str, ...], output: str, ddl: BinaryIO | None, **filters: Any) -> None:
+@options.ddl
+def command(sources: tuple[str, ...], output: str, ddl: str | None, **filters: Any) -> None:
     """One line for each changed row.
 
     With --format json a line is an object: file, position, row (its number in the event), timestamp,
@@ -41,12 +39,11 @@ def command(sources: tuple[str, ...], output: str, ddl: BinaryIO | None, **filte
     from binlog_kaitai.options import Filters
     from binlog_kaitai.render.row_listing import writer
 
-    text = None if ddl is None else ddl.read().decode("utf-8", "surrogateescape")
     write = writer(output, sys.stdout.buffer)
     ends: list[Any] = []
     try:
         with progress_over_all(beside_output=True) as progress:
-            for lines in write_rows(sources, Filters.of(**filters), ddl=text, ends=ends, progress=progress):
+            for lines in write_rows(sources, Filters.of(**filters), ddl=ddl, ends=ends, progress=progress):
                 write(lines)
     finally:
         sys.stdout.buffer.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
@@ -28,9 +28,7 @@ EXIT_INCOMPLETE = 3
 @click.option("--where", metavar="CONDITION", help='Only row changes whose values fit, as "id = 42".')
 @click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *")
 @options.filters
-@click.option(
-    "--ddl", type=click.File("rb"), metavar="FILE", help="CREATE TABLE statements, such as mysqldump writes."
-)
+@options.ddl
 @click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … where nothing tells the columns' names.")
 def command(
     sources: tuple[str, ...],
@@ -38,7 +36,7 @@ def command(
     operation: tuple[str, ...],
     where: str | None,
     column: tuple[str, ...],
-    ddl: BinaryIO | None,
+    ddl: str | None,
     allow_unnamed: bool,
     **filters: Any,
 ) -> None:
@@ -67,14 +65,13 @@ def command(
     wanted = SqlOptions.of(
         undo=not redo, operation=operation, where=where, column=column, allow_unnamed=allow_unnamed
     )
-    text = None if ddl is None else ddl.read().decode("utf-8", "surrogateescape")
     report = Report(lambda warning: click.echo(f"binlog-kaitai: warning: {warning}", err=True))
     ends: list[Any] = []
     write = sys.stdout.buffer.write
     try:
         with progress_over_all(beside_output=True) as progress:
             chosen = Filters.of(**filters)
-            for part in write_sql(sources, chosen, wanted, report, ddl=text, ends=ends, progress=progress):
+            for part in write_sql(sources, chosen, wanted, report, ddl=ddl, ends=ends, progress=progress):
                 write(part)
     finally:
         sys.stdout.buffer.flush()
