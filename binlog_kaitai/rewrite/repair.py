@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError, UsageError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rewrite.division import Open, sure_beginning
-from binlog_kaitai.rewrite.salvage import Head, Part, lost_in, read_head
+from binlog_kaitai.rewrite.salvage import Head, Headed, Part, lost_in, read_head
 from binlog_kaitai.rewrite.writer import LogWriter, writing
 from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES
@@ -143,8 +143,8 @@ def _with_head_of(source: Source, other: Source) -> Source:
         head = stream.read(end)
 
     def opened() -> BinaryIO:
-        with source.open() as stream:
-            return io.BytesIO(head + stream.read()[end:])
+        headed: Any = Headed(source.open(), head)
+        return cast(BinaryIO, io.BufferedReader(headed))
 
     return Source(source.name, opened)
 

@@ -165,3 +165,34 @@ class Part(io.RawIOBase):
         room[: len(data)] = data
         self._left -= len(data)
         return len(data)
+
+
+class Headed(io.RawIOBase):
+    """A log with other bytes at its start."""
+
+    def __init__(self, stream: BinaryIO, head: bytes) -> None:
+        self._stream: Any = stream
+        self._head = head
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._stream.seekable())
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return int(self._stream.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._stream.tell())
+
+    def readinto(self, room: Any) -> int:
+        start = self.tell()
+        data = self._stream.read(len(room))
+        own = self._head[start : start + len(data)]
+        room[: len(data)] = own + data[len(own) :]
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
