@@ -18,6 +18,7 @@ _CHARACTER_TYPES = frozenset(
         ColumnType.var_string,
         ColumnType.varchar,
         ColumnType.blob,
+        ColumnType.vector,
         ColumnType.varchar_compressed,
         ColumnType.blob_compressed,
     )

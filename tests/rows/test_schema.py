@@ -14,7 +14,7 @@ from tests.grammar.row_bytes import field, table_map
 from tests.rows.truth import OracleTable
 from tests.values.cells import Defined, Definition
 
-INT, VARCHAR, GEOMETRY = 3, 15, 255
+INT, VARCHAR, VECTOR, GEOMETRY = 3, 15, 242, 255
 
 
 def test_without_anything() -> None:
@@ -58,6 +58,12 @@ def test_mariadb_counts_shapes_among_the_strings(of_mariadb: bool, charsets: lis
     optional = field(2, "3f 00 08 01 2d") if not of_mariadb else field(2, "3f 01 2d")
     schema = Schema.of(table_map([GEOMETRY, VARCHAR], "04 0a00", optional), is_mariadb=of_mariadb)
     assert schema.columns[1].charset == charsets[1]
+
+
+@pytest.mark.parametrize("lists", [field(2, "3f 01 fc ff00"), field(3, "3f fc ff00")])
+def test_vectors_count_among_the_strings(lists: bytes) -> None:
+    schema = Schema.of(table_map([INT, VECTOR, VARCHAR], "04 0a00", lists))
+    assert [column.charset for column in schema.columns] == [None, "binary", "utf8mb4"]
 
 
 def test_two_columns_of_one_name() -> None:
