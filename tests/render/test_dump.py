@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.cli import main
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
@@ -138,3 +140,16 @@ def test_logs_of_version_1(tmp_path: Path) -> None:
     dump(VERSION_1, pieces.append, DumpOptions(local_load=str(tmp_path)))
     assert b"\nSET INSERT_ID=5/*!*/;\n" in b"".join(pieces)
     assert b"\nLOAD DATA INFILE '/tmp/x.txt' INTO TABLE `t` FIELDS TERMINATED BY '\\t' " in b"".join(pieces)
+
+
+@pytest.mark.parametrize(("position", "ends"), [(0, 1), (127, 2)])
+def test_a_description_that_a_replica_made_ends_no_transaction(
+    position: int, ends: int, tmp_path: Path
+) -> None:
+    log = corpus_files.case("mysql-9.7", "relay-of-mysql-9.7").logs[1]
+    of_server = next(event for event in bk.open(log) if event.type_code == 15 and event.position > 4)
+    made = bytearray(of_server.raw[:-4])
+    made[13:17] = position.to_bytes(4, "little")
+    path = tmp_path / "relay.000002"
+    path.write_bytes(log.read_bytes() + made + zlib.crc32(made).to_bytes(4, "little"))
+    assert printed(path, _DECODED, tmp_path).count(b"'AUTOMATIC' /* added by mysqlbinlog */") == ends

@@ -151,8 +151,9 @@ class MysqlPrinter(MysqlRows):
     def print_format(self, item: Item, body: Any) -> None:
         header = item.event.header
         if not header.is_relay_log:
-            # A transaction may go on from one relay log to the next.
-            if self.has_format:
+            # A transaction may go on from one relay log to the next, and behind a description that a replica
+            # made for its server's log, which has no position there.
+            if self.has_format and header.next_position:
                 self._end_transactions()
             self.has_format = True
         self.put_start(item, body)
@@ -232,9 +233,10 @@ class MysqlPrinter(MysqlRows):
     def _end_transactions(self) -> None:
         """Roll back what was not ended, and use up a GTID that was set."""
         end = self.delimiter + b"\n"
-        if self.has_seen_gtid and not self.is_in_transaction:
+        has_gtid_only = self.has_seen_gtid and not self.is_in_transaction and not self.options.skip_gtids
+        if has_gtid_only:
             self.write(b"BEGIN /*added by mysqlbinlog */ " + end)
-        if self.has_seen_gtid or self.is_in_transaction:
+        if has_gtid_only or self.is_in_transaction:
             self.write(b"ROLLBACK /* added by mysqlbinlog */ " + end)
         if not self.options.skip_gtids:
             self.write(b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ " + end)
