@@ -87,6 +87,19 @@ def test_rows_are_not_printed_without_base64_nor_comments(tmp_path: Path) -> Non
         dump(str(log), lambda _: None, DumpOptions(base64_output=Base64Output.NEVER))
 
 
+@pytest.mark.parametrize(("options", "is_behind"), [(DumpOptions(), True), (_DECODED, False)])
+def test_a_log_from_before_8_runs_on_its_own_server(options: DumpOptions, is_behind: bool) -> None:
+    """What only newer servers know is an empty statement there, which it refuses before the GTID is set."""
+    pieces: list[bytes] = []
+    dump(str(corpus_files.case("mysql-5.6", "crash").logs[0]), pieces.append, options)
+    named = re.compile(
+        rb"^(?:/\*!80\d+ SET @@session\.\w+?_(\w+)=0|SET @@SESSION\.(GTID_NEXT)= ')", re.MULTILINE
+    )
+    order = [found[1] or found[2] for found in named.finditer(b"".join(pieces))][:4]
+    newer = [b"commit_timestamp", b"server_version", b"server_version"]
+    assert order == ([b"GTID_NEXT", *newer] if is_behind else [*newer, b"GTID_NEXT"])
+
+
 def test_files_of_load_data_are_written(tmp_path: Path) -> None:
     log = corpus_files.case("mysql-5.6", "statement").logs[0]
     pieces: list[bytes] = []

@@ -12,7 +12,7 @@ from binlog_kaitai.columns.verify import scan
 from binlog_kaitai.rewrite import repair, slice_log
 from binlog_kaitai.sources import Source, resolve
 from tests.servers.conftest import StartServer
-from tests.servers.test_sql import last_log, play, run
+from tests.servers.replay import last_log, play, run
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
 

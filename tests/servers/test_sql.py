@@ -6,9 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,31 +14,12 @@ from binlog_kaitai.values.sql_text import identifier
 from tests.corpus_files import case
 from tests.servers.conftest import StartServer
 from tests.servers.random_tables import changes
+from tests.servers.replay import NAMES, checksums, contents, last_log, play, rows_of, run
 from tools.corpus.recorder import reset_statement
 from tools.corpus.snapshot import snapshot
 from tools.servers import Server
 
 pytestmark = pytest.mark.server
-
-NAMES = ["mysql-5.6", "mysql-9.7", "mariadb-10.11"]
-#: A client that can log in: that of MySQL 9.7 cannot at 5.6.
-CLIENTS = {"mysql-5.6": "mariadb-10.11", "mysql-9.7": "mysql-9.7", "mariadb-10.11": "mariadb-10.11"}
-
-
-def run(server: Server, lines: list[str]) -> None:
-    connection = server.connect()
-    cursor = connection.cursor()
-    cursor.execute("SET SESSION sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+00:00'")
-    for line in lines:
-        cursor.execute(line)
-    connection.close()
-
-
-def last_log(server: Server) -> Path:
-    """The log that is being written, before a new one is begun."""
-    path = server.data / str(server.execute("SHOW BINARY LOGS")[-1][0])
-    server.execute("FLUSH LOGS")
-    return path
 
 
 def script(*arguments: str | Path, code: int = 0) -> bytes:
@@ -48,25 +27,6 @@ def script(*arguments: str | Path, code: int = 0) -> bytes:
     done = subprocess.run(command, capture_output=True, env={**os.environ, "TZ": "UTC"})
     assert done.returncode == code, done.stderr.decode()
     return done.stdout
-
-
-def play(server: Server, text: bytes) -> None:
-    """Give a script to the server by its client, as a person would."""
-    name = CLIENTS[server.spec.name]
-    client = Server(name).client("mysql" if name.startswith("mysql") else "mariadb")
-    options = ["--no-defaults", "--binary-mode", "-h127.0.0.1", f"-P{server.port}", "-uroot"]
-    done = subprocess.run([*client, *options], input=text, capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()
-
-
-def contents(server: Server) -> dict[str, Counter[str]]:
-    return rows_of([json.loads(line) for line in snapshot(server, ["r"]).splitlines()])
-
-
-def checksums(server: Server) -> dict[str, int]:
-    """What the server sums up each table to; its rows' order does not matter."""
-    names = [f"r.{identifier(row[0])}" for row in server.execute("SHOW TABLES FROM r")]
-    return dict(server.execute(f"CHECKSUM TABLE {', '.join(names)}"))
 
 
 #: Keys of all kinds, generated columns, names that need quotes, rows that differ in case only.
@@ -180,11 +140,6 @@ def test_redo_of_the_corpus(name: str, start_server: StartServer) -> None:
         assert rows_of(found) == rows_of(tables), wanted.id
         for database in databases:
             server.execute(f"DROP DATABASE `{database}`")
-
-
-def rows_of(tables: list[dict[str, Any]]) -> dict[str, Counter[str]]:
-    """The rows of tables, each with how often it is there."""
-    return {f"{one['db']}.{one['table']}": Counter(map(json.dumps, one["rows"])) for one in tables}
 
 
 @pytest.mark.parametrize("name", NAMES)

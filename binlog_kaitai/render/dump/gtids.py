@@ -29,7 +29,9 @@ class GtidFields(NamedTuple):
     immediate_server_version: int
 
 
-def gtid_lines(kind: int, body: Any, gtid: str | None, delimiter: bytes) -> tuple[bytes, list[bytes]]:
+def gtid_lines(
+    kind: int, body: Any, gtid: str | None, delimiter: bytes, *, is_to_run: bool
+) -> tuple[bytes, list[bytes]]:
     """What stands behind the header of a GTID event, and the lines that follow."""
     original, immediate = body.original_commit_timestamp or 0, body.immediate_commit_timestamp or 0
     rows_only = not body.may_have_statements
@@ -43,14 +45,19 @@ def gtid_lines(kind: int, body: Any, gtid: str | None, delimiter: bytes) -> tupl
         body.transaction_length or 0,
     )
     end = delimiter + b"\n"
-    lines = [
+    comments = [
         b"# original_commit_timestamp=%d (%s)\n" % (original, microseconds(original)),
         b"# immediate_commit_timestamp=%d (%s)\n" % (immediate, microseconds(immediate)),
+    ]
+    of_newer_servers = [
         b"/*!80001 SET @@session.original_commit_timestamp=%d*/" % original + end,
         _VERSION % (b"original", body.original_server_version or 0) + end,
         _VERSION % (b"immediate", body.immediate_server_version or 0) + end,
-        b"SET @@SESSION.GTID_NEXT= '" + (gtid or "ANONYMOUS").encode() + b"'" + end,
     ]
+    lines = [b"SET @@SESSION.GTID_NEXT= '" + (gtid or "ANONYMOUS").encode() + b"'" + end]
+    # For the log's own server they are empty statements, which 5.6 refuses before GTID_NEXT is set.
+    lines = lines + of_newer_servers if is_to_run and not immediate else of_newer_servers + lines
+    lines = comments + lines
     return line, [_ROWS_ONLY + end, *lines] if rows_only else lines
 
 

@@ -197,9 +197,13 @@ class MysqlPrinter(MysqlRows):
     def print_gtid(self, item: Item, body: Any) -> None:
         self.has_seen_gtid = True
         self.server_version = body.immediate_server_version or 0
-        line, statements = gtid_lines(item.kind, body, gtid_text(item.event.parsed), self.delimiter)
+        line, statements = self.gtid_lines(item.kind, body, gtid_text(item.event.parsed))
         self.put_comment(item, line)
         self.head.extend(statements)
+
+    def gtid_lines(self, kind: int, body: Any, gtid: str | None) -> tuple[bytes, list[bytes]]:
+        """What stands behind the header of a GTID event, and the lines that follow."""
+        return gtid_lines(kind, body, gtid, self.delimiter, is_to_run=self.options.prints_base64)
 
     def print_previous_gtids(self, item: Item, body: Any) -> None:
         self.put(item, b"\tPrevious-GTIDs\n", b"# " + commented_set(body) + b"\n")

@@ -21,7 +21,7 @@ from binlog_kaitai.context import Context
 from binlog_kaitai.framing import Frame
 from binlog_kaitai.grammar import CHECKSUM_SIZE, ROWS_TYPES, EventType, Format, Header, header_length
 from binlog_kaitai.reader import Event
-from binlog_kaitai.render.dump.gtids import GtidFields, gtid_lines
+from binlog_kaitai.render.dump.gtids import GtidFields
 from binlog_kaitai.render.dump.item import Item, item_of
 from binlog_kaitai.render.dump.mysql import MysqlPrinter
 from binlog_kaitai.render.dump.options import DumpOptions
@@ -152,7 +152,7 @@ class SmallEvents:
         printer.has_seen_gtid = True
         printer.server_version = fields.immediate_server_version
         gtid = f"{mysql_source(uuid)}:{gno}" if kind == EventType.gtid_log_event else None
-        line, statements = gtid_lines(kind, fields, gtid, printer.delimiter)
+        line, statements = printer.gtid_lines(kind, fields, gtid)
         printer.write(self._head(position, raw, header) + line + b"".join(statements))
         return True
 
