@@ -23,7 +23,7 @@ from binlog_grammar.format_description_event import FormatDescriptionEvent
 from binlog_grammar.image_columns import ImageColumns
 from binlog_grammar.json_binary import JsonBinary
 from binlog_grammar.json_diff import JsonDiff
-from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout
+from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout, walk_over
 from binlog_grammar.log_start import LogStart
 from binlog_grammar.row_image import RowImage
 from binlog_grammar.table_id import TableId
@@ -71,6 +71,7 @@ __all__ = [
     "read_header",
     "set_old_fractions",
     "trace_event",
+    "walk_over",
 ]
 
 EventType = BinlogEnums.EventType
@@ -79,7 +80,6 @@ TableMapField = TableMapMetadata.FieldType
 
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = 4
-
 
 #: More than a table id takes; the grammar reads what it needs.
 _TABLE_ID_ROOM = 16

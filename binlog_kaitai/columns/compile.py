@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 #: Bytes of work, of all kernels of the process, from which compiled ones pay, their loading included.
@@ -61,7 +62,7 @@ def note_work(size: int) -> None:
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a kernel of a function that uses arrays, numbers and kernels of the same module only."""
+    """Make a kernel of a function that uses arrays, numbers, and what is in the same module only."""
     return Kernel(function)
 
 
@@ -70,6 +71,12 @@ def kernel_or(uncompiled: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
     return lambda function: Kernel(function, uncompiled)
 
 
+def _is_part(value: Any, function: Callable[..., Any]) -> bool:
+    """Whether a function uses another one of its module, which is compiled with it."""
+    return isinstance(value, types.FunctionType) and value.__module__ == function.__module__
+
+
+@cache
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
@@ -77,6 +84,8 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     for name in function.__code__.co_names:
         if isinstance(names.get(name), Kernel):
             names[name] = names[name].compiled
+        elif _is_part(names.get(name), function):
+            names[name] = _compile(names[name])
     twin = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     twin.__module__ = function.__module__
     twin.__qualname__ = function.__qualname__

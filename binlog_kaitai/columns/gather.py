@@ -9,15 +9,23 @@ its values mean nothing, and it is the reader's to say what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.compile import Kernel, kernel
 from binlog_kaitai.columns.kernels import copy_ranges, lengths_to_zero, read_numbers
-from binlog_kaitai.grammar import Layout
+from binlog_kaitai.grammar import Layout, walk_over
 
 #: Lengths in an event are 32 bits; a length past this one is as wrong as any.
 _TOO_LONG = 1 << 33
+
+
+def _truth(values: Any) -> Any:
+    """Truth values, or the one of all events; a walk notes them as numbers."""
+    is_number = isinstance(values, np.ndarray) and values.dtype != np.bool_
+    return _one_for_all(values != 0 if is_number else values)
 
 
 class _Operations:
@@ -60,6 +68,16 @@ def _one_for_all(values: Any) -> Any:
     return values
 
 
+#: Steps for what a walk finds inside a structure.
+_INNER = ("Inner", "InnerRun", "InnerList")
+
+
+@cache
+def _walk_over(name: str) -> tuple[Kernel, int]:
+    function, slots = walk_over(name)
+    return kernel(function), slots
+
+
 class Gathered:
     """Columns of `len(starts)` events of one type.
 
@@ -94,13 +112,14 @@ class Gathered:
         self._places: dict[str, Any] = {}
         self._lengths: dict[str, Any] = {}
         self._conditions: dict[str, Any] = {}
+        self._walks: dict[str, tuple[Any, Any]] = {}
         with np.errstate(all="ignore"):
             self._locate()
 
     def _locate(self) -> None:
         fields: tuple[Any, ...] = self.layout.fields
         for field in fields:
-            condition = True if field.condition is None else _one_for_all(field.condition(_Operations, self))
+            condition = True if field.condition is None else _truth(field.condition(_Operations, self))
             self._conditions[field.path] = condition
             kind = type(field).__name__
             if kind == "Number":
@@ -116,8 +135,26 @@ class Gathered:
                 self._lengths[field.path] = length
                 self._require(condition, length >= 0)
                 self._move(condition, length)
+            elif kind in _INNER:
+                self._require(condition, self.follows(field.source))
         reached = self.pos == self.size if self.layout.complete else self.pos <= self.size
         self._require(True, reached)
+
+    def follows(self, path: str) -> Any:
+        """Of which events a structure with a walk follows the grammar; true where there is none."""
+        return self._walk(path)[0]
+
+    def _walk(self, path: str) -> tuple[Any, Any]:
+        """The same, and the values that the walk notes, int64 array of shape (slots, events)."""
+        if path not in self._walks:
+            kernel, slots = _walk_over(self._fields[path].walk)
+            present = np.broadcast_to(np.logical_and(self.fits, self.mask(path)), len(self._starts))
+            starts, lengths = self.ranges(path)
+            follows = np.empty(len(starts), dtype=np.bool_)
+            out = np.zeros((len(starts), slots), dtype=np.int64)
+            kernel.for_work(int(lengths.sum()))(self._data, starts, starts + lengths, out, follows)
+            self._walks[path] = follows | ~present, np.ascontiguousarray(out.T)
+        return self._walks[path]
 
     def _move(self, condition: Any, width: Any) -> None:
         if condition is False:
@@ -147,6 +184,8 @@ class Gathered:
             return 0
         if type(field).__name__ == "Value":
             values = field.expression(_Operations, self)
+        elif type(field).__name__ == "Inner":
+            values = self._walk(field.source)[1][field.slot]
         else:
             values = self._read_number(self._starts + self._places[field.path], field.dtype)
         return values if condition is True else np.where(condition, values, 0)
@@ -184,6 +223,11 @@ class Gathered:
         is_wide = getattr(field, "is_unsigned", False) or (field.dtype or "").endswith("u8")
         return values.astype(np.int64).view(np.uint64) if is_wide else values
 
+    def lists(self, path: str) -> Any:
+        """The numbers of a list inside a structure of every event, int64 array of shape (numbers, events)."""
+        field = self._fields[path]
+        return self._walk(field.source)[1][field.slot : field.slot + field.items]
+
     def mask(self, path: str) -> Any:
         """Which events have the field, as a bool array."""
         return np.broadcast_to(np.asarray(self._conditions[path], dtype=np.bool_), len(self._starts))
@@ -193,6 +237,9 @@ class Gathered:
         field = self._fields[path]
         if type(field).__name__ == "Text":
             path, field = field.source, self._fields[field.source]
+        if type(field).__name__ == "InnerRun":
+            places, lengths = self._walk(field.source)[1][field.slot : field.slot + 2]
+            return np.where(self.fits, places, 0), np.where(self.fits, lengths, 0)
         count = len(self._starts)
         present = np.logical_and(self.fits, self.mask(path))
         starts = np.where(present, self._starts + self._places[path], 0)

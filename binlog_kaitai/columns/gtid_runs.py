@@ -9,6 +9,7 @@ import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.tagged_gtids import TaggedGtids
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.gtids import GtidSet
@@ -33,8 +34,17 @@ def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
             source = block.numbers_at(rows, domain, 4), server
             _add_runs(gtids, source, block.numbers_at(rows, number, 8), "{}-{}".format)
             return
-    if kind != EventType.anonymous_gtid_log_event:
+    if kind == EventType.gtid_tagged_log_event:
+        tagged = TaggedGtids.of(block)
+        _add_tagged(gtids, tagged)
+        _add_one_by_one(gtids, block, rows[~tagged.fits])
+    elif kind != EventType.anonymous_gtid_log_event:
         _add_one_by_one(gtids, block, rows)
+
+
+def _add_tagged(gtids: GtidSet, tagged: TaggedGtids) -> None:
+    codes, numbers = tagged.codes[tagged.fits], tagged.numbers[tagged.fits]
+    _add_runs(gtids, (codes, codes), numbers.astype(np.uint64), lambda code, _: tagged.sources[code])
 
 
 def _mysql_source(high: int, low: int) -> str:

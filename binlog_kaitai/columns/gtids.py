@@ -14,6 +14,7 @@ from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.lines import Column, Pool, json_text
 from binlog_kaitai.columns.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
+from binlog_kaitai.columns.tagged_gtids import TaggedGtids
 from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
@@ -97,6 +98,9 @@ def _texts(
     sources: tuple[list[str], Any, Any] | None = None
     if kind == EventType.gtid_log_event and "uuid" in body and "gno" in body:
         sources = _of_mysql(body)
+    elif kind == EventType.gtid_tagged_log_event:
+        tagged = TaggedGtids.of(block)
+        sources, fits = ([f'"{text}:' for text in tagged.sources], tagged.codes, tagged.numbers), tagged.fits
     elif kind == EventType.gtid_event and "domain_id" in body and "sequence_number" in body:
         sources = _of_mariadb(block, rows, body)
     elif kind != EventType.anonymous_gtid_log_event:

@@ -1,8 +1,9 @@
 """Which events follow the grammar to their last byte, though just a few of them are read by it.
 
-A record layout tells of all bytes but those of structures that take more than arithmetic. Those repeat: the
-status variables of one connection, the table maps of one table. So each distinct content is read once, by
-the reader. An event that is not accepted is the reader's to read, and to say what is wrong with it.
+A record layout tells of all bytes but those of structures that take more than arithmetic. Through some of
+these, such as the status variables of a statement, goes a walk that is made of the grammar. Others repeat, as
+the table maps of one table do: there each distinct content is read once, by the reader. An event that is not
+accepted is the reader's to read, and to say what is wrong with it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import BODIES, CHECKSUM_SIZE, UNKNOWN_BODY, EventType
 
 #: Structures that mean the same in every event of a type and format: nothing before them matters.
-ALONE = ("status_vars", "extra_data")
+ALONE = ("extra_data",)
 
 #: What is remembered of contents that follow the grammar, in bytes.
 _MAX_KNOWN = 16 << 20
@@ -43,6 +44,8 @@ class Judge:
         """Which events of a type follow the grammar for sure, bool; of those not wanted it may be any."""
         is_complete = BODIES.get(kind, UNKNOWN_BODY).complete
         accepted = block.body(kind).fits & wanted if is_complete else wanted.copy()
+        for path in _walked(block, kind):
+            accepted &= block.body(kind).follows(path)
         for starts, lengths in _structures(block, kind) if is_complete else _whole(block, kind):
             if starts is None:
                 accepted &= lengths == 0
@@ -75,11 +78,17 @@ class Judge:
         return True
 
 
+def _walked(block: Block, kind: int) -> list[str]:
+    """The structures that a walk goes over."""
+    layout = block.body(kind).layout
+    return [field.path for field in layout.fields if getattr(field, "walk", None)] if layout.complete else []
+
+
 def _structures(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
     """Place and length of what the layout passes over; no place where more matters than these bytes."""
     body = block.body(kind)
     for field in body.layout.fields:
-        if getattr(field, "is_structure", False):
+        if getattr(field, "is_structure", False) and not getattr(field, "walk", None):
             starts, lengths = body.ranges(field.path)
             yield starts if field.path in ALONE else None, lengths
 

@@ -1,9 +1,10 @@
 """Record layouts of the event header and of every event type, generated from formats/.
 
 A layout is a list of fields, to be taken in order with a running position. `Number` and `Run` read at that
-position and move it; `Value` computes. Expressions are functions of `n` (operations that work on arrays
-and plain numbers: both, either, negate, where) and `v` (`v[path]` a number read before, `v.length(path)`
-the length of a run, `v.pos` and `v.size` the position in the body and the length of the body).
+position and move it; `Value` computes; `Inner` and its kin lie in a structure that a walk goes over.
+Expressions are functions of `n` (operations that work on arrays and plain numbers: both, either, negate,
+where) and `v` (`v[path]` a number read before, `v.length(path)` the length of a run, `v.pos` and `v.size` the
+position in the body and the length of the body).
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Number(NamedTuple):
 class Run(NamedTuple):
     """A run of bytes. Without `size` it goes to the end of the body.
 
-    `is_structure`: the bytes have fields of their own, which the layout does not look at.
+    `is_structure`: the bytes have fields of their own, which the layout does not look at; `walk` names the
+    function of the module `walks` that does.
     """
 
     path: str
@@ -37,6 +39,7 @@ class Run(NamedTuple):
     ends_at_zero: bool = False
     item: str | None = None
     is_structure: bool = False
+    walk: str | None = None
 
     @property
     def dtype(self) -> None:
@@ -72,12 +75,64 @@ class Text(NamedTuple):
         return None
 
 
+class Inner(NamedTuple):
+    """A number that the walk over the run `source` notes in a slot; 0 where it is not there."""
+
+    path: str
+    source: str
+    slot: int
+    condition: Expression | None = None
+
+    @property
+    def dtype(self) -> None:
+        """None: its place is not told."""
+        return None
+
+
+class InnerRun(NamedTuple):
+    """A run of bytes inside the run `source`; its walk notes place and length in two slots from `slot` on."""
+
+    path: str
+    source: str
+    slot: int
+    encoding: str | None = None
+    condition: Expression | None = None
+
+    @property
+    def dtype(self) -> None:
+        """None: it is no number that lies in the bytes."""
+        return None
+
+
+class InnerList(NamedTuple):
+    """So many numbers inside the run `source`, whose walk notes them in slots from `slot` on."""
+
+    path: str
+    source: str
+    slot: int
+    items: int
+    condition: Expression | None = None
+
+    @property
+    def dtype(self) -> None:
+        """None: their places are not told."""
+        return None
+
+
 class Layout(NamedTuple):
     """The fields of one type; `complete` when they reach the last byte."""
 
     id: str
-    fields: tuple[Number | Run | Value | Text, ...]
+    fields: tuple[Number | Run | Value | Text | Inner | InnerRun | InnerList, ...]
     complete: bool
+
+
+def walk_over(name: str) -> tuple[Callable[..., None], int]:
+    """A function of the module `walks`, and the number of its slots."""
+    from binlog_grammar import walks
+
+    function: Callable[..., None] = getattr(walks, name)
+    return function, walks.SLOTS[name]
 
 
 EVENT_HEADER = Layout(
@@ -128,7 +183,7 @@ QUERY_EVENT = Layout(
         Number('error_code', '<u2'),
         Number('status_vars_length', '<u2', condition=lambda n, v: (v['event_body.fixed_length'] >= 13)),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 13), condition=lambda n, v: (v['event_body.fixed_length'] > 13)),
-        Run('status_vars', lambda n, v: v['status_vars_length'], condition=lambda n, v: (v['event_body.fixed_length'] >= 13), is_structure=True),
+        Run('status_vars', lambda n, v: v['status_vars_length'], condition=lambda n, v: (v['event_body.fixed_length'] >= 13), is_structure=True, walk='query_status_vars'),
         Run('schema_name', lambda n, v: v['schema_name_length'], encoding='UTF-8'),
         Number('schema_name_terminator', 'u1'),
         Run('query', None),
@@ -326,7 +381,7 @@ USER_VAR_EVENT = Layout(
         Number('collation_id', '<u4', condition=lambda n, v: (v['is_null'] == 0)),
         Number('value_length', '<u4', condition=lambda n, v: (v['is_null'] == 0)),
         Run('value', lambda n, v: v['value_length'], condition=lambda n, v: (v['is_null'] == 0), is_structure=True),
-        Run('attributes', None, is_structure=True),
+        Run('attributes', None, is_structure=True, walk='user_var_event_attribute_list'),
     ),
     True,
 )
@@ -366,7 +421,7 @@ EXECUTE_LOAD_QUERY_EVENT = Layout(
         Number('file_name_end', '<u4'),
         Number('duplicate_handling', 'u1', enum='execute_load_query_event::duplicate_handling'),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 26), condition=lambda n, v: (v['event_body.fixed_length'] > 26)),
-        Run('status_vars', lambda n, v: v['status_vars_length'], is_structure=True),
+        Run('status_vars', lambda n, v: v['status_vars_length'], is_structure=True, walk='query_status_vars'),
         Run('schema_name', lambda n, v: v['schema_name_length'], encoding='UTF-8'),
         Number('schema_name_terminator', 'u1'),
         Run('query', None),
@@ -678,8 +733,35 @@ GTID_TAGGED_EVENT = Layout(
         Value('last_non_ignorable_field_id.more', lambda n, v: n.where((v['last_non_ignorable_field_id.number_of_more'] == 0), 0, n.where((v['last_non_ignorable_field_id.number_of_more'] == 1), v['last_non_ignorable_field_id.next_1'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 2), v['last_non_ignorable_field_id.next_2'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 3), v['last_non_ignorable_field_id.next_3'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 4), v['last_non_ignorable_field_id.next_4'], n.where((v['last_non_ignorable_field_id.number_of_more'] == 5), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_1'] * 4294967296)), n.where((v['last_non_ignorable_field_id.number_of_more'] == 6), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_2'] * 4294967296)), n.where((v['last_non_ignorable_field_id.number_of_more'] == 7), (v['last_non_ignorable_field_id.next_4'] + (v['last_non_ignorable_field_id.last_3'] * 4294967296)), v['last_non_ignorable_field_id.next_8'])))))))), is_unsigned=True),
         Value('last_non_ignorable_field_id.value', lambda n, v: n.where((v['last_non_ignorable_field_id.number_of_more'] == 8), v['last_non_ignorable_field_id.more'], ((v['last_non_ignorable_field_id.first'] >> v['last_non_ignorable_field_id.size']) + (v['last_non_ignorable_field_id.more'] * (1 << (7 - v['last_non_ignorable_field_id.number_of_more'])))))),
         Value('last_non_ignorable_field_id.signed_value', lambda n, v: n.where(((v['last_non_ignorable_field_id.value'] % 2) == 0), (v['last_non_ignorable_field_id.value'] // 2), ((-1) - (v['last_non_ignorable_field_id.value'] // 2)))),
-        Run('fields', lambda n, v: (((v['message_size.value'] - v['serialization_version.size']) - v['message_size.size']) - v['last_non_ignorable_field_id.size']), is_structure=True),
+        Run('fields', lambda n, v: (((v['message_size.value'] - v['serialization_version.size']) - v['message_size.size']) - v['last_non_ignorable_field_id.size']), is_structure=True, walk='gtid_tagged_event_fields'),
+        InnerList('fields.uuid.bytes.value', 'fields', 0, 16),
+        InnerRun('fields.tag.text', 'fields', 16, encoding='UTF-8'),
         Run('unknown_tail', None, condition=lambda n, v: n.negate((v.pos >= v.size))),
+        Inner('fields.flags.number.value', 'fields', 18),
+        Value('flags', lambda n, v: v['fields.flags.number.value']),
+        Value('may_have_statements', lambda n, v: ((v['flags'] & 1) != 0)),
+        Text('tag', 'fields.tag.text', 'UTF-8'),
+        Inner('fields.gno.number.signed_value', 'fields', 19),
+        Value('gno', lambda n, v: v['fields.gno.number.signed_value']),
+        Inner('fields.last_committed.number.signed_value', 'fields', 20),
+        Value('last_committed', lambda n, v: v['fields.last_committed.number.signed_value']),
+        Inner('fields.sequence_number.number.signed_value', 'fields', 21),
+        Value('sequence_number', lambda n, v: v['fields.sequence_number.number.signed_value']),
+        Inner('fields.immediate_commit_timestamp.number.value', 'fields', 22),
+        Value('immediate_commit_timestamp', lambda n, v: v['fields.immediate_commit_timestamp.number.value']),
+        Inner('fields.has_original_commit_timestamp', 'fields', 23),
+        Inner('fields.original_commit_timestamp.number.value', 'fields', 24),
+        Value('original_commit_timestamp', lambda n, v: n.where(v['fields.has_original_commit_timestamp'], v['fields.original_commit_timestamp.number.value'], v['immediate_commit_timestamp']), is_unsigned=True),
+        Inner('fields.transaction_length.number.value', 'fields', 25),
+        Value('transaction_length', lambda n, v: v['fields.transaction_length.number.value']),
+        Inner('fields.immediate_server_version.number.value', 'fields', 26),
+        Value('immediate_server_version', lambda n, v: v['fields.immediate_server_version.number.value']),
+        Inner('fields.has_original_server_version', 'fields', 27),
+        Inner('fields.original_server_version.number.value', 'fields', 28),
+        Value('original_server_version', lambda n, v: n.where(v['fields.has_original_server_version'], v['fields.original_server_version.number.value'], v['immediate_server_version']), is_unsigned=True),
+        Inner('fields.has_commit_group_ticket', 'fields', 29),
+        Inner('fields.commit_group_ticket.number.value', 'fields', 30),
+        Value('commit_group_ticket', lambda n, v: v['fields.commit_group_ticket.number.value'], condition=lambda n, v: v['fields.has_commit_group_ticket']),
     ),
     True,
 )
@@ -791,7 +873,7 @@ QUERY_COMPRESSED_EVENT = Layout(
         Number('error_code', '<u2'),
         Number('status_vars_length', '<u2'),
         Run('unknown_post_header', lambda n, v: (v['event_body.fixed_length'] - 13), condition=lambda n, v: (v['event_body.fixed_length'] > 13)),
-        Run('status_vars', lambda n, v: v['status_vars_length'], is_structure=True),
+        Run('status_vars', lambda n, v: v['status_vars_length'], is_structure=True, walk='query_status_vars'),
         Run('schema_name', lambda n, v: v['schema_name_length'], encoding='UTF-8'),
         Number('schema_name_terminator', 'u1'),
         Number('compressed_query.method', 'u1', valid=lambda n, v: n.both((v['compressed_query.method'] >= 129), (v['compressed_query.method'] <= 132))),

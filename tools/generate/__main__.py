@@ -26,7 +26,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
         "binlog_grammar": {
             **classes.render(grammar, plain),
             **stubs.render(grammar, types, traced=False),
-            "layouts.py": layouts.render(grammar),
+            **layouts.render(grammar),
         },
         "binlog_grammar_traced": {
             **classes.render(grammar, traced),

@@ -1,14 +1,15 @@
 """Kaitai's expression language, turned into Python that works on NumPy arrays and on plain numbers alike.
 
 Arrays have no `and`, `or`, `not` and no ternary of their own; those become calls of `n`, a small set of
-operations that the caller brings along (`n.both`, `n.either`, `n.negate`, `n.where`).
+operations that the caller brings along (`n.both`, `n.either`, `n.negate`, `n.where`). For a kernel, which
+looks at one number at a time, they become Python's own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 #: A syntax tree: a tag, then what it needs (numbers, names, other nodes).
 Node = tuple[Any, ...]
@@ -25,7 +26,20 @@ _BINDING = {
     "|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8,
     "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }  # fmt: skip
-_CALLS = {"and": "n.both", "or": "n.either"}
+
+
+class Style(NamedTuple):
+    """How logic is written: the formats of `and`, `or`, `not` and the ternary."""
+
+    both: str
+    either: str
+    negate: str
+    choose: str  # with `test`, `yes` and `no`
+
+
+#: For columns, and for plain numbers.
+COLUMNS = Style("n.both({}, {})", "n.either({}, {})", "n.negate({})", "n.where({test}, {yes}, {no})")
+NUMBERS = Style("({} and {})", "({} or {})", "(not {})", "({yes} if {test} else {no})")
 
 
 class UntranslatableError(Exception):
@@ -144,9 +158,9 @@ class _Parser:
         return name
 
 
-def _binary(operator: str, left: str, right: str) -> str:
-    if operator in _CALLS:
-        return f"{_CALLS[operator]}({left}, {right})"
+def _binary(operator: str, left: str, right: str, style: Style) -> str:
+    if operator in ("and", "or"):
+        return (style.both if operator == "and" else style.either).format(left, right)
     return f"({left} {'//' if operator == '/' else operator} {right})"
 
 
@@ -154,6 +168,7 @@ def translate(
     node: Node,
     resolve: Callable[[tuple[str, ...]], str],
     constant: Callable[[tuple[str, ...]], int],
+    style: Style = COLUMNS,
 ) -> str:
     """Python source of an expression.
 
@@ -165,6 +180,8 @@ def translate(
         Python source for a chain of names, such as ``("column_count", "value")``.
     constant
         The number behind an enum's constant, by its names: ``("binlog_enums", "event_type", "xid_event")``.
+    style
+        What the result works on.
     """
 
     def walk(node: Node) -> str:
@@ -179,11 +196,12 @@ def translate(
                 # It tells typed languages which width to compute in; columns compute in 64 bits.
                 return walk(inner)
             case ("unary", operator, inner):
-                return f"n.negate({walk(inner)})" if operator == "not" else f"({operator}{walk(inner)})"
+                negated = style.negate.format(walk(inner)) if operator == "not" else None
+                return negated or f"({operator}{walk(inner)})"
             case ("binary", operator, left, right):
-                return _binary(operator, walk(left), walk(right))
+                return _binary(operator, walk(left), walk(right), style)
             case ("ternary", condition, yes, no):
-                return f"n.where({walk(condition)}, {walk(yes)}, {walk(no)})"
+                return style.choose.format(test=walk(condition), yes=walk(yes), no=walk(no))
         raise UntranslatableError(str(node))
 
     def _chain(node: Node) -> str:

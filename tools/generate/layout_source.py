@@ -1,10 +1,10 @@
-"""Pieces of the layouts' Python source: names of number types, functions, keyword arguments."""
+"""Pieces of the Python source of layouts and walks: number types, constants, functions, arguments."""
 
 from __future__ import annotations
 
 import re
 
-from tools.generate.grammar import Node
+from tools.generate.grammar import Grammar, Node, Type
 
 _NUMBER = re.compile(r"(?P<kind>[us])(?P<width>[1248])(?P<order>le|be)?$|f(?P<float>[48])(?P<forder>le|be)?$")
 BITS = re.compile(r"b(?P<bits>\d+)(?P<order>le|be)?$")
@@ -46,6 +46,35 @@ def nest(function: str, tests: list[str]) -> str | None:
     return result
 
 
+def text(value: str | None) -> str | None:
+    """Source of a string; None for none."""
+    return repr(value) if value else None
+
+
+def flag(value: bool) -> str | None:
+    """Source of a truth value that is left out where it is false."""
+    return "True" if value else None
+
+
 def keywords(**values: str | None) -> str:
     """Source of the keyword arguments that are given."""
     return "".join(f", {name}={value}" for name, value in values.items() if value is not None)
+
+
+def constant(grammar: Grammar, scope: Type, names: tuple[str, ...]) -> int:
+    """The number behind the name of a member of an enum, as `scope` says it."""
+    members = grammar.enum(scope, "::".join(names[:-1])).members
+    return next(number for number, name in members.items() if name == names[-1])
+
+
+def arguments(use: str) -> list[str]:
+    """The arguments in a use of a type, split at the commas that are in no inner parentheses."""
+    inside = use.strip().partition("(")[2].removesuffix(")")
+    found, depth = [""], 0
+    for character in inside:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return [one.strip() for one in found if one.strip()]

@@ -1,9 +1,10 @@
 """Record layouts of the event header and of every event type, generated from formats/.
 
 A layout is a list of fields, to be taken in order with a running position. `Number` and `Run` read at that
-position and move it; `Value` computes. Expressions are functions of `n` (operations that work on arrays
-and plain numbers: both, either, negate, where) and `v` (`v[path]` a number read before, `v.length(path)`
-the length of a run, `v.pos` and `v.size` the position in the body and the length of the body).
+position and move it; `Value` computes; `Inner` and its kin lie in a structure that a walk goes over.
+Expressions are functions of `n` (operations that work on arrays and plain numbers: both, either, negate,
+where) and `v` (`v[path]` a number read before, `v.length(path)` the length of a run, `v.pos` and `v.size` the
+position in the body and the length of the body).
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Number(NamedTuple):
 class Run(NamedTuple):
     """A run of bytes. Without `size` it goes to the end of the body.
 
-    `is_structure`: the bytes have fields of their own, which the layout does not look at.
+    `is_structure`: the bytes have fields of their own, which the layout does not look at; `walk` names the
+    function of the module `walks` that does.
     """
 
     path: str
@@ -37,6 +39,7 @@ class Run(NamedTuple):
     ends_at_zero: bool = False
     item: str | None = None
     is_structure: bool = False
+    walk: str | None = None
 
     @property
     def dtype(self) -> None:
@@ -72,9 +75,61 @@ class Text(NamedTuple):
         return None
 
 
+class Inner(NamedTuple):
+    """A number that the walk over the run `source` notes in a slot; 0 where it is not there."""
+
+    path: str
+    source: str
+    slot: int
+    condition: Expression | None = None
+
+    @property
+    def dtype(self) -> None:
+        """None: its place is not told."""
+        return None
+
+
+class InnerRun(NamedTuple):
+    """A run of bytes inside the run `source`; its walk notes place and length in two slots from `slot` on."""
+
+    path: str
+    source: str
+    slot: int
+    encoding: str | None = None
+    condition: Expression | None = None
+
+    @property
+    def dtype(self) -> None:
+        """None: it is no number that lies in the bytes."""
+        return None
+
+
+class InnerList(NamedTuple):
+    """So many numbers inside the run `source`, whose walk notes them in slots from `slot` on."""
+
+    path: str
+    source: str
+    slot: int
+    items: int
+    condition: Expression | None = None
+
+    @property
+    def dtype(self) -> None:
+        """None: their places are not told."""
+        return None
+
+
 class Layout(NamedTuple):
     """The fields of one type; `complete` when they reach the last byte."""
 
     id: str
-    fields: tuple[Number | Run | Value | Text, ...]
+    fields: tuple[Number | Run | Value | Text | Inner | InnerRun | InnerList, ...]
     complete: bool
+
+
+def walk_over(name: str) -> tuple[Callable[..., None], int]:
+    """A function of the module `walks`, and the number of its slots."""
+    from binlog_grammar import walks
+
+    function: Callable[..., None] = getattr(walks, name)
+    return function, walks.SLOTS[name]

@@ -15,7 +15,18 @@ from typing import Any
 
 from tools.generate.grammar import Grammar, Node, Type, type_name
 from tools.generate.layout_expressions import UntranslatableError, parse, translate
-from tools.generate.layout_source import BITS, function, keywords, nest, number_type
+from tools.generate.layout_source import (
+    BITS,
+    arguments,
+    constant,
+    flag,
+    function,
+    keywords,
+    nest,
+    number_type,
+    text,
+)
+from tools.generate.walks import Walk, Walks
 
 _TEXT = re.compile(r"(?P<run>\w+)\.to_s\(\s*(['\"])(?P<encoding>[\w-]+)\2\s*\)$")
 _MAX_DEPTH = 8
@@ -23,12 +34,16 @@ _MAX_DEPTH = 8
 #: Items of which any bytes are a list.
 _BYTES = (None, "u1", "s1")
 
+#: What bytes of some length may be, without fields of their own.
+_PLAIN = (None, "str", "strz")
+
 _STEPS = Path(__file__).with_name("layout_steps.py")
 
 
-def render(grammar: Grammar) -> str:
-    """Source of the module `layouts`: `LAYOUTS` by name, `BODIES` by type code, `ENUMS`."""
-    header = _Builder(grammar)
+def render(grammar: Grammar) -> dict[str, str]:
+    """Source of the modules `layouts` (`LAYOUTS` by name, `BODIES` by type code, `ENUMS`) and `walks`."""
+    walks = Walks(grammar)
+    header = _Builder(grammar, walks)
     header.lay_out(grammar.top("event_header"))
     parts = [_STEPS.read_text(encoding="utf-8"), f"EVENT_HEADER = {header.source('event_header')}"]
     names: dict[str, str] = {}
@@ -36,7 +51,7 @@ def render(grammar: Grammar) -> str:
     enums = set(header.enums)
     for code, use in _router(grammar):
         if use not in names:
-            builder = _Builder(grammar)
+            builder = _Builder(grammar, walks)
             id_ = builder.lay_out_use(grammar.top("event_body"), use)
             enums.update(builder.enums)
             names[use] = _free_name(id_.upper(), set(names.values()))
@@ -49,7 +64,7 @@ def render(grammar: Grammar) -> str:
     parts.append(f"LAYOUTS: dict[str, Layout] = {{\n{layouts}\n}}")
     parts.append(f"BODIES: dict[int, Layout] = {{\n{body}\n}}")
     parts.append(_render_enums(grammar, enums))
-    return "\n\n".join(parts) + "\n"
+    return {"layouts.py": "\n\n".join(parts) + "\n", "walks.py": walks.render()}
 
 
 def _router(grammar: Grammar) -> Iterator[tuple[int | None, str]]:
@@ -60,12 +75,7 @@ def _router(grammar: Grammar) -> Iterator[tuple[int | None, str]]:
         if key == "_":
             yield None, use
         else:
-            yield _constant(grammar, body, tuple(key.split("::"))), use
-
-
-def _constant(grammar: Grammar, scope: Type, names: tuple[str, ...]) -> int:
-    members = grammar.enum(scope, "::".join(names[:-1])).members
-    return next(number for number, name in members.items() if name == names[-1])
+            yield constant(grammar, body, tuple(key.split("::"))), use
 
 
 def _free_name(wanted: str, taken: set[str]) -> str:
@@ -95,14 +105,16 @@ class _Scope:
     names: dict[str, str | None] = field(default_factory=dict)  # None: known, but no arithmetic reaches it
     runs: set[str] = field(default_factory=set)
     children: dict[str, _Scope] = field(default_factory=dict)
+    walks: dict[str, Walk] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
 
 
 class _Builder:
     """Collects the steps of one layout."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: Grammar, walks: Walks) -> None:
         self.grammar = grammar
+        self.walks = walks
         self.steps: list[str] = []
         self.enums: set[tuple[tuple[str, ...], str]] = set()
         self.complete = False
@@ -137,7 +149,7 @@ class _Builder:
     def _child(self, scope: _Scope, use: str, prefix: str, condition: str | None) -> _Scope:
         type_ = self.grammar.resolve(scope.type, type_name(use))
         names: dict[str, str | None] = {}
-        for param, argument in zip(type_.params, _arguments(use), strict=True):
+        for param, argument in zip(type_.params, arguments(use), strict=True):
             try:
                 names[param["id"]] = self._translate(scope, argument)
             except UntranslatableError:
@@ -156,27 +168,10 @@ class _Builder:
         path = scope.prefix + name
         condition = self._condition(scope, node)
         if "repeat" in node:
-            self._add_run(
-                scope,
-                name,
-                self._repeated(scope, node),
-                condition,
-                item=number_type(use, node, self._endian(scope)),
-                is_structure=node["repeat"] == "eos" and use not in _BYTES,
-            )
+            self._add_run(scope, node, self._repeated(scope, node), condition)
             return
         if "size" in node or "size-eos" in node or "contents" in node:
-            encoding = node.get("encoding") if use in ("str", "strz") else None
-            ends_at_zero = use == "strz" or node.get("terminator") == 0
-            self._add_run(
-                scope,
-                name,
-                self._size(scope, node),
-                condition,
-                encoding,
-                ends_at_zero,
-                is_structure=use not in (None, "str", "strz"),
-            )
+            self._add_run(scope, node, self._size(scope, node), condition)
             return
         dtype = number_type(use, node, self._endian(scope))
         if dtype is not None:
@@ -233,29 +228,39 @@ class _Builder:
         extra = keywords(condition=function(condition), valid=function(valid), enum=enum)
         self.steps.append(f"Number({path!r}, {dtype!r}{extra})")
 
-    def _add_run(
-        self,
-        scope: _Scope,
-        name: str,
-        size: str | None,
-        condition: str | None,
-        encoding: str | None = None,
-        ends_at_zero: bool = False,
-        item: str | None = None,
-        *,
-        is_structure: bool = False,
-    ) -> None:
+    def _add_run(self, scope: _Scope, node: Node, size: str | None, condition: str | None) -> None:
+        name, use, is_list = node["id"], node.get("type"), "repeat" in node
         path = scope.prefix + name
         scope.names[name] = None
         scope.runs.add(name)
+        is_structure = node["repeat"] == "eos" and use not in _BYTES if is_list else use not in _PLAIN
+        walk = self._walk(scope, use, is_list=is_list) if is_structure else None
+        is_text = not is_list and use in ("str", "strz")
         extra = keywords(
             condition=function(condition),
-            encoding=repr(encoding) if encoding else None,
-            ends_at_zero="True" if ends_at_zero else None,
-            item=repr(item) if item else None,
-            is_structure="True" if is_structure else None,
+            encoding=text(node.get("encoding") if is_text else None),
+            ends_at_zero=flag(not is_list and (use == "strz" or node.get("terminator") == 0)),
+            item=text(number_type(use, node, self._endian(scope)) if is_list else None),
+            is_structure=flag(is_structure),
+            walk=text(walk.name if walk else None),
         )
         self.steps.append(f"Run({path!r}, {function(size)}{extra})")
+        if walk is not None:
+            scope.walks[name] = walk
+            self._add_inside(path, walk)
+
+    def _walk(self, scope: _Scope, use: Any, *, is_list: bool) -> Walk | None:
+        """The walk over a structure that needs nothing but its own bytes."""
+        if not isinstance(use, str):
+            return None
+        type_ = self.grammar.resolve(scope.type, type_name(use))
+        return None if type_.params else self.walks.over(type_, is_list=is_list)
+
+    def _add_inside(self, path: str, walk: Walk) -> None:
+        for one in walk.inside:
+            extra = keywords(encoding=text(one.encoding))
+            kind, count = ("InnerList", f", {one.items}") if one.items else ("InnerRun", "")
+            self.steps.append(f"{kind}({f'{path}.{one.path}'!r}, {path!r}, {one.slot}{count}{extra})")
 
     def _valid(self, scope: _Scope, node: Node, source: str) -> str | None:
         valid = node.get("valid")
@@ -300,7 +305,7 @@ class _Builder:
             scope.pending.discard(name)
             self._uses_wide, self._in_instance = outer, was_in_instance
         path = scope.prefix + name
-        extra = keywords(condition=function(condition), is_unsigned="True" if is_unsigned else None)
+        extra = keywords(condition=function(condition), is_unsigned=flag(is_unsigned))
         self.steps.append(f"Value({path!r}, {function(source)}{extra})")
         scope.names[name] = f"v[{path!r}]"
         self._wide[f"v[{path!r}]"] = is_unsigned
@@ -308,15 +313,26 @@ class _Builder:
 
     def _text(self, scope: _Scope, name: str, node: Node) -> bool:
         """Add an instance that only says which encoding the bytes of a field are in."""
-        match = _TEXT.match(str(node["value"]).strip())
-        if match is None or match["run"] not in scope.runs:
+        expression = str(node["value"]).strip()
+        match = _TEXT.match(expression)
+        if match is not None and match["run"] in scope.runs:
+            run, encoding = match["run"], match["encoding"]
+        else:
+            run, encoding = expression, self._encoding_inside(scope, expression)
+        if not encoding:
             return False
-        paths = scope.prefix + name, scope.prefix + match["run"]
         condition = self._condition(scope, node)
         extra = keywords(condition=function(condition))
-        self.steps.append(f"Text({paths[0]!r}, {paths[1]!r}, {match['encoding']!r}{extra})")
+        self.steps.append(f"Text({scope.prefix + name!r}, {scope.prefix + run!r}, {encoding!r}{extra})")
         scope.names[name] = None
         return True
+
+    @staticmethod
+    def _encoding_inside(scope: _Scope, path: str) -> str | None:
+        """The encoding of text inside a structure; None where there is none."""
+        first, _, rest = path.partition(".")
+        inside = scope.walks[first].inside if first in scope.walks else ()
+        return next((one.encoding for one in inside if one.path == rest), None)
 
     def _translate(self, scope: _Scope, expression: Any) -> str:
         if not isinstance(expression, str):
@@ -324,7 +340,7 @@ class _Builder:
         return translate(
             parse(expression),
             lambda names: self._resolve(scope, names),
-            lambda names: _constant(self.grammar, scope.type, names),
+            lambda names: constant(self.grammar, scope.type, names),
         )
 
     def _resolve(self, scope: _Scope, names: tuple[str, ...]) -> str:
@@ -335,6 +351,8 @@ class _Builder:
             return self._resolve(scope.parent, tuple(rest))
         if first in scope.children and rest:
             return self._resolve(scope.children[first], tuple(rest))
+        if first in scope.walks and rest:
+            return self._inner(scope, names)
         if first in scope.runs and rest in (["size"], ["length"]):
             return f"v.length({scope.prefix + first!r})"
         if rest:
@@ -348,6 +366,15 @@ class _Builder:
         self._uses_wide |= self._wide.get(source, False) or "v[" not in source
         return source
 
+    def _inner(self, scope: _Scope, names: tuple[str, ...]) -> str:
+        """Add a number inside a structure, which its walk finds."""
+        inner = ".".join(names)
+        if inner not in scope.names:
+            slot = self.walks.slot(scope.walks[names[0]], names[1:])
+            self.steps.append(f"Inner({scope.prefix + inner!r}, {scope.prefix + names[0]!r}, {slot})")
+            scope.names[inner] = f"v[{scope.prefix + inner!r}]"
+        return scope.names[inner] or ""
+
     def _stream(self, names: list[str]) -> str:
         if names == ["size"]:
             return "v.size"
@@ -355,16 +382,3 @@ class _Builder:
             # An instance is computed once, wherever its reader happens to stand.
             raise UntranslatableError("the position in the stream")
         return "v.pos" if names == ["pos"] else "(v.pos >= v.size)"
-
-
-def _arguments(use: str) -> list[str]:
-    """The arguments in a use of a type, split at the commas that are in no inner parentheses."""
-    inside = use.strip().partition("(")[2].removesuffix(")")
-    found, depth = [""], 0
-    for character in inside:
-        depth += (character in "([") - (character in ")]")
-        if character == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += character
-    return [one.strip() for one in found if one.strip()]

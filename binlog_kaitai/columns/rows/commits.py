@@ -47,9 +47,12 @@ def _own(block: Block, rows: Any) -> Any:
 
 
 def _times(block: Block, kind: int, rows: Any) -> Any:
-    if kind == EventType.gtid_tagged_log_event:
-        return np.array([_tagged(block, row) for row in rows.tolist()], dtype=np.int64)
     body = block.body(kind)
+    if kind == EventType.gtid_tagged_log_event:
+        times = _own_or_immediate(body)
+        for index in np.flatnonzero(~body.fits).tolist():
+            times[index] = _tagged(block, int(rows[index]))
+        return times
     if "has_commit_timestamps" not in body or not np.any(body["has_commit_timestamps"]):
         return _own(block, rows)
     times = _joined(body, "immediate")
@@ -66,6 +69,11 @@ def _joined(body: Gathered, which: str) -> Any:
         body.numbers(f"{which}_commit_timestamp_{part}") for part in ("low", "middle", "high")
     )
     return low | middle << 32 | high << 48
+
+
+def _own_or_immediate(body: Gathered) -> Any:
+    times = body.numbers("original_commit_timestamp").astype(np.int64)
+    return np.where(times != 0, times, body.numbers("immediate_commit_timestamp"))
 
 
 def _tagged(block: Block, row: int) -> int:

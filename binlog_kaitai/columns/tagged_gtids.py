@@ -1,0 +1,62 @@
+"""The GTIDs with tags (MySQL 8.3 and later) of a block: what stands before their numbers, and the numbers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.transactions import mysql_source
+
+_KIND = EventType.gtid_tagged_log_event
+_UUID, _TAG = "fields.uuid.bytes.value", "fields.tag.text"
+_UUID_SIZE = 16
+
+#: What servers allow in a tag; anything else is the reader's to show.
+_PLAIN = re.compile(rb"[a-z0-9_]*")
+
+
+class TaggedGtids(NamedTuple):
+    """What the events state.
+
+    Attributes
+    ----------
+    sources : list of str
+        The distinct ``uuid:tag``.
+    codes, numbers : int64 arrays
+        For each event which of them, and its number.
+    fits : bool array
+        Whose GTID this is; the others are the reader's.
+    """
+
+    sources: list[str]
+    codes: Any
+    numbers: Any
+    fits: Any
+
+    @classmethod
+    def of(cls, block: Block) -> TaggedGtids:
+        """Those of one block."""
+        body = block.body(_KIND)
+        parts, numbers = body.lists(_UUID), body.numbers("gno")
+        fits = body.fits & ((parts >= 0) & (parts <= 0xFF)).all(axis=0) & (numbers > 0)
+        uuids = np.ascontiguousarray(parts.T.astype(np.uint8)).reshape(-1)
+        places = np.arange(len(numbers), dtype=np.int64) * _UUID_SIZE
+        tags, lengths = body.ranges(_TAG)
+        of_uuid = group_ranges(uuids, places, places + _UUID_SIZE)
+        of_tag = group_ranges(block.data, tags, tags + lengths)
+        first, codes = distinct(of_uuid * (len(numbers) + 1) + of_tag)
+        sources = []
+        for number, index in enumerate(first.tolist()):
+            start = int(tags[index])
+            tag = bytes(block.data[start : start + int(lengths[index])])
+            uuid = bytes(uuids[index * _UUID_SIZE : (index + 1) * _UUID_SIZE])
+            if _PLAIN.fullmatch(tag) is None:
+                fits[codes == number] = False
+                tag = b""
+            sources.append(mysql_source(uuid, tag.decode()))
+        return cls(sources, codes, numbers, fits)

@@ -1,0 +1,491 @@
+"""Walks over structures that no record layout reaches, generated from formats/.
+
+A walk goes over one structure in each of many ranges of `data` (uint8) and notes in `follows` (bool) whether
+it fills the range to the last byte and has no value that the grammar forbids. Some walks also note values, in
+the columns of `out` (int64), an event a row; how many columns is in `SLOTS`. Every read is checked against
+the end. What is beyond 63 bits is not followed. All is plain Python that Numba can compile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def _little(data: Any, at: Any, width: Any) -> Any:
+    """A number of `width` bytes, the least significant first; they must be inside."""
+    value = np.int64(data[at])
+    for step in range(1, width):
+        value |= np.int64(data[at + step]) << np.int64(8 * step)
+    return value
+
+
+def _big(data: Any, at: Any, width: Any) -> Any:
+    """A number of `width` bytes, the most significant first; they must be inside."""
+    value = np.int64(0)
+    for step in range(width):
+        value = value << np.int64(8) | np.int64(data[at + step])
+    return value
+
+
+def _varlen_integer(data: Any, at: Any, end: Any) -> Any:
+    if at + 1 > end:
+        return -1, 0, 0
+    first = _little(data, at, 1)
+    at += 1
+    number_of_more = (0 if ((first & 1) == 0) else (1 if ((first & 3) == 1) else (2 if ((first & 7) == 3) else (3 if ((first & 15) == 7) else (4 if ((first & 31) == 15) else (5 if ((first & 63) == 31) else (6 if ((first & 127) == 63) else (7 if (first == 127) else 8))))))))
+    next_1 = 0
+    if (number_of_more == 1):
+        if at + 1 > end:
+            return -1, 0, 0
+        next_1 = _little(data, at, 1)
+        at += 1
+    next_2 = 0
+    if (number_of_more == 2):
+        if at + 2 > end:
+            return -1, 0, 0
+        next_2 = _little(data, at, 2)
+        at += 2
+    next_3 = 0
+    if (number_of_more == 3):
+        if at + 3 > end:
+            return -1, 0, 0
+        next_3 = _little(data, at, 3)
+        at += 3
+    next_4 = 0
+    if ((number_of_more >= 4) and (number_of_more <= 7)):
+        if at + 4 > end:
+            return -1, 0, 0
+        next_4 = _little(data, at, 4)
+        at += 4
+    last_1 = 0
+    if (number_of_more == 5):
+        if at + 1 > end:
+            return -1, 0, 0
+        last_1 = _little(data, at, 1)
+        at += 1
+    last_2 = 0
+    if (number_of_more == 6):
+        if at + 2 > end:
+            return -1, 0, 0
+        last_2 = _little(data, at, 2)
+        at += 2
+    last_3 = 0
+    if (number_of_more == 7):
+        if at + 3 > end:
+            return -1, 0, 0
+        last_3 = _little(data, at, 3)
+        at += 3
+    next_8 = 0
+    if (number_of_more == 8):
+        if at + 8 > end:
+            return -1, 0, 0
+        next_8 = _little(data, at, 8)
+        if next_8 < 0:
+            return -1, 0, 0
+        at += 8
+    more = (0 if (number_of_more == 0) else (next_1 if (number_of_more == 1) else (next_2 if (number_of_more == 2) else (next_3 if (number_of_more == 3) else (next_4 if (number_of_more == 4) else ((next_4 + (last_1 * 4294967296)) if (number_of_more == 5) else ((next_4 + (last_2 * 4294967296)) if (number_of_more == 6) else ((next_4 + (last_3 * 4294967296)) if (number_of_more == 7) else next_8))))))))
+    size = (number_of_more + 1)
+    value = (more if (number_of_more == 8) else ((first >> size) + (more * (1 << (7 - number_of_more)))))
+    signed_value = ((value // 2) if ((value % 2) == 0) else ((-1) - (value // 2)))
+    return at, signed_value, value
+
+
+def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
+    while at < end:
+        if at + 1 > end:
+            return -1
+        variables__key = _little(data, at, 1)
+        at += 1
+        if variables__key == 0:
+            if at + 4 > end:
+                return -1
+            variables__value__flags = _little(data, at, 4)
+            at += 4
+        elif variables__key == 1:
+            if at + 8 > end:
+                return -1
+            at += 8
+        elif variables__key == 2:
+            if at + 1 > end:
+                return -1
+            variables__value__length = _little(data, at, 1)
+            at += 1
+            if variables__value__length < 0 or variables__value__length > end - at:
+                return -1
+            at += variables__value__length
+            if at + 1 > end:
+                return -1
+            at += 1
+        elif variables__key == 3:
+            if at + 2 > end:
+                return -1
+            at += 2
+            if at + 2 > end:
+                return -1
+            at += 2
+        elif variables__key == 4:
+            if at + 2 > end:
+                return -1
+            at += 2
+            if at + 2 > end:
+                return -1
+            at += 2
+            if at + 2 > end:
+                return -1
+            at += 2
+        elif variables__key == 5:
+            if at + 1 > end:
+                return -1
+            variables__value__length = _little(data, at, 1)
+            at += 1
+            if variables__value__length < 0 or variables__value__length > end - at:
+                return -1
+            at += variables__value__length
+        elif variables__key == 6:
+            if at + 1 > end:
+                return -1
+            variables__value__length = _little(data, at, 1)
+            at += 1
+            if variables__value__length < 0 or variables__value__length > end - at:
+                return -1
+            at += variables__value__length
+        elif variables__key == 7:
+            if at + 2 > end:
+                return -1
+            at += 2
+        elif variables__key == 8:
+            if at + 2 > end:
+                return -1
+            at += 2
+        elif variables__key == 9:
+            if at + 8 > end:
+                return -1
+            at += 8
+        elif variables__key == 10:
+            if at + 4 > end:
+                return -1
+            at += 4
+        elif variables__key == 11:
+            if at + 1 > end:
+                return -1
+            variables__value__user_length = _little(data, at, 1)
+            at += 1
+            if variables__value__user_length < 0 or variables__value__user_length > end - at:
+                return -1
+            at += variables__value__user_length
+            if at + 1 > end:
+                return -1
+            variables__value__host_length = _little(data, at, 1)
+            at += 1
+            if variables__value__host_length < 0 or variables__value__host_length > end - at:
+                return -1
+            at += variables__value__host_length
+        elif variables__key == 12:
+            if at + 1 > end:
+                return -1
+            variables__value__number_of_names = _little(data, at, 1)
+            at += 1
+            variables__value__has_too_many = (variables__value__number_of_names == 254)
+            for index in range((0 if variables__value__has_too_many else variables__value__number_of_names)):
+                if at >= end:
+                    return -1
+                while data[at] != 0:
+                    at += 1
+                    if at >= end:
+                        return -1
+                at += 1
+        elif variables__key == 13:
+            if at + 3 > end:
+                return -1
+            at += 3
+        elif variables__key == 14:
+            if at + 8 > end:
+                return -1
+            at += 8
+        elif variables__key == 15:
+            if at + 8 > end:
+                return -1
+            at += 8
+            if at + 8 > end:
+                return -1
+            at += 8
+        elif variables__key == 16:
+            if at + 1 > end:
+                return -1
+            at += 1
+        elif variables__key == 17:
+            if at + 8 > end:
+                return -1
+            at += 8
+        elif variables__key == 18:
+            if at + 2 > end:
+                return -1
+            at += 2
+        elif variables__key == 19:
+            if at + 1 > end:
+                return -1
+            at += 1
+        elif variables__key == 20:
+            if at + 1 > end:
+                return -1
+            at += 1
+        elif variables__key == 21:
+            if at + 1 > end:
+                return -1
+            at += 1
+        elif variables__key == 128:
+            if at + 3 > end:
+                return -1
+            at += 3
+        elif variables__key == 129:
+            if at + 8 > end:
+                return -1
+            at += 8
+        elif variables__key == 130:
+            if at + 1 > end:
+                return -1
+            variables__value__flags = _little(data, at, 1)
+            at += 1
+            if ((variables__value__flags & 12) != 0):
+                if at + 8 > end:
+                    return -1
+                at += 8
+        elif variables__key == 131:
+            if at + 1 > end:
+                return -1
+            variables__value__number_of_collations = _little(data, at, 1)
+            at += 1
+            for index in range(variables__value__number_of_collations):
+                if at + 2 > end:
+                    return -1
+                at += 2
+                if at + 2 > end:
+                    return -1
+                at += 2
+        elif variables__key == 255:
+            pass
+        else:
+            at = end
+    return at
+
+
+def query_status_vars(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
+    """See the head of this module."""
+    for index in range(starts.shape[0]):
+        at, end = starts[index], ends[index]
+        is_inside = 0 <= at <= end <= data.shape[0]
+        follows[index] = is_inside and _query_status_vars(data, at, end, out[index]) == end
+
+
+def _user_var_event_attribute_list(data: Any, at: Any, end: Any, out: Any) -> Any:
+    while at < end:
+        if at + 1 > end:
+            return -1
+        kind = _little(data, at, 1)
+        at += 1
+        data_type_name__length = 0
+        if (kind == 2):
+            if at + 1 > end:
+                return -1
+            data_type_name__length = _little(data, at, 1)
+            at += 1
+            if data_type_name__length < 0 or data_type_name__length > end - at:
+                return -1
+            at += data_type_name__length
+        if (((kind != 0) and (kind != 1)) and (kind != 2)):
+            at = end
+    return at
+
+
+def user_var_event_attribute_list(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
+    """See the head of this module."""
+    for index in range(starts.shape[0]):
+        at, end = starts[index], ends[index]
+        is_inside = 0 <= at <= end <= data.shape[0]
+        follows[index] = is_inside and _user_var_event_attribute_list(data, at, end, out[index]) == end
+
+
+def _gtid_tagged_event_fields(data: Any, at: Any, end: Any, out: Any) -> Any:
+    begin = at
+    if at + 1 > end:
+        return -1
+    flags__id = _little(data, at, 1)
+    at += 1
+    if flags__id != (0 * 2):
+        return -1
+    at, flags__number__signed_value, flags__number__value = _varlen_integer(data, at, end)
+    if at < 0:
+        return -1
+    if at + 1 > end:
+        return -1
+    uuid__id = _little(data, at, 1)
+    at += 1
+    if uuid__id != (1 * 2):
+        return -1
+    for index in range(16):
+        at, uuid__bytes__signed_value, uuid__bytes__value = _varlen_integer(data, at, end)
+        if at < 0:
+            return -1
+        out[0 + index] = uuid__bytes__value
+    if at + 1 > end:
+        return -1
+    gno__id = _little(data, at, 1)
+    at += 1
+    if gno__id != (2 * 2):
+        return -1
+    at, gno__number__signed_value, gno__number__value = _varlen_integer(data, at, end)
+    if at < 0:
+        return -1
+    if at + 1 > end:
+        return -1
+    tag__id = _little(data, at, 1)
+    at += 1
+    if tag__id != (3 * 2):
+        return -1
+    at, tag__length__signed_value, tag__length__value = _varlen_integer(data, at, end)
+    if at < 0:
+        return -1
+    if tag__length__value < 0 or tag__length__value > end - at:
+        return -1
+    tag__text____at = at
+    tag__text____length = tag__length__value
+    at += tag__length__value
+    if at + 1 > end:
+        return -1
+    last_committed__id = _little(data, at, 1)
+    at += 1
+    if last_committed__id != (4 * 2):
+        return -1
+    at, last_committed__number__signed_value, last_committed__number__value = _varlen_integer(data, at, end)
+    if at < 0:
+        return -1
+    if at + 1 > end:
+        return -1
+    sequence_number__id = _little(data, at, 1)
+    at += 1
+    if sequence_number__id != (5 * 2):
+        return -1
+    at, sequence_number__number__signed_value, sequence_number__number__value = _varlen_integer(data, at, end)
+    if at < 0:
+        return -1
+    if at + 1 > end:
+        return -1
+    immediate_commit_timestamp__id = _little(data, at, 1)
+    at += 1
+    if immediate_commit_timestamp__id != (6 * 2):
+        return -1
+    at, immediate_commit_timestamp__number__signed_value, immediate_commit_timestamp__number__value = _varlen_integer(data, at, end)
+    if at < 0:
+        return -1
+    id_after_immediate_commit_timestamp____at = begin + (at - begin)
+    if id_after_immediate_commit_timestamp____at < begin or id_after_immediate_commit_timestamp____at + 1 > end:
+        return -1
+    id_after_immediate_commit_timestamp = _little(data, id_after_immediate_commit_timestamp____at, 1)
+    has_original_commit_timestamp = (id_after_immediate_commit_timestamp == (7 * 2))
+    original_commit_timestamp__id = 0
+    original_commit_timestamp__number__signed_value = 0
+    original_commit_timestamp__number__value = 0
+    if has_original_commit_timestamp:
+        if at + 1 > end:
+            return -1
+        original_commit_timestamp__id = _little(data, at, 1)
+        at += 1
+        if original_commit_timestamp__id != (7 * 2):
+            return -1
+        at, original_commit_timestamp__number__signed_value, original_commit_timestamp__number__value = _varlen_integer(data, at, end)
+        if at < 0:
+            return -1
+    if at + 1 > end:
+        return -1
+    transaction_length__id = _little(data, at, 1)
+    at += 1
+    if transaction_length__id != (8 * 2):
+        return -1
+    at, transaction_length__number__signed_value, transaction_length__number__value = _varlen_integer(data, at, end)
+    if at < 0:
+        return -1
+    if at + 1 > end:
+        return -1
+    immediate_server_version__id = _little(data, at, 1)
+    at += 1
+    if immediate_server_version__id != (9 * 2):
+        return -1
+    at, immediate_server_version__number__signed_value, immediate_server_version__number__value = _varlen_integer(data, at, end)
+    if at < 0:
+        return -1
+    id_after_immediate_server_version____at = 0
+    id_after_immediate_server_version = 0
+    if (not (at >= end)):
+        id_after_immediate_server_version____at = begin + (at - begin)
+        if id_after_immediate_server_version____at < begin or id_after_immediate_server_version____at + 1 > end:
+            return -1
+        id_after_immediate_server_version = _little(data, id_after_immediate_server_version____at, 1)
+    has_original_server_version = ((not (at >= end)) and (id_after_immediate_server_version == (10 * 2)))
+    original_server_version__id = 0
+    original_server_version__number__signed_value = 0
+    original_server_version__number__value = 0
+    if has_original_server_version:
+        if at + 1 > end:
+            return -1
+        original_server_version__id = _little(data, at, 1)
+        at += 1
+        if original_server_version__id != (10 * 2):
+            return -1
+        at, original_server_version__number__signed_value, original_server_version__number__value = _varlen_integer(data, at, end)
+        if at < 0:
+            return -1
+    id_after_original_server_version____at = 0
+    id_after_original_server_version = 0
+    if (not (at >= end)):
+        id_after_original_server_version____at = begin + (at - begin)
+        if id_after_original_server_version____at < begin or id_after_original_server_version____at + 1 > end:
+            return -1
+        id_after_original_server_version = _little(data, id_after_original_server_version____at, 1)
+    has_commit_group_ticket = ((not (at >= end)) and (id_after_original_server_version == (11 * 2)))
+    commit_group_ticket__id = 0
+    commit_group_ticket__number__signed_value = 0
+    commit_group_ticket__number__value = 0
+    if has_commit_group_ticket:
+        if at + 1 > end:
+            return -1
+        commit_group_ticket__id = _little(data, at, 1)
+        at += 1
+        if commit_group_ticket__id != (11 * 2):
+            return -1
+        at, commit_group_ticket__number__signed_value, commit_group_ticket__number__value = _varlen_integer(data, at, end)
+        if at < 0:
+            return -1
+    if (not (at >= end)):
+        at = end
+    out[16], out[17] = tag__text____at, tag__text____length
+    out[18] = flags__number__value
+    out[19] = gno__number__signed_value
+    out[20] = last_committed__number__signed_value
+    out[21] = sequence_number__number__signed_value
+    out[22] = immediate_commit_timestamp__number__value
+    out[23] = has_original_commit_timestamp
+    out[24] = original_commit_timestamp__number__value
+    out[25] = transaction_length__number__value
+    out[26] = immediate_server_version__number__value
+    out[27] = has_original_server_version
+    out[28] = original_server_version__number__value
+    out[29] = has_commit_group_ticket
+    out[30] = commit_group_ticket__number__value
+    return at
+
+
+def gtid_tagged_event_fields(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
+    """See the head of this module."""
+    for index in range(starts.shape[0]):
+        at, end = starts[index], ends[index]
+        is_inside = 0 <= at <= end <= data.shape[0]
+        follows[index] = is_inside and _gtid_tagged_event_fields(data, at, end, out[index]) == end
+
+
+SLOTS = {
+    'query_status_vars': 0,
+    'user_var_event_attribute_list': 0,
+    'gtid_tagged_event_fields': 31,
+}

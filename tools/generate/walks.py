@@ -1,0 +1,132 @@
+"""Walks: functions that go over structures which no record layout reaches, one number after the other.
+
+A layout computes with columns; that ends where a list has items of different lengths or a value chooses the
+type. There a function goes through the bytes, made of the same grammar. Types of other files become functions
+of their own, all others stand where they are used.
+
+What cannot be said that way (bits that fill no bytes, lists up to a condition) is an `UntranslatableError`,
+and the structure stays the reader's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from tools.generate.grammar import Grammar, Type
+from tools.generate.layout_expressions import UntranslatableError
+from tools.generate.walk_source import Function
+
+_READS = Path(__file__).with_name("walk_reads.py")
+
+
+class Inside(NamedTuple):
+    """A run of bytes, or a list of numbers, inside a structure: its path, its slots."""
+
+    path: str
+    slot: int
+    items: int  # of the list; 0 for a run, which has two slots, place and length
+    encoding: str | None
+
+
+@dataclass
+class Walk:
+    """The walk over one type: the names of the values that it notes, in the order of the slots."""
+
+    type: Type
+    name: str
+    wanted: list[tuple[tuple[str, ...], int]] = field(default_factory=list)
+    inside: tuple[Inside, ...] = ()
+
+    @property
+    def slots(self) -> int:
+        """Number of slots."""
+        return sum(count for _, count in self.wanted)
+
+
+class Walks:
+    """The walks that layouts refer to."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._walks: dict[tuple[tuple[str, ...], bool], Walk] = {}
+        #: Of types that are functions of their own the instances that are asked for.
+        self._results: dict[Type, set[str]] = {}
+
+    def over(self, type_: Type, *, is_list: bool) -> Walk | None:
+        """The walk over a type, or over as many of it as there are; None where there can be none."""
+        key = type_.path, is_list
+        if key not in self._walks:
+            walk = Walk(type_, "_".join((*type_.path, "list")[: len(type_.path) + is_list]))
+            asked = {one: set(names) for one, names in self._results.items()}
+            try:
+                inside = self._build(walk, is_list=is_list).inside
+                self._helpers()
+            except UntranslatableError:
+                self._results = asked
+                return None
+            found = []
+            for path, count, encoding in inside:
+                found.append(Inside(".".join(path), walk.slots, count, encoding))
+                walk.wanted.append((path, count or 2))
+            walk.inside = tuple(found)
+            self._walks[key] = walk
+        return self._walks[key]
+
+    def slot(self, walk: Walk, names: tuple[str, ...]) -> int:
+        """The slot of a number inside a structure."""
+        before = 0
+        for path, count in walk.wanted:
+            if path == names:
+                return before
+            before += count
+        is_list = self._walks.get((walk.type.path, True)) is walk
+        tried = Walk(walk.type, walk.name, [*walk.wanted, (names, 1)])
+        self._build(tried, is_list=is_list)
+        walk.wanted.append((names, 1))
+        return before
+
+    def _build(self, walk: Walk, *, is_list: bool) -> Function:
+        """The function of a walk, made twice: first all is read, then what is looked at."""
+        drafts = Function(self._grammar, walk.type, self._results)
+        drafts.walk(walk.wanted, is_list=is_list)
+        function = Function(self._grammar, walk.type, self._results, drafts.used)
+        function.walk(walk.wanted, is_list=is_list)
+        return function
+
+    def render(self) -> str:
+        """Source of the module `walks`."""
+        bodies: dict[str, str] = {}
+        for (_, is_list), walk in self._walks.items():
+            bodies[walk.name] = self._build(walk, is_list=is_list).source(f"_{walk.name}", "out")
+        parts = [_READS.read_text(encoding="utf-8").rstrip(), *self._helpers()]
+        for name, body in bodies.items():
+            parts += [body, _LOOP.format(name=name)]
+        slots = "".join(f"    {walk.name!r}: {walk.slots},\n" for walk in self._walks.values())
+        parts.append(f"SLOTS = {{\n{slots}}}")
+        return "\n\n\n".join(parts) + "\n"
+
+    def _helpers(self) -> list[str]:
+        """The types that are functions of their own, and those that they use."""
+        found: dict[Type, str] = {}
+        while missing := [type_ for type_ in self._results if type_ not in found]:
+            found |= {type_: self._helper(type_) for type_ in missing}
+        return list(found.values())
+
+    def _helper(self, type_: Type) -> str:
+        results = sorted(self._results[type_])
+        drafts = Function(self._grammar, type_, self._results)
+        drafts.give(results)
+        function = Function(self._grammar, type_, self._results, drafts.used)
+        function.give(results)
+        return function.source(f"_{type_.name}", None)
+
+
+_LOOP = '''\
+def {name}(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
+    """See the head of this module."""
+    for index in range(starts.shape[0]):
+        at, end = starts[index], ends[index]
+        is_inside = 0 <= at <= end <= data.shape[0]
+        follows[index] = is_inside and _{name}(data, at, end, out[index]) == end'''
