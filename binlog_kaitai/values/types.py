@@ -42,8 +42,11 @@ Text = Callable[[Any, Column], str]
 ArrowName = Callable[[Column], str]
 Sql = Callable[[Any, Column, Dialect], str]
 
-#: Most digits of Arrow's decimal of 128 and of 256 bits.
+#: Most digits of Arrow's decimal of 128 bits.
 _DECIMAL_128 = 38
+
+#: Most digits of a DECIMAL, and bits of a BIT, in either server.
+_MOST_DIGITS, _MOST_BITS = 65, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,15 @@ def kind_of(column: Column) -> ColumnKind:
     Raises
     ------
     GrammarError
-        The grammar does not know the type.
+        The grammar does not know the type, or no server has it that long.
     """
     kind = TYPES.get(column.type)
     if kind is None:
         raise GrammarError(f"there is no column type {int(column.type)}")
+    if (column.precision or 0) > _MOST_DIGITS or (column.scale or 0) > (column.precision or 0):
+        raise GrammarError(f"there is no DECIMAL({column.precision},{column.scale})")
+    if (column.bits or 0) > _MOST_BITS:
+        raise GrammarError(f"there is no BIT({column.bits})")
     return kind
 
 

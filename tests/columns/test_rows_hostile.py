@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from binlog_kaitai.columns.rows.json_kernels import LEFT, LEVEL, MAX_DEPTH, put_
 from binlog_kaitai.grammar import EventType, TableMapEvent, parse_cell
 from binlog_kaitai.schema import Schema
 from binlog_kaitai.values import value_of
+from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_rows_corpus import by_columns, by_reader
 from tests.corpus_files import case, cases
+from tests.grammar.row_bytes import table_map_bytes
 
 _CASES = (
     "mysql-9.7/types_full",
@@ -117,3 +120,35 @@ def test_mutated_documents_are_the_same_text_or_left_to_the_reader(mode: str) ->
         made += 1
         assert bytes(out[:end]) == expected
     assert made > 300
+
+
+@pytest.mark.parametrize(
+    ("column", "metadata", "size", "reason"),
+    [
+        (108, "", 1, "the table map has a column of a type without a known length"),
+        (246, "fe02", 113, "there is no DECIMAL(254,2)"),
+        (246, "0203", 2, "there is no DECIMAL(2,3)"),
+        (16, "0126", 39, "there is no BIT(305)"),
+    ],
+)
+def test_columns_that_no_server_has_are_told_where_rows_have_them(
+    column: int, metadata: str, size: int, reason: str, tmp_path: Path
+) -> None:
+    layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    maker = LogMaker(layout)
+    maker.add_all(groups[0])
+    maker.add(_event(EventType.table_map_event, table_map_bytes([column], metadata)))
+    position = len(maker.data)
+    rows = bytes.fromhex("070000000000 0100 0200 01 ff 00") + bytes(size)
+    maker.add(_event(EventType.write_rows_event, rows))
+    log = maker.write(tmp_path / "binlog.000001")
+    for table in (None, "s.t"):
+        with pytest.raises(bk.BinlogError) as told:
+            bk.read_changes(log, table=table).read_all()
+        error = told.value
+        assert (error.reason, error.position, error.event_type) == (reason, position, "WRITE_ROWS_EVENT")
+    assert list(by_columns(log)) == list(by_reader(log))
+
+
+def _event(kind: EventType, body: bytes) -> bytes:
+    return bytes(4) + bytes([kind]) + (1).to_bytes(4, "little") + bytes(10) + body

@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from binlog_grammar.table_map_event import TableMapEvent
 
 import binlog_kaitai as bk
 from binlog_kaitai.cli import main
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
+from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.text import second_of, timestamp
 from tests import corpus_files
 from tests.core.test_old_versions import VERSION_1, VERSION_3
+from tests.grammar.vectors import parse
 from tests.render.dump_cases import CASES, DumpCase, normalised
 
 _DECODED = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)
@@ -166,3 +169,8 @@ def test_a_description_that_a_replica_made_ends_no_transaction(
     path = tmp_path / "relay.000002"
     path.write_bytes(log.read_bytes() + made + zlib.crc32(made).to_bytes(4, "little"))
     assert printed(path, _DECODED, tmp_path).count(b"'AUTOMATIC' /* added by mysqlbinlog */") == ends
+
+
+def test_of_a_table_map_without_metadata_no_columns_are_told() -> None:
+    of_5_1 = parse(TableMapEvent, bytes.fromhex("00000000 0000 04 74657374 00 02 7431 00 02 03fe"), 6)
+    assert metadata_lines(of_5_1, is_mariadb=False) == b""

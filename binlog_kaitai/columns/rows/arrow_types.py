@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values import kind_of
 
@@ -15,14 +16,17 @@ _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
 
 
 def arrow_type(column: Column, zero_dates: str = "null") -> Any:
-    """The Arrow type of a column.
+    """The Arrow type of a column; that of nulls where the column can have no value.
 
     Parameters
     ----------
     zero_dates
         With ``"text"`` dates and times with a date are text.
     """
-    found = _type(kind_of(column).arrow(column))
+    try:
+        found = _type(kind_of(column).arrow(column))
+    except GrammarError:
+        return pa.null()  # reading a row says what is wrong, and where
     is_date = pa.types.is_date(found) or pa.types.is_timestamp(found)
     return pa.string() if is_date and zero_dates == "text" else found
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.schema import Column
+from binlog_kaitai.values import kind_of
 
 
 class Width(NamedTuple):
@@ -24,7 +26,11 @@ _BYTES_OF_DIGITS = (0, 1, 1, 2, 2, 3, 3, 4, 4)
 
 
 def width_of(column: Column) -> Width | None:
-    """The width of a column's values; None for a type that the grammar does not know."""
+    """The width of a column's values; None for a type that is none."""
+    try:
+        kind_of(column)
+    except GrammarError:
+        return None
     rule = _WIDTHS.get(column.type)
     return None if rule is None else rule(column)
 

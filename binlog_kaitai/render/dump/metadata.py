@@ -69,6 +69,8 @@ def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False)
     old_names
         Whether the client calls utf8mb3 utf8.
     """
+    if table_map.columns is None:
+        return b""  # before 5.1.16, without the lengths that are part of the types
     columns = facts_of(table_map, is_mariadb=is_mariadb).columns
     if is_mariadb:
         _shift_signs(table_map, columns)
