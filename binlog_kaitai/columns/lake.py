@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,8 +19,8 @@ _GROUP_ROWS, _GROUP_BYTES, _ALL_BYTES = 1 << 19, 32 << 20, 96 << 20
 #: Tables that are open at a time; the one longest unused is closed, and goes on in a new file.
 _MAX_OPEN = 128
 
-#: What some file system has no names with; they get percent signs and digits, as in a URL.
-_UNFIT = re.compile(r'[%/\\:*?"<>|\x00-\x1f\ud800-\udfff]')
+#: What some file system has no names with, and the point between the names; they are written as in a URL.
+_UNFIT = re.compile(r'[%./\\:*?"<>|\x00-\x1f\ud800-\udfff]')
 
 
 class PartWriter:
@@ -76,9 +75,7 @@ class PartWriter:
         return self._folder / f"part-{number:05}.parquet"
 
 
-def write_view(
-    batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str, int] | None = None
-) -> int:
+def write_view(batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str, int] | None = None) -> int:
     """Write record batches of one schema into a folder; gives the number of rows.
 
     `counts` gets it by the folder's name, also where this raises.
@@ -132,5 +129,9 @@ def _bound(writers: dict[str, PartWriter]) -> None:
 
 
 def folder_name(key: tuple[str, str]) -> str:
-    """The folder of a table, by its schema and name."""
-    return ".".join(_UNFIT.sub(lambda found: quote(found[0], errors="surrogateescape"), name) for name in key)
+    """The folder of a table, by its schema and name: always one name, and another for each table."""
+    return ".".join(_UNFIT.sub(_quoted, part) for part in key)
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))

@@ -9,13 +9,14 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.lake import write_changes
+from binlog_kaitai.columns.lake import folder_name, write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import UsageError
@@ -187,3 +188,13 @@ def test_decimals_that_spark_has_not_are_text(tmp_path: Path) -> None:
     kinds = {field.type for file in written[0].files for field in ds.dataset(tmp_path / file).schema}
     assert any(pa.types.is_decimal(kind) for kind in kinds)
     assert not any(pa.types.is_decimal(kind) and kind.precision > 38 for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    "key", [("s", "a/b"), ("..", "/etc/t"), ("", "."), ("", ""), ("a\0", "c:"), ("a.b", "c")]
+)
+def test_the_folder_of_a_table_is_one_name(key: tuple[str, str]) -> None:
+    name = folder_name(key)
+    assert not set(name) & set("/\\\0:")
+    assert tuple(map(unquote, name.split("."))) == key
+    assert name != ".."
