@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
 LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/mysql-9.7/ddl/binlog.0*)
@@ -33,15 +34,15 @@ run: setup ## verify the sample logs, then bring some into a lake with a local S
 
 test: check ## all checks and tests that need no database server
 	@tools/need_java.sh
-	$(BIN)/python -m pytest -m "not server and not browser and not delta" $(PYTEST_ARGS)
+	$(PYTEST) -m "not server and not browser and not delta" $(PYTEST_ARGS)
 
 test-servers: setup ## tests against real servers, started on this machine
 	@tools/need_java.sh
-	$(BIN)/python -m pytest -m server $(PYTEST_ARGS)
+	$(PYTEST) -m server $(PYTEST_ARGS)
 
 test-browser: setup ## tests in a headless browser; skipped where there is none
 	@tools/need_browser.sh || echo "the browser tests are skipped" >&2
-	$(BIN)/python -m pytest -m browser $(PYTEST_ARGS)
+	$(PYTEST) -m browser $(PYTEST_ARGS)
 
 check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -18,7 +19,7 @@ def start_server() -> Iterator[StartServer]:
 
     def start(name: str) -> Server:
         if name not in running:
-            server = running[name] = Server(name, "tests")
+            server = running[name] = Server(name, "tests" + os.environ.get("PYTEST_XDIST_WORKER", ""))
             server.start()
         return running[name]
 

@@ -6,6 +6,7 @@ that was unpacked beside it.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from shlex import quote
 
@@ -21,7 +22,7 @@ def program(spec: Spec, name: str) -> Path:
     if not script.exists():
         root = install(spec)
         script.parent.mkdir(parents=True, exist_ok=True)
-        draft = script.with_name(f".{name}")
+        draft = script.with_name(f".{name}.{os.getpid()}")
         draft.write_text(_npm_script(root, name) if spec.npm else _debian_script(spec, root, name))
         draft.chmod(0o755)
         draft.rename(script)
