@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from binlog_kaitai.columns.change_schemas import table_schema
 from binlog_kaitai.columns.changes import table_batches_of
+from binlog_kaitai.columns.encoding import parquet_options, with_one_dictionary
 from binlog_kaitai.columns.rows.pages import RowsPages
 
 #: Rows and bytes of a row group, as far as they are gathered; bytes of all tables that wait to be written.
@@ -41,6 +43,7 @@ class PartWriter:
         self._batches: list[pa.RecordBatch] = []
         self._writer: pq.ParquetWriter | None = None
         self._schema: pa.Schema | None = None
+        self._options: dict[str, Any] = {}
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Take a batch, to be written with others."""
@@ -57,9 +60,11 @@ class PartWriter:
         """Write what waits as a row group."""
         if not self._batches:
             return
+        table = pa.Table.from_batches(self._batches)
         if self._writer is None:
-            self._writer = pq.ParquetWriter(self._next_path(), self._batches[0].schema, compression="zstd")
-        self._writer.write_table(pa.Table.from_batches(self._batches), row_group_size=_GROUP_ROWS)
+            self._options = parquet_options(table)
+            self._writer = pq.ParquetWriter(self._next_path(), table.schema, **self._options)
+        self._writer.write_table(with_one_dictionary(table, self._options), row_group_size=_GROUP_ROWS)
         self._batches, self.waiting = [], 0
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ from binlog_kaitai.payload import MAX_EVENT_SIZE, declared_size, open_payload, r
 
 #: A payload that unpacks to more is read in blocks of its own; as much is put into one block.
 _SMALL = 4 << 20
-_ROOM = 16 << 20
+_ROOM = 8 << 20
 
 
 def expand(block: Block) -> Iterator[Block]:
