@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.json_strings import json_sizes, put_json
 from binlog_kaitai.columns.kernels import are_same
 from binlog_kaitai.columns.text_kernels import CONSTANT, NUMBER, TEXT, assemble, find_clean
 
@@ -154,7 +155,7 @@ class Pool:
             clean |= ~mask
         view = memoryview(data)
         known: dict[bytes, tuple[int, int]] = {}
-        for index in np.flatnonzero(~clean).tolist():
+        for index in self._escape(data, first, second, np.flatnonzero(~clean)).tolist():
             raw = bytes(view[first[index] : first[index] + second[index]])
             if raw not in known:
                 known[raw] = self.place(json_text(convert(raw)))
@@ -163,6 +164,21 @@ class Pool:
             first = np.where(mask, first, -self.null[0] - 1)
             second = np.where(mask, second, self.null[1])
         return Column(TEXT, first, second)
+
+    def _escape(self, data: Any, first: Any, second: Any, rows: Any) -> Any:
+        """Put in the JSON text of some strings, if they are many; gives those that are left."""
+        sizes = np.empty(len(rows), dtype=np.int64)
+        measure = json_sizes.for_work(int(second[rows].sum()))
+        if measure is json_sizes.plain:
+            return rows
+        measure(data, first[rows], second[rows], sizes)
+        chosen, sizes, left = rows[sizes >= 0], sizes[sizes >= 0], rows[sizes < 0]
+        ends = np.cumsum(sizes)
+        out = np.empty(int(sizes.sum()), dtype=np.uint8)
+        put_json.compiled(data, first[chosen], second[chosen], ends - sizes, out)
+        first[chosen] = -(self.append(out) + ends - sizes) - 1
+        second[chosen] = sizes
+        return left
 
 
 def _is_constant(values: Any) -> bool:

@@ -1,25 +1,29 @@
 """Large logs made from small ones: a transaction of the corpus, again and again, as a server would write it.
 
-Positions, GTID numbers and checksums are made anew, so that the result is a log without a fault.
+Positions, GTIDs, times, connections and checksums are made anew (see `vary`), so that the result is a log
+without a fault, and as varied as a server's. Rows stay the same.
 """
 
 from __future__ import annotations
 
-import zlib
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader, frame_all
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, parse_event
+from binlog_kaitai.grammar import EventType, Format, header_offset, parse_event
 from binlog_kaitai.payload import declared_size
 from binlog_kaitai.sources import MAGIC
 from binlog_kaitai.transactions import GTID_TYPES
+from tools.bench.vary import DIGITS, renew, status_variable, with_length, with_text, with_variable
 
 #: Bytes that are written at once.
 _CHUNK = 8 << 20
+
+#: A log with a statement whose time has microseconds.
+_WITH_MICROSECONDS = Path(__file__).parents[2] / "tests/corpus/mysql-9.7/mixed/binlog.000001"
+
+_STATEMENT = b"INSERT INTO orders VALUES (%s, 'Ann \"x\" O''Neil\\\\', 12.50)" % DIGITS
 
 
 class Shape(NamedTuple):
@@ -30,6 +34,7 @@ class Shape(NamedTuple):
     head: bytes  # all before the first transaction, with the magic
     events: tuple[bytes, ...]  # of one transaction
     packed_ratio: float  # bytes of the file for each byte of events, of which some may be compressed
+    micros: int | None  # offset of the microseconds in statements
 
 
 def shape_of(name: str, log: Path, *, event_size: int, repeat: int = 1) -> Shape:
@@ -42,7 +47,42 @@ def shape_of(name: str, log: Path, *, event_size: int, repeat: int = 1) -> Shape
     events: list[bytes] = []
     for event in best:
         events += [event] * (repeat if event is largest else 1)
-    return Shape(name, layout, head, tuple(events), _packed_ratio(events, layout))
+    return _finished(name, layout, head, events)
+
+
+def statements_of(name: str, log: Path) -> Shape:
+    """Transactions of one statement each, of which no two are the same."""
+    head, transactions, layout = _split(log)
+    gtid, begin, *_, end = next(events for events in transactions if _type(events[-1]) == EventType.xid_event)
+    return _finished(name, layout, head, [gtid, begin, with_text(begin, layout, _STATEMENT), end])
+
+
+def _finished(name: str, layout: Format, head: bytes, events: list[bytes]) -> Shape:
+    """A shape whose statements have microseconds, as most of MySQL's have."""
+    events, micros = list(events), None
+    for number, event in enumerate(events):
+        if _type(event) == EventType.query_event:
+            events[number] = with_variable(event, layout, _microseconds())
+            found = status_variable(events[number], layout, "microseconds")
+            micros = found and found[1]  # it comes first in all of them
+    if _type(events[0]) == EventType.gtid_log_event:
+        events[0] = with_length(events[0], layout, sum(map(len, events)))
+    return Shape(name, layout, head, tuple(events), _packed_ratio(events, layout), micros)
+
+
+@cache
+def _microseconds() -> bytes:
+    """A status variable for microseconds, of some statement of the corpus."""
+    _, transactions, layout = _split(_WITH_MICROSECONDS)
+    for event in (event for events in transactions for event in events):
+        found = _type(event) == EventType.query_event and status_variable(event, layout, "microseconds")
+        if found:
+            return event[found[0] : found[2]]
+    raise LookupError(f"{_WITH_MICROSECONDS} has no statement with microseconds")
+
+
+def _type(event: bytes) -> int:
+    return event[header_offset("type_code")]
 
 
 def _packed_ratio(events: list[bytes], layout: Format) -> float:
@@ -51,7 +91,7 @@ def _packed_ratio(events: list[bytes], layout: Format) -> float:
     for event in events:
         packed += len(event)
         unpacked += len(event)
-        if event[header_offset("type_code")] == EventType.transaction_payload_event:
+        if _type(event) == EventType.transaction_payload_event:
             payload: Any = parse_event(event, EventType.transaction_payload_event, layout).body.content
             unpacked += declared_size(payload)
     return packed / unpacked
@@ -78,7 +118,7 @@ def _rows(events: list[bytes]) -> list[bytes]:
         EventType.write_rows_event_v1,
         EventType.transaction_payload_event,
     )
-    return [event for event in events if event[header_offset("type_code")] in types]
+    return [event for event in events if _type(event) in types]
 
 
 def write(shape: Shape, path: Path, size: int) -> int:
@@ -91,30 +131,7 @@ def write(shape: Shape, path: Path, size: int) -> int:
     with path.open("wb") as file:
         file.write(shape.head)
         while file.tell() < size:
-            number = _renew(block, file.tell(), number)
+            number = renew(block, file.tell(), number, shape.micros)
             file.write(memoryview(block.data))
             count += len(block)
     return count
-
-
-def _renew(block: Block, position: int, number: int) -> int:
-    """Make positions, GTID numbers and checksums those of a place in the log; gives the next number."""
-    ends = position + block.starts + block.sizes
-    _put(block.data, block.starts + header_offset("next_position"), ends, 4)
-    for kind, path in ((EventType.gtid_log_event, "gno"), (EventType.gtid_event, "sequence_number")):
-        rows = block.rows_of(kind)
-        if len(rows):
-            _put(block.data, block.body(kind).places(path), number + np.arange(len(rows)), 8)
-            number += len(rows)
-    if block.layout.is_checksummed:
-        behind = block.starts + block.sizes - CHECKSUM_SIZE
-        view, pairs = memoryview(block.data), zip(block.starts.tolist(), behind.tolist(), strict=True)
-        _put(
-            block.data, behind, np.array([zlib.crc32(view[start:end]) for start, end in pairs]), CHECKSUM_SIZE
-        )
-    return number
-
-
-def _put(data: Any, places: Any, values: Any, width: int) -> None:
-    for step in range(width):
-        data[places + step] = (values >> (8 * step)) & 0xFF

@@ -1,0 +1,105 @@
+"""Logs as varied as a busy server's: what the columns say of them is what the reader says."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from binlog_kaitai.columns import compile as kernels_of
+from binlog_kaitai.columns.json_strings import json_sizes, put_json
+from binlog_kaitai.columns.judge import Judge
+from binlog_kaitai.columns.lines import json_text
+from tests.columns.support import blocks, by_columns, by_reader
+from tests.corpus_files import case
+from tools.bench.make_log import shape_of, statements_of, write
+
+
+def small_transactions(folder: Path) -> Path:
+    log = case("mysql-9.7", "types_metadata").logs[0]
+    path = folder / "binlog.000001"
+    write(shape_of("small", log, event_size=60), path, 10_000)
+    return path
+
+
+def statements(folder: Path) -> Path:
+    path = folder / "binlog.000001"
+    write(statements_of("statements", case("mysql-9.7", "types_metadata").logs[0]), path, 10_000)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.bench.make_log._CHUNK", 200_000)
+
+
+@pytest.mark.parametrize("make", [small_transactions, statements])
+@pytest.mark.parametrize("compile_from", [0, 1 << 40])
+def test_the_columns_say_what_the_reader_says(
+    make: Any, compile_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels_of, "COMPILE_FROM", compile_from)
+    path = make(tmp_path)
+    lines, error = by_columns(path)
+    assert error is None
+    assert len(lines) > 1000
+    assert lines == by_reader(path)[0]
+
+
+@pytest.mark.parametrize("make", [small_transactions, statements])
+def test_the_reader_reads_no_event_one_by_one(make: Any, tmp_path: Path) -> None:
+    judge = Judge()
+    for block in blocks(make(tmp_path)):
+        if block.is_special:
+            continue
+        for kind in (kind for kind, count in block.counts.items() if count > 1):
+            rows = block.rows_of(kind)
+            assert judge.accepts(block, kind, np.ones(len(rows), dtype=np.bool_)).all()
+    assert judge.reads < 10  # of table maps
+
+
+def escaped(texts: list[bytes], mode: str) -> list[bytes | None]:
+    """What the kernels make of some texts; None of one that they leave."""
+    measure, put = (getattr(one, mode) for one in (json_sizes, put_json))
+    data = np.frombuffer(b"".join(texts) + b"x", dtype=np.uint8)
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    sizes = np.empty(len(texts), dtype=np.int64)
+    measure(data, starts, lengths, sizes)
+    good = np.flatnonzero(sizes >= 0)
+    ends = np.cumsum(sizes[good])
+    out = np.full(int(ends[-1]), 255, dtype=np.uint8)
+    put(data, starts[good], lengths[good], ends - sizes[good], out)
+    found = iter([bytes(out[end - size : end]) for end, size in zip(ends, sizes[good], strict=True)])
+    return [next(found) if size >= 0 else None for size in sizes.tolist()]
+
+
+def wanted(text: bytes) -> bytes | None:
+    try:
+        return json_text(text.decode())
+    except UnicodeDecodeError:
+        return None
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_json_strings(mode: str) -> None:
+    dice = random.Random(3)
+    texts = [b"", b'say "x"', b"a\\b\n\r\t\b\f\0\x1f\x7f", "äöü€😀\u2028".encode()]
+    texts += [bytes([first, second]) for first in range(256) for second in (0x2F, 0x80, 0xBF, 0xC0)]
+    edges = (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0)
+    texts += [bytes([a, b, 0x80]) for a in range(0xE0, 0xF0) for b in edges]
+    texts += [bytes([a, b, 0x80, c]) for a in range(0xEF, 0xFA) for b in edges for c in (0x80, 0xC0)]
+    texts += [dice.randbytes(dice.randint(1, 6)) for _ in range(2000)]
+    found = escaped(texts, mode)
+    assert found == [wanted(text) for text in texts]
+    assert json.loads(found[1] or b"") == 'say "x"'
+
+
+def test_strings_outside_are_left() -> None:
+    data, sizes = np.zeros(4, dtype=np.uint8), np.zeros(3, dtype=np.int64)
+    json_sizes.plain(data, np.array([-1, 3, 9]), np.array([1, 2, 0]), sizes)
+    assert sizes.tolist() == [-1, -1, -1]

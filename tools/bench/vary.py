@@ -1,0 +1,189 @@
+"""What differs from transaction to transaction on a busy server, put into copies of one transaction.
+
+Times advance by some hundred microseconds, connections take turns, numbers count on. Where a value stands is
+told by the record layouts, and inside the status variables by the traced classes.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import frame_all
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, trace_event
+from binlog_kaitai.transactions import GTID_TYPES
+
+#: Microseconds since 1970 of the first transaction, and from one to the next, on average.
+_FIRST, _STEP = 1_780_000_000_000_000, 173
+
+#: Connections that take turns.
+_CONNECTIONS = 61
+
+#: The digits in the text of a statement that are another number in each transaction.
+DIGITS = b"0000000000"
+
+_TOP_BIT = 0x80
+
+
+class Moment(NamedTuple):
+    """Transactions by their numbers, as arrays: number, microseconds since 1970, connection."""
+
+    numbers: Any
+    times: Any
+    threads: Any
+
+    @classmethod
+    def of(cls, numbers: Any) -> Moment:
+        """What a server would have had, with some irregularity."""
+        jitter = numbers * 2_654_435_761 % (2 * _STEP)
+        return cls(numbers, _FIRST + numbers * _STEP + jitter, 8 + numbers * 7919 % _CONNECTIONS)
+
+
+def renew(block: Block, position: int, first: int, micros: int | None) -> int:
+    """Make copies of a transaction those of a place in a log; gives the number of the next transaction.
+
+    Parameters
+    ----------
+    position
+        Where the block stands in the log.
+    first
+        Number of the first transaction.
+    micros
+        Offset of the microseconds in events of statements, if they have them.
+    """
+    put(block.data, block.starts + header_offset("next_position"), position + block.starts + block.sizes, 4)
+    is_begin = np.isin(block.types, list(GTID_TYPES))
+    of_event = first - 1 + np.cumsum(is_begin)
+    put(block.data, block.starts + header_offset("timestamp"), Moment.of(of_event).times // 1_000_000, 4)
+    for kind in block.kinds:
+        moment = Moment.of(of_event[block.rows_of(kind)])
+        for path, values in _values(block, kind, moment).items():
+            places, width = _field(block, kind, path)
+            put(block.data, places, values, width)
+    if micros is not None:
+        rows = block.rows_of(EventType.query_event)
+        put(block.data, block.starts[rows] + micros, Moment.of(of_event[rows]).times % 1_000_000, 3)
+    _number_statements(block, of_event)
+    _sign(block)
+    return int(of_event[-1]) + 1
+
+
+def _values(block: Block, kind: int, moment: Moment) -> dict[str, Any]:
+    """New values of the fields of events of one type."""
+    numbers, body = moment.numbers, block.body(kind)
+    match kind:
+        case EventType.gtid_log_event:
+            high = body.numbers("immediate_commit_timestamp_high") & _TOP_BIT
+            return {
+                "gno": numbers,
+                "last_committed": numbers - 1,
+                "sequence_number": numbers,
+                "immediate_commit_timestamp_low": moment.times & 0xFFFFFFFF,
+                "immediate_commit_timestamp_middle": moment.times >> 32 & 0xFFFF,
+                "immediate_commit_timestamp_high": moment.times >> 48 | high,
+            }
+        case EventType.gtid_event:
+            return {"sequence_number": numbers}
+        case EventType.query_event:
+            return {"thread_id": moment.threads}
+        case EventType.xid_event:
+            return {"xid": 10 + 3 * numbers}
+    return {}
+
+
+def _field(block: Block, kind: int, path: str) -> tuple[Any, int]:
+    body = block.body(kind)
+    return body.places(path), int(body.field(path).dtype[-1])
+
+
+def _number_statements(block: Block, of_event: Any) -> None:
+    kind = EventType.query_event
+    if kind not in block.counts:
+        return
+    starts, lengths = block.body(kind).ranges("query")
+    numbers = of_event[block.rows_of(kind)]
+    for length in np.unique(lengths).tolist():
+        chosen = np.flatnonzero(lengths == length)
+        start = int(starts[chosen[0]])
+        text = bytes(block.data[start : start + length])
+        for found in re.finditer(rb"\d{%d}" % len(DIGITS), text):
+            for digit in range(len(DIGITS)):
+                values = numbers[chosen] // 10 ** (len(DIGITS) - 1 - digit) % 10 + ord("0")
+                put(block.data, starts[chosen] + found.start() + digit, values, 1)
+
+
+def _sign(block: Block) -> None:
+    if block.layout.is_checksummed:
+        behind = block.starts + block.sizes - CHECKSUM_SIZE
+        view, pairs = memoryview(block.data), zip(block.starts.tolist(), behind.tolist(), strict=True)
+        sums = np.array([zlib.crc32(view[start:end]) for start, end in pairs])
+        put(block.data, behind, sums, CHECKSUM_SIZE)
+
+
+def put(data: Any, places: Any, values: Any, width: int) -> None:
+    """Write little-endian numbers of `width` bytes."""
+    for step in range(width):
+        data[places + step] = (values >> (8 * step)) & 0xFF
+
+
+# Single events ---------------------------------------------------------------------------------------------
+
+
+def status_variable(event: bytes, layout: Format, key: str) -> tuple[int, int, int] | None:
+    """Where in a statement's event a status variable begins, its value, and the next one; None without it."""
+    traced, _ = trace_event(event, EventType.query_event, layout)
+    content = traced.body.content
+    outer = content._debug["status_vars"]["start"] + _start_of_body(event, layout)
+    for variable, where in zip(
+        content.status_vars.variables, content.status_vars._debug["variables"]["arr"], strict=True
+    ):
+        if variable.key.name == key:
+            value = variable._debug["value"]["start"]
+            return outer + where["start"], outer + value, outer + where["end"]
+    return None
+
+
+def _start_of_body(event: bytes, layout: Format) -> int:
+    return layout.header_length_of(event[header_offset("type_code")])
+
+
+def with_variable(event: bytes, layout: Format, variable: bytes) -> bytes:
+    """A statement with one more status variable, in front of the others."""
+    block = frame_all("", event, layout)
+    assert block is not None
+    kind = EventType.query_event
+    at = int(block.body(kind).ranges("status_vars")[0][0])
+    places, width = _field(block, kind, "status_vars_length")
+    put(block.data, places, block.body(kind).numbers("status_vars_length") + len(variable), width)
+    return _resized(bytes(block.data[:at]) + variable + bytes(block.data[at:]))
+
+
+def with_text(event: bytes, layout: Format, text: bytes) -> bytes:
+    """A statement with another text."""
+    block = frame_all("", event, layout)
+    assert block is not None
+    start, length = (int(one[0]) for one in block.body(EventType.query_event).ranges("query"))
+    return _resized(event[:start] + text + event[start + length :])
+
+
+def with_length(event: bytes, layout: Format, length: int) -> bytes:
+    """A GTID event that tells another length of its transaction."""
+    block = frame_all("", event, layout)
+    assert block is not None
+    body, kind = block.body(EventType.gtid_log_event), EventType.gtid_log_event
+    for part in ("first", "value_2", "value_3"):
+        path = f"packed_transaction_length.{part}"
+        if body.mask(path)[0] and (part != "first" or length <= 250):
+            places, width = _field(block, kind, path)
+            if length < 1 << 8 * width:
+                put(block.data, places, np.array([length]), width)
+    return bytes(block.data)
+
+
+def _resized(event: bytes) -> bytes:
+    at = header_offset("event_size")
+    return event[:at] + len(event).to_bytes(4, "little") + event[at + 4 :]
