@@ -3,7 +3,7 @@
 Rules
 -----
 1. Memory is bounded by the largest event inside, never by what the payload claims to unpack to.
-2. The payload gives just as many bytes as it declares, and ends where an event ends.
+2. The payload gives just as many bytes as it declares, and ends where an event ends; no more is unpacked.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
     except FramingError as error:
         reason = f"at uncompressed offset {error.position}, {error.reason}"
         raise GrammarError(reason, field=_FIELD) from error
+    if framer.position + framer.tail.size > declared_size(body):
+        raise GrammarError(f"uncompresses to more than the declared {declared_size(body)} bytes", field=_FIELD)
     if framer.tail.kind is not TailKind.NOTHING:
         raise GrammarError("ends inside an event", field=_FIELD)
     if framer.position != declared_size(body):
@@ -56,7 +58,7 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
 
 
 def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
-    """A stream of the uncompressed bytes of a transaction payload.
+    """A stream of the uncompressed bytes of a transaction payload; at most one more than it declares.
 
     Raises
     ------
@@ -68,16 +70,18 @@ def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
         return io.BytesIO(body.payload)
     if compression != Compression.zstd:
         raise GrammarError(f"unknown compression {compression}", field="body.content.fields")
-    stream: Any = _Unpacked(body.payload)
+    stream: Any = _Unpacked(body.payload, declared_size(body) + 1)
     opened: BinaryIO = stream
     return opened
 
 
 class _Unpacked(io.RawIOBase):
-    """What compressed bytes unpack to; damage in them is an error of this package."""
+    """What compressed bytes unpack to, up to a size; damage in them is an error of this package."""
 
-    def __init__(self, packed: bytes) -> None:
+    def __init__(self, packed: bytes, size: int) -> None:
         import zstandard
+
+        self._left = size
 
         self._error = zstandard.ZstdError
         decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
@@ -87,8 +91,11 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, room: Any) -> int:
+        room = memoryview(room)[: self._left]
         try:
-            return self._stream.readinto(room) if len(room) else 0
+            count = self._stream.readinto(room) if len(room) else 0
+            self._left -= count
+            return int(count)
         except self._error as error:
             raise GrammarError(f"does not decompress: {error}", field=_FIELD) from error
 

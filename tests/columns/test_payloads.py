@@ -81,6 +81,22 @@ def test_damage_in_a_large_payload_is_told_as_by_the_reader(behind: int) -> None
     assert message in [str(error) for error in errors if isinstance(error, GrammarError)]
 
 
+def test_no_more_is_unpacked_than_a_payload_declares() -> None:
+    rotate = bytes(4) + b"\x05" + bytes(4) + (32).to_bytes(4, "little") + bytes(6) + b"\x02" + bytes(12)
+    unpacker = zstandard.ZstdCompressor().compressobj()
+    packed = b"".join(unpacker.compress(rotate * 10_000) for _ in range(10_000)) + unpacker.flush()
+    declared = 3 * len(rotate)
+    body = b"\x02\x01\x00\x03\x01" + bytes([declared]) + b"\x00" + packed
+    with bk.open(LOG) as reader:
+        data = LOG.read_bytes()[: next(iter(reader)).end_position] + event_of(PAYLOAD_EVENT, body)
+    found, message = by_reader(data)
+    assert [size for _, _, size in found[2:]] == [len(rotate)] * 3
+    assert message is not None
+    assert message.endswith(f"uncompresses to more than the declared {declared} bytes")
+    lines, error = by_columns(data, verify_checksums=False)
+    assert (len(lines), error) == (len(found), message)
+
+
 def test_position_and_number_name_one_row() -> None:
     data, _ = large()
     rows = [
