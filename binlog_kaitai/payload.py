@@ -48,12 +48,13 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
     except FramingError as error:
         reason = f"at uncompressed offset {error.position}, {error.reason}"
         raise GrammarError(reason, field=_FIELD) from error
-    if framer.position + framer.tail.size > declared_size(body):
-        raise GrammarError(f"uncompresses to more than the declared {declared_size(body)} bytes", field=_FIELD)
+    declared = declared_size(body)
+    if framer.position + framer.tail.size > declared:
+        raise GrammarError(f"uncompresses to more than the declared {declared} bytes", field=_FIELD)
     if framer.tail.kind is not TailKind.NOTHING:
         raise GrammarError("ends inside an event", field=_FIELD)
-    if framer.position != declared_size(body):
-        reason = f"uncompresses to {framer.position} bytes, not to the declared {declared_size(body)}"
+    if framer.position != declared:
+        reason = f"uncompresses to {framer.position} bytes, not to the declared {declared}"
         raise GrammarError(reason, field=_FIELD)
 
 
