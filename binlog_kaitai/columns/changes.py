@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.blocks import BLOCK_SIZE
 from binlog_kaitai.columns.change_schemas import (
     CHANGES_SCHEMA,
     META_FIELDS,
@@ -18,7 +19,7 @@ from binlog_kaitai.columns.change_schemas import (
 )
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.row_objects import page_objects
-from binlog_kaitai.columns.rows.builders import build, plain_value
+from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
@@ -37,6 +38,9 @@ CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delet
 #: What an image before or after is: by itself, and in an update.
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 
+#: In blocks of a table's rows. Much of what is done for a block does not depend on how much it holds.
+_BLOCK_SIZE = 2 * BLOCK_SIZE
+
 _SECOND = 1_000_000
 _ZERO_DATES = ("null", "error", "text")
 
@@ -54,13 +58,15 @@ def _fitted(
 ) -> Iterator[pa.RecordBatch]:
     columns = [_change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
     own = {column.name: column for column in table.schema.columns}
-    for field in list(schema)[len(META_FIELDS) :]:
-        column = own.get(field.name)
-        if column is None:
+    fields = list(schema)[len(META_FIELDS) :]
+    used = [own[field.name] for field in fields if field.name in own]
+    arrays = column_arrays(page, found, table, used, zero_dates)
+    for field in fields:
+        if (column := own.get(field.name)) is None:
             columns.append(pa.nulls(len(found.events), field.type))
             continue
         try:
-            array = column_array(page, found, table, column, zero_dates)
+            array = next(arrays)
         except CellError as error:
             before = found.before(error.row)
             if len(before.events):
@@ -71,26 +77,33 @@ def _fitted(
     yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def column_array(page: RowsPage, found: Found, table: Table, column: Column, zero_dates: str) -> Any:
-    """The values of one column; null where the image does not have it.
+def column_arrays(
+    page: RowsPage, found: Found, table: Table, columns: Sequence[Column], zero_dates: str
+) -> Iterator[Any]:
+    """The values of columns, one after the other; null where the image does not have them.
 
     Raises
     ------
     CellError
         A value is none.
     """
-    starts = found.starts[column.index]
-    rows = _changed_in_parts(found, table, column)
-    if len(rows):
-        starts = starts.copy()
-        starts[rows] = ABSENT
-    array = build(Cells(table, column, found.data, starts), zero_dates)
-    if len(rows):
-        values = array.to_pylist()
-        for row, value in zip(rows.tolist(), _by_reader(page, found, table, column, rows), strict=True):
-            values[row] = value
-        array = pa.array(values, array.type)
-    return array
+    cells, changed = [], []
+    for column in columns:
+        one, rows = Cells.of(table, column, found), _changed_in_parts(found, table, column)
+        if len(rows):
+            starts = one.starts.copy()
+            starts[rows] = ABSENT
+            one = Cells(table, column, found.data, starts)
+        cells.append(one)
+        changed.append(rows)
+    for array, rows, column in zip(build_all(cells, zero_dates), changed, columns, strict=True):
+        if len(rows):
+            values = array.to_pylist()
+            for row, value in zip(rows.tolist(), _by_reader(page, found, table, column, rows), strict=True):
+                values[row] = value
+            yield pa.array(values, array.type)
+        else:
+            yield array
 
 
 def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
@@ -254,7 +267,8 @@ def read_changes(
     if zero_dates not in _ZERO_DATES:
         raise UsageError(f"zero_dates is {' or '.join(_ZERO_DATES)}, not {zero_dates!r}")
     chosen = Filters.of(table=table, **filters)
-    pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums)
+    size = BLOCK_SIZE if table is None else _BLOCK_SIZE
+    pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size)
     if table is None:
         return pa.RecordBatchReader.from_batches(CHANGES_SCHEMA, json_batches(pages))
     if all(map(is_readable_again, pages.sources)):

@@ -52,7 +52,7 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         # Kernels call each other by this; the compiled ones find compiled ones.
-        return self.plain(*arguments)
+        return self.uncompiled(*arguments)
 
 
 def note_work(size: int) -> None:
@@ -62,7 +62,7 @@ def note_work(size: int) -> None:
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a kernel of a function that uses arrays, numbers, and what is in the same module only."""
+    """Make a kernel of a function that uses arrays, numbers, kernels, and functions of its module only."""
     return Kernel(function)
 
 
@@ -86,7 +86,12 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
             names[name] = names[name].compiled
         elif _is_part(names.get(name), function):
             names[name] = _compile(names[name])
-    twin = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    code, closure = function.__code__, None
+    if called := _code_elsewhere(function):
+        # Numba keeps machine code while the function's own module and what it closes over stay as they are.
+        code = code.replace(co_freevars=("called",))
+        closure = (types.CellType(called),)
+    twin = types.FunctionType(code, names, function.__name__, function.__defaults__, closure)
     twin.__module__ = function.__module__
     twin.__qualname__ = function.__qualname__
     try:
@@ -95,3 +100,21 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
         # Neither the package's folder nor the user's cache folder can be written.
         compiled = numba.njit(nogil=True)(twin)
     return compiled
+
+
+def _code_elsewhere(function: Callable[..., Any]) -> str:
+    """What tells the code of all functions of other modules that a kernel calls; nothing if there are none."""
+    found: dict[Callable[..., Any], str] = {}
+    ahead = [function]
+    while ahead:
+        one = ahead.pop()
+        names = [one.__globals__.get(name) for name in one.__code__.co_names]
+        called = [value.plain for value in names if isinstance(value, Kernel)]
+        called += [value for value in names if _is_part(value, one)]
+        ahead += [other for other in called if other not in found]
+        found |= {
+            other: f"{other.__code__.co_code.hex()} {other.__code__.co_consts}"
+            for other in called
+            if other.__module__ != function.__module__
+        }
+    return "\n".join(sorted(found.values()))

@@ -1,30 +1,41 @@
-"""Arrow arrays out of the places of values, by the kernels of their type.
-
-A builder may leave out what it cannot make: it gives the array and the rows that are left to the reader.
-"""
+"""Arrow arrays out of the places of values: those that kernels read, together; the others by the reader."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns.rows import number_kernels, strings, time_kernels
+from binlog_kaitai.columns.rows import choices, strings
+from binlog_kaitai.columns.rows import read_kernels as ways
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.documents import documents
 from binlog_kaitai.columns.rows.time_kernels import FINE, WRONG, ZERO
+from binlog_kaitai.columns.rows.together import Values, Way, read_together
 from binlog_kaitai.columns.rows.widths import decimal_groups
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values import ZeroDate, text_form
 
-#: Most digits that fit 63 bits.
-_SHORT = 18
+
+class Builder(NamedTuple):
+    """How the array of a column is made.
+
+    Attributes
+    ----------
+    way : callable or None
+        How the values are read, given the cells and the Arrow type; None, or without one, by `make`.
+    make : callable
+        The array, given the cells, the Arrow type, the values and what becomes of dates that no calendar has.
+    """
+
+    way: Callable[[Cells, Any], Way | None] | None
+    make: Callable[[Cells, Any, Any, str], Any]
 
 
 def build(cells: Cells, zero_dates: str = "null") -> Any:
@@ -35,16 +46,33 @@ def build(cells: Cells, zero_dates: str = "null") -> Any:
     CellError
         A value is none, or a zero date where `zero_dates` is ``"error"``.
     """
-    column = cells.column
-    kind = arrow_type(column, zero_dates)
-    builder = _BUILDERS.get(column.type)
-    if builder is None:
-        return by_reader(cells, kind)
-    if builder is _times and pa.types.is_string(kind):
-        return by_reader(cells, kind, zero_dates)
-    if builder is _times:
-        return _times(cells, kind, zero_dates)
-    return builder(cells, kind)
+    (array,) = build_all([cells], zero_dates)
+    return array
+
+
+def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[Any]:
+    """The values of some columns of the same rows, column by column, as `build` makes them."""
+    kinds = [_kind(cells, zero_dates) for cells in columns]
+    builders = [_builder(cells, kind) for cells, kind in zip(columns, kinds, strict=True)]
+    found = [
+        None if builder.way is None else builder.way(cells, kind)
+        for builder, cells, kind in zip(builders, columns, kinds, strict=True)
+    ]
+    read = iter(read_together([(cells, way) for cells, way in zip(columns, found, strict=True) if way]))
+    for cells, kind, builder, way in zip(columns, kinds, builders, found, strict=True):
+        yield builder.make(cells, kind, next(read) if way else None, zero_dates)
+
+
+def _kind(cells: Cells, zero_dates: str) -> Any:
+    memory, key = cells.table.memory, ("arrow type", cells.column.index, zero_dates)
+    if key not in memory:
+        memory[key] = arrow_type(cells.column, zero_dates)
+    return memory[key]
+
+
+def _builder(cells: Cells, kind: Any) -> Builder:
+    builder = _BUILDERS.get(cells.column.type, _BY_READER)
+    return _BY_READER if builder.make is _times and pa.types.is_string(kind) else builder
 
 
 def by_reader(cells: Cells, kind: Any, zero_dates: str = "null") -> Any:
@@ -78,145 +106,110 @@ def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null")
     return value
 
 
-def fixed(cells: Cells, values: Any, kind: Any, valid: Any = None) -> Any:
-    """An Arrow array of values of a fixed size, which lie in `values` as Arrow has them."""
-    valid = cells.valid if valid is None else valid
-    nulls = len(valid) - int(np.count_nonzero(valid))
-    bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
-    return pa.Array.from_buffers(kind, len(cells), [bits, pa.py_buffer(np.ascontiguousarray(values))], nulls)
+def _as_it_is(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+    return values.array(kind, len(cells))
 
 
-def _raw(cells: Cells) -> Any:
-    """Little-endian numbers, uint64."""
-    raw = np.empty(len(cells), dtype=np.uint64)
-    cells.run(number_kernels.read_little, cells.width.fixed, raw)
-    return raw
-
-
-def _integers(cells: Cells, kind: Any) -> Any:
-    raw = _raw(cells)
-    if pa.types.is_decimal(kind):
-        wide = np.zeros((len(cells), 2), dtype=np.uint64)
-        wide[:, 0] = raw
-        return fixed(cells, wide, kind)
-    if not cells.column.is_unsigned and cells.width.fixed < 8:
-        unused = 64 - 8 * cells.width.fixed
-        raw = (raw.view(np.int64) << unused) >> unused
-    return fixed(cells, raw.astype(kind.to_pandas_dtype(), copy=False), kind)
-
-
-def _floats(cells: Cells, kind: Any) -> Any:
-    raw = _raw(cells)
-    return fixed(cells, raw if cells.width.fixed == 8 else raw.astype(np.uint32), kind)
-
-
-def _decimals(cells: Cells, kind: Any) -> Any:
-    counts, sizes = (
-        np.array(values, dtype=np.int64) for values in zip(*decimal_groups(cells.column), strict=True)
-    )
-    is_wrong = np.empty(len(cells), dtype=np.bool_)
-    out: Any
-    if kind.bit_width == 128 and kind.precision <= _SHORT:
-        out = np.empty((len(cells), 2), dtype=np.int64)
-        wrong = cells.run(number_kernels.read_short_decimals, counts, sizes, out, is_wrong)
-    else:
-        out = np.empty((len(cells), kind.bit_width // 32), dtype=np.uint32)
-        wrong = cells.run(number_kernels.read_decimals, counts, sizes, out, is_wrong)
-    if wrong:
-        cells.by_reader(np.flatnonzero(is_wrong))  # says what is wrong
-        raise AssertionError("digits that only the reader can read")
-    return fixed(cells, out, kind)
-
-
-def _years(cells: Cells, kind: Any) -> Any:
-    raw = _raw(cells)
-    return fixed(cells, np.where(raw, raw + np.uint64(1900), 0).astype(np.uint16), kind)
-
-
-def _bits(cells: Cells, kind: Any) -> Any:
-    raw = np.empty(len(cells), dtype=np.uint64)
-    cells.run(number_kernels.read_big, cells.width.fixed, raw)
-    return fixed(cells, raw, kind)
-
-
-def _members(cells: Cells, kind: Any) -> Any:
-    """ENUM and SET: each distinct number is looked up once."""
-    raw, valid = _raw(cells), cells.valid
-    if not pa.types.is_string(kind):
-        return fixed(cells, raw.astype(kind.to_pandas_dtype()), kind)
-    _, first, which = np.unique(raw[valid], return_index=True, return_inverse=True)
-    texts = cells.by_reader(np.flatnonzero(valid)[first])
-    codes = np.zeros(len(cells), dtype=np.int32)
-    codes[valid] = which.reshape(-1)
-    indices = fixed(cells, codes, pa.int32())
-    return pa.array([strings.plain(text) for text in texts], kind).take(indices)
-
-
-def _times(cells: Cells, kind: Any, zero_dates: str) -> Any:
-    out = np.empty(len(cells), dtype=np.int64)
-    states = np.empty(len(cells), dtype=np.uint8)
-    _TIMES[cells.column.type](cells, out, states)
-    valid = cells.valid
-    if states.any():
-        if (rows := np.flatnonzero(states == WRONG)).size:
-            cells.by_reader(rows)  # says what is wrong
-            raise AssertionError("a time that only the reader can read")
-        rows = np.flatnonzero(states == ZERO)
-        if zero_dates == "error":
-            row = rows[:1]
-            raise CellError(
-                int(row[0]), GrammarError(f"a date that no calendar has: {cells.by_reader(row)[0]}")
-            )
-        valid = valid & (states == FINE)
-    return fixed(cells, out.astype(np.int32) if kind.bit_width == 32 else out, kind, valid)
-
-
-def _with_fraction(kernel: Any) -> Callable[[Cells, Any, Any], None]:
-    def read(cells: Cells, out: Any, states: Any) -> None:
-        cells.run(kernel, cells.width.fixed, cells.column.fractional_digits, out, states)
-
-    return read
-
-
-def _by_number(kernel: Any) -> Callable[[Cells, Any, Any], None]:
-    def read(cells: Cells, out: Any, states: Any) -> None:
-        kernel.for_work(8 * len(cells))(_raw(cells), cells.starts, out, states)
-
-    return read
-
-
-def _timestamps(cells: Cells, out: Any, states: Any) -> None:
-    raw = _raw(cells).view(np.int64)
-    out[:] = raw * 1_000_000
-    states[:] = np.where((raw == 0) & cells.valid, ZERO, FINE)
-
-
-_TIMES: dict[ColumnType | int, Callable[[Cells, Any, Any], None]] = {
-    ColumnType.date: lambda cells, out, states: cells.run(time_kernels.read_dates, out, states),
-    ColumnType.newdate: lambda cells, out, states: cells.run(time_kernels.read_dates, out, states),
-    ColumnType.time: _by_number(time_kernels.make_times),
-    ColumnType.datetime: _by_number(time_kernels.make_datetimes),
-    ColumnType.timestamp: _timestamps,
-    ColumnType.time2: _with_fraction(time_kernels.read_times2),
-    ColumnType.datetime2: _with_fraction(time_kernels.read_datetimes2),
-    ColumnType.timestamp2: _with_fraction(time_kernels.read_timestamps2),
+#: How little-endian numbers are read, by their size, and how Arrow has them.
+_SIZES = {
+    1: (Way(ways.BYTES, 1), pa.uint8()),
+    2: (Way(ways.PAIRS, 2), pa.uint16()),
+    3: (Way(ways.THREES, 4), pa.uint32()),
+    4: (Way(ways.FOURS, 4), pa.uint32()),
+    8: (Way(ways.EIGHTS, 8, 1), pa.uint64()),
 }
 
-_BUILDERS: dict[ColumnType | int, Any] = {
-    ColumnType.tiny: _integers,
-    ColumnType.short: _integers,
-    ColumnType.int24: _integers,
-    ColumnType.long: _integers,
-    ColumnType.longlong: _integers,
-    ColumnType.float: _floats,
-    ColumnType.double: _floats,
-    ColumnType.newdecimal: _decimals,
-    ColumnType.year: _years,
-    ColumnType.bit: _bits,
-    ColumnType.enum: _members,
-    ColumnType.set: _members,
-    **dict.fromkeys(_TIMES, _times),
-    **strings.BUILDERS,
-    ColumnType.json: documents,
-    ColumnType.typed_array: documents,
+
+def _number(cells: Cells, kind: Any) -> Way:
+    return _SIZES[cells.width.fixed][0]
+
+
+def _integer(cells: Cells, kind: Any) -> Way:
+    if pa.types.is_decimal(kind):
+        return Way(ways.EIGHTS, 16, 2)
+    way = _number(cells, kind)
+    return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=0x800000)
+
+
+def _decimal(cells: Cells, kind: Any) -> Way:
+    groups = np.array(decimal_groups(cells.column), dtype=np.int64).reshape(-1)
+    return Way(ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups)
+
+
+def _decimals(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+    if values.odd:
+        cells.by_reader(np.arange(len(cells)))  # says what is wrong
+        raise AssertionError("digits that only the reader can read")
+    return values.array(kind, len(cells))
+
+
+def _choice(cells: Cells, kind: Any) -> Way | None:
+    if not pa.types.is_string(kind):
+        return _number(cells, kind)
+    return choices.way(cells)
+
+
+def _choices(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> Any:
+    """ENUM and SET: each distinct number is looked up once."""
+    if pa.types.is_string(kind):
+        return choices.texts(cells, kind, values)
+    assert values is not None
+    return values.array(_SIZES[cells.width.fixed][1], len(cells)).cast(kind)
+
+
+def _time(how: int, item: int = 8) -> Callable[[Cells, Any], Way]:
+    return lambda cells, kind: Way(how, item, cells.column.fractional_digits)
+
+
+def _times(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+    found = values.array(kind, len(cells))
+    if not values.odd:
+        return found
+    states = values.states
+    if (rows := np.flatnonzero(states == WRONG)).size:
+        cells.by_reader(rows)  # says what is wrong
+        raise AssertionError("a time that only the reader can read")
+    rows = np.flatnonzero(states == ZERO)
+    if zero_dates == "error":
+        row = rows[:1]
+        raise CellError(int(row[0]), GrammarError(f"a date that no calendar has: {cells.by_reader(row)[0]}"))
+    valid = cells.valid & (states == FINE)
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
+    return pa.Array.from_buffers(kind, len(cells), [bits, found.buffers()[1]])
+
+
+_NUMBER = Builder(_integer, _as_it_is)
+
+_BY_READER = Builder(None, lambda cells, kind, values, zero_dates: by_reader(cells, kind, zero_dates))
+
+_HOW_TIMES: dict[ColumnType | int, Callable[[Cells, Any], Way]] = {
+    ColumnType.date: _time(ways.DATES, 4),
+    ColumnType.newdate: _time(ways.DATES, 4),
+    ColumnType.time: _time(ways.TIMES),
+    ColumnType.datetime: _time(ways.DATETIMES),
+    ColumnType.timestamp: _time(ways.TIMESTAMPS),
+    ColumnType.time2: _time(ways.TIMES2),
+    ColumnType.datetime2: _time(ways.DATETIMES2),
+    ColumnType.timestamp2: _time(ways.TIMESTAMPS2),
+}
+
+_DOCUMENTS = Builder(None, lambda cells, kind, values, zero_dates: documents(cells, kind))
+
+_BUILDERS: dict[ColumnType | int, Builder] = {
+    ColumnType.tiny: _NUMBER,
+    ColumnType.short: _NUMBER,
+    ColumnType.int24: _NUMBER,
+    ColumnType.long: _NUMBER,
+    ColumnType.longlong: _NUMBER,
+    ColumnType.float: Builder(_number, _as_it_is),
+    ColumnType.double: Builder(_number, _as_it_is),
+    ColumnType.newdecimal: Builder(_decimal, _decimals),
+    ColumnType.year: Builder(lambda cells, kind: Way(ways.YEARS, 2), _as_it_is),
+    ColumnType.bit: Builder(lambda cells, kind: Way(ways.BIG, 8), _as_it_is),
+    ColumnType.enum: Builder(_choice, _choices),
+    ColumnType.set: Builder(_choice, _choices),
+    **{kind: Builder(way, _times) for kind, way in _HOW_TIMES.items()},
+    **{kind: Builder(*both) for kind, both in strings.BUILDERS.items()},
+    ColumnType.json: _DOCUMENTS,
+    ColumnType.typed_array: _DOCUMENTS,
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.rows.images import Found
-from binlog_kaitai.columns.rows.string_kernels import copy_values, measure
+from binlog_kaitai.columns.rows.string_kernels import measure
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.widths import Width
 from binlog_kaitai.errors import BinlogError, GrammarError
@@ -76,7 +76,8 @@ class Cells:
         if not self.width.prefix:
             return np.where(starts >= 0, self.width.fixed, 0)
         offsets = np.empty(len(starts) + 1, dtype=np.int64)
-        measure.for_work(len(starts))(self.data, starts, self.width.prefix, 0, offsets)
+        offsets[0] = 0
+        measure.for_work(len(starts))(self.data, starts, self.width.prefix, 0, 0, offsets[1:])
         return np.where(starts >= 0, np.diff(offsets) + self.width.prefix, 0)
 
     def raw(self, rows: Any) -> list[bytes | None]:
@@ -116,12 +117,3 @@ class Cells:
             raise
         except Exception as error:  # generated code on hostile bytes: lazy parts of a value
             raise GrammarError(f"cannot be read: {error}") from error
-
-
-def contents(cells: Cells) -> tuple[Any, Any]:
-    """The bytes of all values without their lengths, one behind the other, and their offsets."""
-    offsets = np.empty(len(cells) + 1, dtype=np.int64)
-    cells.run(measure, cells.width.prefix, 0, offsets)
-    out = np.empty(int(offsets[-1]) + 16, dtype=np.uint8)
-    copy_values.for_work(len(out))(cells.data, cells.starts, cells.width.prefix, offsets, out)
-    return out[: int(offsets[-1])], offsets

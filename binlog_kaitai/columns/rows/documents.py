@@ -31,8 +31,7 @@ def documents_and_rest(cells: Cells, kind: Any) -> tuple[Any, Any]:
     """JSON as far as the kernel makes it, and which documents are left to the reader, as a bool array."""
     count, prefix = len(cells), cells.width.prefix
     offsets = np.zeros(count + 1, dtype=np.int64)
-    cells.run(measure, prefix, 0, offsets)
-    size = int(offsets[-1])
+    size = int(cells.run(measure, prefix, 0, 0, offsets[1:]))
     out = np.empty(_RATIO * size + _LEAST, dtype=np.uint8)
     is_left = np.zeros(count, dtype=np.bool_)
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)

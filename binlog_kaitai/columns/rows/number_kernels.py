@@ -11,45 +11,89 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.kernels import read_u4, read_u8
 
 _BYTE = np.uint64(8)
 
+_LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
+
+#: Numbers of 32 bits in one of 256.
+_LIMBS = 8
+
+_POWERS = np.array([10**digits for digits in range(10)], dtype=np.uint64)
+
+#: Years that YEAR counts from; its 0 is the year 0.
+_FIRST_YEAR = 1900
+
 
 @kernel
-def read_little(data: Any, starts: Any, size: int, out: Any) -> None:
-    """Little-endian numbers of `size` bytes, 1 to 8, into `out`, uint64."""
-    last = data.shape[0] - size
+def read_bytes(data: Any, starts: Any, out: Any) -> None:
+    """Numbers of a byte."""
+    last = data.shape[0] - 1
     for index in range(starts.shape[0]):
         start = starts[index]
-        value = np.uint64(0)
+        out[index] = data[np.uint64(start)] if 0 <= start <= last else 0
+
+
+@kernel
+def read_pairs(data: Any, starts: Any, out: Any) -> None:
+    """Little-endian numbers of two bytes."""
+    last = data.shape[0] - 2
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        value = np.uint16(0)
         if 0 <= start <= last:
             at = np.uint64(start)
-            if size == 1:
-                value = np.uint64(data[at])
-            elif size == 2:
-                value = np.uint64(data[at]) | np.uint64(data[at + np.uint64(1)]) << _BYTE
-            elif size == 4:
-                value = (
-                    np.uint64(data[at])
-                    | np.uint64(data[at + np.uint64(1)]) << _BYTE
-                    | np.uint64(data[at + np.uint64(2)]) << np.uint64(16)
-                    | np.uint64(data[at + np.uint64(3)]) << np.uint64(24)
-                )
-            elif size == 8:
-                value = (
-                    np.uint64(data[at])
-                    | np.uint64(data[at + np.uint64(1)]) << _BYTE
-                    | np.uint64(data[at + np.uint64(2)]) << np.uint64(16)
-                    | np.uint64(data[at + np.uint64(3)]) << np.uint64(24)
-                    | np.uint64(data[at + np.uint64(4)]) << np.uint64(32)
-                    | np.uint64(data[at + np.uint64(5)]) << np.uint64(40)
-                    | np.uint64(data[at + np.uint64(6)]) << np.uint64(48)
-                    | np.uint64(data[at + np.uint64(7)]) << np.uint64(56)
-                )
-            else:
-                for step in range(size):
-                    value = (value << _BYTE) | np.uint64(data[start + size - 1 - step])
+            value = np.uint16(data[at]) | np.uint16(np.uint16(data[at + np.uint64(1)]) << np.uint16(8))
         out[index] = value
+
+
+@kernel
+def read_threes(data: Any, starts: Any, sign: int, out: Any) -> None:
+    """Little-endian numbers of three bytes; `sign` is the bit that tells a negative one, or 0."""
+    last = data.shape[0] - 3
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        value = np.int64(0)
+        if 0 <= start <= last:
+            at = np.uint64(start)
+            value = (
+                np.int64(data[at])
+                | np.int64(data[at + np.uint64(1)]) << 8
+                | np.int64(data[at + np.uint64(2)]) << 16
+            )
+            value |= 0xFF000000 if value & sign else 0
+        out[index] = value
+
+
+@kernel
+def read_fours(data: Any, starts: Any, out: Any) -> None:
+    """Little-endian numbers of four bytes."""
+    last = data.shape[0] - 4
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        out[index] = read_u4(data, np.uint64(start)) if 0 <= start <= last else 0
+
+
+@kernel
+def read_eights(data: Any, starts: Any, step: int, out: Any) -> None:
+    """Little-endian numbers of eight bytes, each `step` numbers behind the one before."""
+    last = data.shape[0] - 8
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        out[index * step] = read_u8(data, np.uint64(start)) if 0 <= start <= last else np.uint64(0)
+        if step > 1:
+            out[index * step + 1] = np.uint64(0)
+
+
+@kernel
+def read_years(data: Any, starts: Any, out: Any) -> None:
+    """YEAR."""
+    last = data.shape[0] - 1
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        number = np.int64(data[np.uint64(start)]) if 0 <= start <= last else 0
+        out[index] = number + _FIRST_YEAR if number else 0
 
 
 @kernel
@@ -67,104 +111,126 @@ def read_big(data: Any, starts: Any, size: int, out: Any) -> None:
 
 
 @kernel
-def read_decimals(data: Any, starts: Any, counts: Any, sizes: Any, out: Any, is_wrong: Any) -> int:
-    """DECIMAL values, without their point, as two's complement.
+def number_members(data: Any, starts: Any, size: int, numbers: Any, out: Any) -> int:
+    """What `numbers` has for ENUM and SET values of one byte or two; -1 where there is no value.
+
+    Gives how many values have -1 in `numbers`, too.
+    """
+    last = data.shape[0] - size
+    unknown = 0
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        number = -1
+        if 0 <= start <= last:
+            at = np.uint64(start)
+            value = np.int64(data[at])
+            if size > 1:
+                value |= np.int64(data[at + np.uint64(1)]) << 8
+            if value < numbers.shape[0]:
+                number = numbers[np.uint64(value)]
+            unknown += 1 if number < 0 else 0
+        out[index] = number
+    return unknown
+
+
+@kernel
+def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
+    """DECIMAL values of at most 38 digits, without their point, as two's complement of 128 bits.
 
     Parameters
     ----------
-    counts, sizes
-        The groups of digits: how many digits, and their length in bytes.
-    out : uint32 array of values by limbs
-        4 or 8 limbs of 32 bits a value, the lowest first; enough for all digits.
-    is_wrong : bool array
-        Which values are no digits.
+    groups : int64 array
+        Of each group of digits how many digits, and its length in bytes.
+    out : uint64 array
+        Two numbers a value, the lower first.
 
     Returns
     -------
-    Number of wrong values.
+    Number of values that are no digits.
     """
     wrong = 0
+    count = groups.shape[0] // 2
     size = 0
-    for group in range(counts.shape[0]):
-        size += sizes[group]
+    for group in range(count):
+        size += groups[2 * group + 1]
     last = data.shape[0] - size
-    limbs = out.shape[1]
-    mask = np.uint64(0xFFFFFFFF)
-    half = np.uint64(32)
     for index in range(starts.shape[0]):
         start = starts[index]
-        is_wrong[index] = False
-        for limb in range(limbs):
-            out[index, limb] = 0
+        low = np.uint64(0)
+        high = np.uint64(0)
+        if 0 <= start <= last and size > 0:
+            at = np.uint64(start)
+            is_negative = data[at] & 0x80 == 0
+            flip = np.uint64(0xFF) if is_negative else np.uint64(0)
+            top = np.uint64(0x80)
+            is_wrong = False
+            for group in range(count):
+                value = np.uint64(0)
+                for _ in range(groups[2 * group + 1]):
+                    value = (value << _BYTE) | (np.uint64(data[at]) ^ flip ^ top)
+                    top = np.uint64(0)
+                    at += np.uint64(1)
+                base = _POWERS[groups[2 * group]]
+                if value >= base:
+                    is_wrong = True
+                    value = np.uint64(0)
+                lower = (low & _LOW) * base + value
+                upper = (low >> _HALF) * base + (lower >> _HALF)
+                low = ((upper & _LOW) << _HALF) | (lower & _LOW)
+                high = high * base + (upper >> _HALF)
+            wrong += 1 if is_wrong else 0
+            if is_negative and low != 0:
+                low = _ALL - low + np.uint64(1)
+                high = _ALL - high
+            elif is_negative and high != 0:
+                high = _ALL - high + np.uint64(1)
+        out[2 * index] = low
+        out[2 * index + 1] = high
+    return wrong
+
+
+@kernel
+def read_long_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
+    """As `read_decimals`, for more digits; `out` is uint32, 8 limbs a value, the lowest first."""
+    wrong = 0
+    size = 0
+    count = groups.shape[0] // 2
+    for group in range(count):
+        size += groups[2 * group + 1]
+    last = data.shape[0] - size
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        is_wrong = False
+        first = index * _LIMBS
+        for limb in range(_LIMBS):
+            out[first + limb] = 0
         if start < 0 or start > last or size == 0:
             continue
         at = np.uint64(start)
         flip = np.uint64(0) if data[at] & 0x80 else np.uint64(0xFF)
         top = np.uint64(0x80)
         used = 1
-        for group in range(counts.shape[0]):
+        for group in range(count):
             value = np.uint64(0)
-            for _ in range(sizes[group]):
+            for _ in range(groups[2 * group + 1]):
                 value = (value << _BYTE) | (np.uint64(data[at]) ^ flip ^ top)
                 top = np.uint64(0)
                 at += np.uint64(1)
-            base = np.uint64(1)
-            for _ in range(counts[group]):
-                base *= np.uint64(10)
+            base = _POWERS[groups[2 * group]]
             if value >= base:
-                is_wrong[index] = True
+                is_wrong = True
             for limb in range(used):
-                value += np.uint64(out[index, limb]) * base
-                out[index, limb] = value & mask
-                value >>= half
-            if value != 0 and used < limbs:
-                out[index, used] = value
+                value += np.uint64(out[first + limb]) * base
+                out[first + limb] = value & _LOW
+                value >>= _HALF
+            if value != 0 and used < _LIMBS:
+                out[first + used] = value
                 used += 1
-        if is_wrong[index]:
-            wrong += 1
+        wrong += 1 if is_wrong else 0
         if flip != 0:
             carry = np.uint64(1)
-            for limb in range(limbs):
-                carry += np.uint64(out[index, limb]) ^ mask
-                out[index, limb] = carry & mask
-                carry >>= half
-    return wrong
-
-
-@kernel
-def read_short_decimals(data: Any, starts: Any, counts: Any, sizes: Any, out: Any, is_wrong: Any) -> int:
-    """As `read_decimals`, for at most 18 digits; `out` is int64, two numbers a value, the lower first."""
-    wrong = 0
-    size = 0
-    bases = np.ones(counts.shape[0], dtype=np.int64)
-    for group in range(counts.shape[0]):
-        size += sizes[group]
-        for _ in range(counts[group]):
-            bases[group] *= 10
-    last = data.shape[0] - size
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        is_wrong[index] = False
-        total = np.int64(0)
-        if 0 <= start <= last and size > 0:
-            at = np.uint64(start)
-            is_negative = data[at] & 0x80 == 0
-            flip = np.int64(0xFF) if is_negative else np.int64(0)
-            top = np.int64(0x80)
-            for group in range(counts.shape[0]):
-                value = np.int64(0)
-                for _ in range(sizes[group]):
-                    value = (value << 8) | (np.int64(data[at]) ^ flip ^ top)
-                    top = np.int64(0)
-                    at += np.uint64(1)
-                if value >= bases[group]:
-                    is_wrong[index] = True
-                    value = np.int64(0)
-                total = total * bases[group] + value
-            if is_negative:
-                total = -total
-            if is_wrong[index]:
-                wrong += 1
-        out[index, 0] = total
-        out[index, 1] = -1 if total < 0 else 0
+            for limb in range(_LIMBS):
+                carry += np.uint64(out[first + limb]) ^ _LOW
+                out[first + limb] = carry & _LOW
+                carry >>= _HALF
     return wrong

@@ -26,18 +26,17 @@ def length_at(data: Any, start: int, prefix: int) -> Any:
 
 
 @kernel
-def measure(data: Any, starts: Any, prefix: int, least: int, offsets: Any) -> None:
-    """Where each value begins when all stand one behind the other; `offsets` has one more than `starts`.
+def measure(data: Any, starts: Any, prefix: int, least: int, total: int, ends: Any) -> int:
+    """Where each value ends when all stand one behind the other, from `total` on; gives where the last does.
 
     Values shorter than `least` count as that long.
     """
-    total = 0
-    offsets[0] = 0
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
         if length >= 0:
             total += max(length, least)
-        offsets[index + 1] = total
+        ends[index] = total
+    return total
 
 
 @kernel
@@ -68,28 +67,52 @@ def find_text(data: Any, starts: Any, prefix: int, null: int, null_size: int, pl
 
 
 @kernel
+def copy_bytes(data: Any, start: int, length: int, out: Any, place: int) -> None:
+    """Copy `data[start : start + length]` to `out` at `place`; all must be inside, with 16 bytes behind it.
+
+    Those 16 are written to.
+    """
+    done = 0
+    while done < length:
+        if start + done + 16 <= data.shape[0]:
+            # Sixteen at once, also past the end: what follows is written later.
+            a = data[start + done : start + done + 16]
+            b = out[place + done : place + done + 16]
+            a0, a1, a2, a3, a4, a5, a6, a7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
+            a8, a9, a10, a11, a12, a13, a14, a15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
+            b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = a0, a1, a2, a3, a4, a5, a6, a7
+            b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = a8, a9, a10, a11, a12, a13, a14, a15
+            done += 16
+        else:
+            out[place + done] = data[start + done]
+            done += 1
+
+
+@kernel
 def copy_values(data: Any, starts: Any, prefix: int, offsets: Any, out: Any) -> None:
     """Copy the values to their offsets; `out` must be 16 bytes longer than they are."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
-        place = offsets[index]
-        if length <= 0 or place < 0 or place + length + 16 > out.shape[0]:
-            continue
-        start = starts[index] + prefix
-        done = 0
-        while done < length:
-            if start + done + 16 <= data.shape[0]:
-                # Sixteen at once, also past the end: what follows is written later.
-                a = data[start + done : start + done + 16]
-                b = out[place + done : place + done + 16]
-                a0, a1, a2, a3, a4, a5, a6, a7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
-                a8, a9, a10, a11, a12, a13, a14, a15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
-                b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = a0, a1, a2, a3, a4, a5, a6, a7
-                b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = a8, a9, a10, a11, a12, a13, a14, a15
-                done += 16
-            else:
-                out[place + done] = data[start + done]
-                done += 1
+        place = np.int64(offsets[index])
+        if length > 0 and place >= 0 and place + length + 16 <= out.shape[0]:
+            copy_bytes(data, starts[index] + prefix, length, out, place)
+
+
+@kernel
+def copy_members(texts: Any, limits: Any, numbers: Any, offsets: Any, out: Any) -> None:
+    """Copy texts by their numbers to their offsets; `out` must be 16 bytes longer than they are.
+
+    Text `n` is `texts[limits[n] : limits[n + 1]]`, and a negative number none.
+    """
+    for index in range(numbers.shape[0]):
+        number = np.int64(numbers[index])
+        if 0 <= number < limits.shape[0] - 1:
+            start = limits[number]
+            length = limits[number + 1] - start
+            place = np.int64(offsets[index])
+            is_inside = start >= 0 and start + length <= texts.shape[0]
+            if is_inside and place >= 0 and place + length + 16 <= out.shape[0]:
+                copy_bytes(texts, start, length, out, place)
 
 
 @kernel

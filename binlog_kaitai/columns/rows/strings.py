@@ -9,9 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.charsets import BINARY, decode, decoder_of
-from binlog_kaitai.columns.rows.cells import Cells, contents
+from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.rows.read_kernels import STRINGS
 from binlog_kaitai.columns.rows.string_kernels import measure, measure_recoded, pad_values, recode
+from binlog_kaitai.columns.rows.together import Values, Way
 from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.schema import Column
 
 #: Character sets whose text is UTF-8 already; None is one that is not told.
 _UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
@@ -33,28 +36,41 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def texts(cells: Cells, kind: Any) -> Any:
+def _way(cells: Cells, kind: Any) -> Way | None:
+    column = cells.column
+    if _is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
+        return None
+    return Way(STRINGS, 4)
+
+
+def _is_textual(column: Column) -> bool:
+    return column.type == ColumnType.string and (column.type_name or "").lower() in _TEXTUAL
+
+
+def _is_padded(column: Column) -> bool:
+    return column.type == ColumnType.string and column.length > 0
+
+
+def texts(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> Any:
     """CHAR, VARCHAR, TEXT and their binary twins."""
     column = cells.column
-    is_textual = column.type == ColumnType.string and (column.type_name or "").lower() in _TEXTUAL
-    if is_textual:
-        return _by_reader(cells, kind)
+    if values is None:
+        return _by_reader(cells, kind) if _is_textual(column) else padded(cells, kind)
+    found = values.array(kind, len(cells))
     if pa.types.is_binary(kind):
-        is_padded = column.type == ColumnType.string and column.length > 0
-        return padded(cells, kind) if is_padded else of_bytes(cells, kind, *contents(cells))
-    data, offsets = contents(cells)
+        return found
     if column.charset in _UTF8:
-        found = of_bytes(cells, kind, data, offsets)
-        return found if is_text(found) else _mended(cells, kind, data, offsets)
+        return found if is_text(found) else _mended(cells, kind, found)
     if column.charset == BINARY:
-        return _mended(cells, kind, data, offsets)
+        return _mended(cells, kind, found)
+    data, offsets = values.bytes_and_offsets()
     if extends_ascii(column.charset) and is_ascii(data):
-        return of_bytes(cells, kind, data, offsets)
+        return found
     if (table := single_bytes(column.charset)) is not None:
         sizes, characters = table
         if sizes.all() or sizes[data].all():
             return _recoded(cells, kind, data, offsets, sizes, characters)
-    return _mended(cells, kind, data, offsets)
+    return _mended(cells, kind, found)
 
 
 def is_ascii(data: Any) -> bool:
@@ -83,9 +99,9 @@ def of_bytes(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     return pa.Array.from_buffers(kind, len(cells), buffers, nulls)
 
 
-def _mended(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+def _mended(cells: Cells, kind: Any, found: Any) -> Any:
     """By Python's codecs, each distinct value once."""
-    as_bytes = of_bytes(cells, pa.binary(), data, offsets).dictionary_encode()
+    as_bytes = found.view(pa.binary()).dictionary_encode()
     charset = cells.column.charset
     made = []
     for raw in as_bytes.dictionary.to_pylist():
@@ -97,7 +113,8 @@ def _mended(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
 def padded(cells: Cells, kind: Any) -> Any:
     """BINARY, with the zero bytes at its end that the log leaves out."""
     offsets = np.empty(len(cells) + 1, dtype=np.int64)
-    cells.run(measure, cells.width.prefix, cells.column.length, offsets)
+    offsets[0] = 0
+    cells.run(measure, cells.width.prefix, cells.column.length, 0, offsets[1:])
     out = np.empty(int(offsets[-1]), dtype=np.uint8)
     pad_values.for_work(len(out))(cells.data, cells.starts, cells.width.prefix, offsets, out)
     return of_bytes(cells, kind, out, offsets)
@@ -140,27 +157,24 @@ def single_bytes(charset: str | None) -> Any:
 def is_ascii_as_it_is(cells: Cells, kind: Any) -> bool:
     """Whether bytes of ASCII in the log are the same text in the column."""
     column = cells.column
-    if BUILDERS.get(column.type) is not texts or not pa.types.is_string(kind):
+    if BUILDERS.get(column.type, (None, None))[1] is not texts or not pa.types.is_string(kind):
         return False
-    is_textual = column.type == ColumnType.string and (column.type_name or "").lower() in _TEXTUAL
-    return not is_textual and (column.charset in _UTF8 or extends_ascii(column.charset))
+    return not _is_textual(column) and (column.charset in _UTF8 or extends_ascii(column.charset))
 
 
-def geometries(cells: Cells, kind: Any) -> Any:
+def geometries(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     """SRID and WKB, as they are stored."""
-    return of_bytes(cells, kind, *contents(cells))
+    return values.array(kind, len(cells))
 
 
-def vectors(cells: Cells, kind: Any) -> Any:
+def vectors(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     """VECTOR: the floats lie in the log as Arrow has them."""
-    data, offsets = contents(cells)
+    data, offsets = values.bytes_and_offsets()
     if (offsets & 3).any():
         return _by_reader(cells, kind)
-    valid = cells.valid
-    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    values = pa.array(data.view(np.float32))
-    buffers = [bits, pa.py_buffer((offsets >> 2).astype(np.int32))]
-    return pa.Array.from_buffers(kind, len(cells), buffers, children=[values])
+    floats = pa.Array.from_buffers(pa.float32(), len(data) // 4, [None, values.data])
+    buffers = [values.valid, pa.py_buffer(offsets >> 2)]
+    return pa.Array.from_buffers(kind, len(cells), buffers, values.nulls, children=[floats])
 
 
 def _by_reader(cells: Cells, kind: Any) -> Any:
@@ -170,6 +184,7 @@ def _by_reader(cells: Cells, kind: Any) -> Any:
     return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
 
 
+#: How the values are read, and how an array is made of them: see `builders`.
 BUILDERS: dict[ColumnType | int, Any] = {
     **dict.fromkeys(
         (
@@ -180,8 +195,8 @@ BUILDERS: dict[ColumnType | int, Any] = {
             ColumnType.long_blob,
             ColumnType.blob,
         ),
-        texts,
+        (_way, texts),
     ),
-    ColumnType.geometry: geometries,
-    ColumnType.vector: vectors,
+    ColumnType.geometry: (_way, geometries),
+    ColumnType.vector: (_way, vectors),
 }

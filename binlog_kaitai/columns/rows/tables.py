@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.kernels import NONE
+from binlog_kaitai.columns.kernels import NONE, read_numbers
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
-from binlog_kaitai.columns.rows.number_kernels import read_little
 from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, width_of
 from binlog_kaitai.context import MAX_TABLE_MAPS
@@ -47,6 +46,8 @@ class Table:
         Of all columns' values; None where some column's is not known.
     json_columns : list of int
         Which columns are JSON.
+    memory : dict
+        For what is made of the table once, by whoever makes it.
     """
 
     def __init__(self, table_map: TableMapEvent, schema: Schema) -> None:
@@ -56,6 +57,7 @@ class Table:
         known: list[Width] = [width for width in widths if width is not None]
         is_known = schema.is_readable and len(known) == len(widths) and not schema.old_fractions
         self.widths = known if is_known else None
+        self.memory: dict[Any, Any] = {}
         self.json_columns = [column.index for column in schema.columns if column.type == ColumnType.json]
 
     @property
@@ -128,7 +130,9 @@ class Tables:
         id_at, content_at = (block.offset(EventType.table_map_event, path) or 0 for path in _MAP_FIELDS)
         starts = block.starts[rows] + content_at
         ids = np.empty(len(rows), dtype=np.uint64)
-        read_little.for_work(8 * len(rows))(block.data, block.starts[rows] + id_at, content_at - id_at, ids)
+        read_numbers.for_work(8 * len(rows))(
+            block.data, block.starts[rows] + id_at, content_at - id_at, False, ids
+        )
         ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
         ends = np.maximum(ends, starts)  # one that is too short is told by the grammar
         epochs = np.searchsorted(np.array(statements, dtype=np.int64), rows)

@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from binlog_kaitai.charsets import BINARY
 from binlog_kaitai.columns.rows.builders import build
-from binlog_kaitai.columns.rows.cells import Cells, contents
+from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.documents import documents_and_rest
 from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes, padded, single_bytes
+from binlog_kaitai.columns.rows.together import contents
 from binlog_kaitai.columns.text import pieces
 from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, as_bytes, joined, written
 from binlog_kaitai.columns.text.style import Style, by_value

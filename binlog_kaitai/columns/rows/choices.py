@@ -1,0 +1,98 @@
+"""Arrow arrays of the texts of ENUM and SET; what a number means is asked of the reader once for a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from binlog_kaitai.columns.kernels import read_numbers
+from binlog_kaitai.columns.rows import read_kernels as ways
+from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.rows.string_kernels import copy_members
+from binlog_kaitai.columns.rows.strings import plain
+from binlog_kaitai.columns.rows.together import Values, Way
+
+#: Of numbers of so many bytes all that there can be are remembered.
+_SHORT = 2
+
+#: Behind the texts so many bytes are written to.
+_SLACK = 16
+
+
+class _Known:
+    """The texts of a column that have been asked for.
+
+    Attributes
+    ----------
+    numbers : int64 array
+        For each value the number of its text, -1 for none.
+    texts : uint8 array
+        One behind the other.
+    limits : int64 array
+        Where each begins, and their end.
+    """
+
+    def __init__(self) -> None:
+        self.numbers = np.zeros(0, dtype=np.int64)
+        self.texts = np.zeros(0, dtype=np.uint8)
+        self.limits = np.zeros(1, dtype=np.int64)
+
+    def add(self, values: Any, texts: list[str]) -> None:
+        """Put in values that are not there, rising, and their texts."""
+        room = max(len(self.numbers), int(values[-1]) + 1)
+        numbers = np.full(room, -1, dtype=np.int64)
+        numbers[: len(self.numbers)] = self.numbers
+        numbers[values] = len(self.limits) - 1 + np.arange(len(values))
+        raw = [plain(text).encode() for text in texts]
+        ends = self.limits[-1] + np.cumsum([len(text) for text in raw])
+        self.numbers, self.limits = numbers, np.concatenate((self.limits, ends))
+        self.texts = np.concatenate((self.texts, np.frombuffer(b"".join(raw), dtype=np.uint8)))
+
+
+def _known(cells: Cells) -> _Known:
+    found: _Known = cells.table.memory.setdefault(("choices", cells.column.index), _Known())
+    return found
+
+
+def way(cells: Cells) -> Way | None:
+    """How the values are read; None where there are more than can be remembered."""
+    return Way(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
+
+
+def texts(cells: Cells, kind: Any, values: Values | None) -> Any:
+    """The texts, given what was read."""
+    if values is None:
+        return _by_value(cells, kind)
+    known, count = _known(cells), len(cells)
+    numbers = np.frombuffer(values.values, dtype=np.int32)[:count]
+    if values.odd:
+        raw = _raw(cells)
+        unknown = np.flatnonzero(cells.valid & (numbers < 0))
+        new, first = np.unique(raw[unknown], return_index=True)
+        known.add(new.astype(np.int64), cells.by_reader(unknown[first]))
+        numbers = np.where(cells.valid, known.numbers[np.where(cells.valid, raw, 0).astype(np.int64)], -1)
+    # The last one stands for no value.
+    lengths = np.append(np.diff(known.limits), 0)
+    offsets = np.zeros(count + 1, dtype=np.int32)
+    np.cumsum(lengths[numbers], out=offsets[1:])
+    out = np.empty(int(offsets[-1]) + _SLACK, dtype=np.uint8)
+    copy_members.for_work(len(out))(known.texts, known.limits, numbers, offsets, out)
+    buffers = [values.valid, pa.py_buffer(offsets), pa.py_buffer(out[: int(offsets[-1])])]
+    return pa.Array.from_buffers(kind, count, buffers, values.nulls)
+
+
+def _raw(cells: Cells) -> Any:
+    raw = np.empty(len(cells), dtype=np.uint64)
+    cells.run(read_numbers, cells.width.fixed, False, raw)
+    return raw
+
+
+def _by_value(cells: Cells, kind: Any) -> Any:
+    valid = cells.valid
+    _, first, which = np.unique(_raw(cells)[valid], return_index=True, return_inverse=True)
+    found = cells.by_reader(np.flatnonzero(valid)[first])
+    codes = np.zeros(len(cells), dtype=np.int32)
+    codes[valid] = which.reshape(-1)
+    return pa.array([plain(text) for text in found], kind).take(pa.array(codes, mask=~valid))

@@ -1,0 +1,190 @@
+"""Many columns out of row images at once. All functions are kernels, see `compile`.
+
+Some rows are read at a time, all their columns, so that their bytes are looked for in memory once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel, kernel_or
+from binlog_kaitai.columns.rows.number_kernels import (
+    number_members,
+    read_big,
+    read_bytes,
+    read_decimals,
+    read_eights,
+    read_fours,
+    read_long_decimals,
+    read_pairs,
+    read_threes,
+    read_years,
+)
+from binlog_kaitai.columns.rows.string_kernels import copy_values, measure
+from binlog_kaitai.columns.rows.time_kernels import (
+    read_dates,
+    read_datetimes,
+    read_datetimes2,
+    read_times,
+    read_times2,
+    read_timestamps,
+    read_timestamps2,
+)
+
+#: How a column is read. What the numbers in `more` are depends on it.
+(
+    BYTES,
+    PAIRS,
+    THREES,  # the bit of the sign, or 0
+    FOURS,
+    EIGHTS,  # numbers of 64 bits to a value
+    BIG,
+    YEARS,
+    DATES,
+    TIMES,
+    DATETIMES,
+    TIMESTAMPS,
+    TIMES2,  # digits of the fraction, as the next two
+    DATETIMES2,
+    TIMESTAMPS2,
+    DECIMALS,
+    LONG_DECIMALS,
+    MEMBERS,
+    STRINGS,  # the least length
+) = range(18)
+
+#: What a line of a plan has: how the column is read, the size of its values or of the length in front of
+#: them, a number more, the first and the last of its numbers in `more`, the place of its first value in
+#: `starts`; and the places in `out` of its values, counted in such values, of its bits of validity, and of
+#: the states of times.
+HOW, SIZE, NUMBER, MORE, MORE_END, STARTS, VALUES, BITS, STATES, LINE = range(10)
+
+TIMES_OF_ALL_KINDS = (DATES, TIMES, DATETIMES, TIMESTAMPS, TIMES2, DATETIMES2, TIMESTAMPS2)
+
+#: What is told of a column: how many values there are not, how many are odd, the length of all strings.
+NULLS, ODD, TOTAL, TOLD = range(4)
+
+#: Rows that are read at a time, a multiple of 8.
+STEP = 1024
+
+
+def _mark_valid_alone(starts: Any, bits: Any) -> int:
+    """`mark_valid` by NumPy."""
+    valid = starts >= 0
+    bits[:] = np.packbits(valid, bitorder="little")
+    return len(valid) - int(np.count_nonzero(valid))
+
+
+@kernel_or(_mark_valid_alone)
+def mark_valid(starts: Any, bits: Any) -> int:
+    """Bits of validity, eight to a byte of `bits`; gives how many values there are not."""
+    nulls = 0
+    count = starts.shape[0]
+    for byte in range(bits.shape[0]):
+        found = 0
+        for bit in range(min(8, count - 8 * byte)):
+            is_there = 1 if starts[8 * byte + bit] >= 0 else 0
+            found |= is_there << bit
+            nulls += 1 - is_there
+        bits[byte] = found
+    return nulls
+
+
+@kernel
+def read_columns(
+    data: Any,
+    starts: Any,
+    count: int,
+    plan: Any,
+    more: Any,
+    out: Any,
+    out2: Any,
+    out4: Any,
+    out8: Any,
+    signed4: Any,
+    signed8: Any,
+    told: Any,
+) -> None:
+    """Read `count` values of each of some columns.
+
+    Parameters
+    ----------
+    starts : int64 array
+        Where values begin, see `walk.locate`.
+    plan : int64 array, columns by LINE
+    more : int64 array
+        Groups of decimals, numbers of members.
+    out, out2, out4, out8, signed4, signed8
+        One piece of memory as uint8, uint16, uint32, uint64, int32 and int64: validity, values and offsets.
+    told : int64 array, columns by TOLD
+        Gets what is told of each column.
+    """
+    for begin in range(0, count, STEP):
+        end = min(begin + STEP, count)
+        for line in range(plan.shape[0]):
+            how = plan[line, HOW]
+            size = plan[line, SIZE]
+            number = plan[line, NUMBER]
+            cells = starts[plan[line, STARTS] + begin : plan[line, STARTS] + end]
+            bits = plan[line, BITS]
+            told[line, NULLS] += mark_valid(cells, out[bits + (begin >> 3) : bits + ((end + 7) >> 3)])
+            groups = more[plan[line, MORE] : plan[line, MORE_END]]
+            first = plan[line, VALUES] + begin
+            last = plan[line, VALUES] + end
+            states = out[plan[line, STATES] + begin : plan[line, STATES] + end]
+            odd = 0
+            if how == BYTES:
+                read_bytes(data, cells, out[first:last])
+            elif how == PAIRS:
+                read_pairs(data, cells, out2[first:last])
+            elif how == THREES:
+                read_threes(data, cells, number, out4[first:last])
+            elif how == FOURS:
+                read_fours(data, cells, out4[first:last])
+            elif how == EIGHTS:
+                read_eights(data, cells, number, out8[number * first : number * last])
+            elif how == BIG:
+                read_big(data, cells, size, out8[first:last])
+            elif how == YEARS:
+                read_years(data, cells, out2[first:last])
+            elif how == DATES:
+                odd = read_dates(data, cells, signed4[first:last], states)
+            elif how == TIMES:
+                odd = read_times(data, cells, signed8[first:last], states)
+            elif how == DATETIMES:
+                odd = read_datetimes(data, cells, signed8[first:last], states)
+            elif how == TIMESTAMPS:
+                odd = read_timestamps(data, cells, signed8[first:last], states)
+            elif how == TIMES2:
+                odd = read_times2(data, cells, size, number, signed8[first:last], states)
+            elif how == DATETIMES2:
+                odd = read_datetimes2(data, cells, size, number, signed8[first:last], states)
+            elif how == TIMESTAMPS2:
+                odd = read_timestamps2(data, cells, size, number, signed8[first:last], states)
+            elif how == DECIMALS:
+                odd = read_decimals(data, cells, groups, out8[2 * first : 2 * last])
+            elif how == LONG_DECIMALS:
+                odd = read_long_decimals(data, cells, groups, out4[8 * first : 8 * last])
+            elif how == MEMBERS:
+                odd = number_members(data, cells, size, groups, signed4[first:last])
+            elif how == STRINGS:
+                told[line, TOTAL] = measure(
+                    data, cells, size, number, told[line, TOTAL], signed4[first + 1 : last + 1]
+                )
+            told[line, ODD] += odd
+
+
+@kernel
+def copy_columns(data: Any, starts: Any, count: int, plan: Any, offsets: Any, places: Any, out: Any) -> None:
+    """Copy the strings of some columns, whose offsets `read_columns` has made, to their places in `out`.
+
+    There is one place more, of the end; 16 bytes behind each column are written to.
+    """
+    for begin in range(0, count, STEP):
+        end = min(begin + STEP, count)
+        for line in range(plan.shape[0]):
+            cells = starts[plan[line, STARTS] + begin : plan[line, STARTS] + end]
+            own = offsets[plan[line, VALUES] + begin : plan[line, VALUES] + end + 1]
+            copy_values(data, cells, plan[line, SIZE], own, out[places[line] : places[line + 1]])
