@@ -179,6 +179,8 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     block, header = page.block, page.block.header_of(events)
 
     def over_rows(values: Any) -> Any:
+        if len(values) and (values == values[0]).all():
+            return pa.array(same(int(values[0]), len(of_rows)))
         out = np.empty(len(of_rows), dtype=np.int64)
         spread.for_work(8 * len(out))(np.ascontiguousarray(values, dtype=np.int64), limits, out)
         return pa.array(out)
@@ -203,6 +205,16 @@ def zeros(count: int) -> Any:
 @lru_cache(maxsize=4)
 def _zeros(count: int) -> Any:
     return np.zeros(count, dtype=np.int32)
+
+
+def same(value: int, count: int) -> Any:
+    """The same number again and again, int64, which many batches share; not to be written to."""
+    return _same(value, 1 << max(count - 1, 1).bit_length())[:count]
+
+
+@lru_cache(maxsize=4)
+def _same(value: int, count: int) -> Any:
+    return np.full(count, value, dtype=np.int64)
 
 
 def _plain(name: str) -> str:

@@ -218,7 +218,9 @@ class Gathered:
 
     def numbers(self, path: str) -> Any:
         """A number or truth value of every event as an array; uint64 where it may need 64 bits."""
-        values = np.broadcast_to(np.asarray(self[path]), len(self._starts))
+        values = self[path]
+        if not isinstance(values, np.ndarray):
+            values = np.broadcast_to(np.asarray(values), len(self._starts))
         field = self._fields[path]
         is_wide = getattr(field, "is_unsigned", False) or (field.dtype or "").endswith("u8")
         return values.astype(np.int64).view(np.uint64) if is_wide else values

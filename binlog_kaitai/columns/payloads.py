@@ -51,10 +51,14 @@ def expand(block: Block) -> Iterator[Block]:
             room -= len(small.data)
         if large is None and room > 0:
             continue
-        yield _merge(block, begin, row + 1, inner)
+        merged = _merge(block, begin, row + 1, inner)
+        # What has been put together is not held twice while it is used.
+        begin, room, inner = row + 1, _ROOM, []
+        del small
+        yield merged
+        del merged
         if large is not None:
             yield from large
-        begin, room, inner = row + 1, _ROOM, []
     if begin < len(block):
         yield _merge(block, begin, len(block), inner)
 

@@ -72,7 +72,8 @@ def _kind(cells: Cells, zero_dates: str) -> Any:
 
 def _builder(cells: Cells, kind: Any) -> Builder:
     builder = _BUILDERS.get(cells.column.type, _BY_READER)
-    return _BY_READER if builder.make is _times and pa.types.is_string(kind) else builder
+    is_other = pa.types.is_null(kind) or (builder.make is _times and pa.types.is_string(kind))
+    return _BY_READER if is_other else builder
 
 
 def by_reader(cells: Cells, kind: Any, zero_dates: str = "null") -> Any:
