@@ -13,8 +13,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 #: Bytes of work, of all kernels of the process, from which compiled ones pay, their loading included.
 COMPILE_FROM = 2 << 20
+
+#: What machine code has of a module's names.
+_NUMBERS = (int, float, np.generic, np.ndarray)
 
 _work_done = 0
 
@@ -103,18 +108,22 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _code_elsewhere(function: Callable[..., Any]) -> str:
-    """What tells the code of all functions of other modules that a kernel calls; nothing if there are none."""
-    found: dict[Callable[..., Any], str] = {}
-    ahead = [function]
+    """What tells the code of other modules that a kernel calls; nothing if there is none."""
+    seen, ahead = {function}, [function]
     while ahead:
         one = ahead.pop()
-        names = [one.__globals__.get(name) for name in one.__code__.co_names]
-        called = [value.plain for value in names if isinstance(value, Kernel)]
-        called += [value for value in names if _is_part(value, one)]
-        ahead += [other for other in called if other not in found]
-        found |= {
-            other: f"{other.__code__.co_code.hex()} {other.__code__.co_consts}"
-            for other in called
-            if other.__module__ != function.__module__
-        }
-    return "\n".join(sorted(found.values()))
+        for name in one.__code__.co_names:
+            value = one.__globals__.get(name)
+            called = value.plain if isinstance(value, Kernel) else value if _is_part(value, one) else None
+            if called is not None and called not in seen:
+                seen.add(called)
+                ahead.append(called)
+    elsewhere = [one for one in seen if one.__module__ != function.__module__]
+    return "\n".join(sorted(map(_told, elsewhere)))
+
+
+def _told(function: Callable[..., Any]) -> str:
+    code = function.__code__
+    values = {name: function.__globals__.get(name) for name in code.co_names}
+    numbers = {name: repr(value) for name, value in values.items() if isinstance(value, _NUMBERS)}
+    return f"{function.__qualname__} {code.co_code.hex()} {code.co_consts} {numbers}"
