@@ -18,7 +18,9 @@ from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.text import second_of, timestamp
 from tests import corpus_files
+from tests.columns.log_maker import LogMaker, events_of
 from tests.core.test_old_versions import VERSION_1, VERSION_3
+from tests.grammar.row_bytes import field, table_map, table_map_bytes
 from tests.grammar.vectors import parse
 from tests.render.dump_cases import CASES, DumpCase, normalised
 
@@ -174,3 +176,23 @@ def test_a_description_that_a_replica_made_ends_no_transaction(
 def test_of_a_table_map_without_metadata_no_columns_are_told() -> None:
     of_5_1 = parse(TableMapEvent, bytes.fromhex("00000000 0000 04 74657374 00 02 7431 00 02 03fe"), 6)
     assert metadata_lines(of_5_1, is_mariadb=False) == b""
+
+
+def test_control_characters_of_documents_are_numbers(tmp_path: Path) -> None:
+    layout, groups = events_of(corpus_files.case("mysql-9.7", "no_checksum").logs[0])
+    maker = LogMaker(layout)
+    maker.add_all(groups[0])
+    head = bytes(4) + b"%c" + (1).to_bytes(4, "little") + bytes(10)
+    maker.add(head % 19 + table_map_bytes([245], "04"))
+    for text in (b"\0\x1f\f\n", b"a"):
+        document = b"\x0c" + bytes([len(text)]) + text
+        row = b"\0" + len(document).to_bytes(4, "little") + document
+        maker.add(head % 30 + bytes.fromhex("070000000000 0100 0200 01 ff") + row)
+    text = printed(maker.write(tmp_path / "binlog.000001"), _DECODED, tmp_path)
+    assert re.findall(rb"@1=(\S*)", text) == [rb"'\x00\x1f\f\n'", b"'a'"]
+
+
+@pytest.mark.parametrize(("is_mariadb", "name"), [(False, b"`a``b`"), (True, b"`a`b`")])
+def test_a_backtick_in_the_name_of_a_column(is_mariadb: bool, name: bytes) -> None:
+    named = table_map([3], optional=field(4, "03 616062"))
+    assert metadata_lines(named, is_mariadb=is_mariadb).startswith(b"# Columns(" + name + b" INT")

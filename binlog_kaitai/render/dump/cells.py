@@ -15,7 +15,7 @@ import numpy as np
 from binlog_kaitai.adapter import decimal_text
 from binlog_kaitai.columns.text.printed_values import AS_NUMBER
 from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.render.dump.text import encode, pretty
+from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.values.json_diff import diff_of
 from binlog_kaitai.values.json_text import json_of
 from binlog_kaitai.values.temporal import fraction_text
@@ -195,7 +195,7 @@ def _json(cell: Any, _: Any) -> bytes:
 
 def json_cell(document: str) -> bytes:
     """A document, as text of the server, in a cell."""
-    return pretty(_unquoted(document))
+    return mysql_quoted(_unquoted(document))
 
 
 def _unquoted(document: str) -> bytes:
@@ -210,7 +210,7 @@ def diff_text(cell: Any, number: int) -> bytes:
     last = ""
     for one in operations:
         name = _OPERATIONS[one.operation, one.path.rstrip().endswith("]")]
-        path = pretty(encode(one.path))
+        path = mysql_quoted(encode(one.path))
         value = b"" if one.value is None else b", " + _json_argument(one.value)
         if name == last:
             text = text[:-1] + b",\n###      " + path + value + b")"
@@ -234,9 +234,9 @@ _OPERATIONS = {
 
 def _json_argument(value: str) -> bytes:
     if value.startswith('"'):
-        return pretty(_unquoted(value))
+        return mysql_quoted(_unquoted(value))
     if value.startswith(("{", "[")):
-        return b"CAST(" + pretty(encode(value)) + b" AS JSON)"
+        return b"CAST(" + mysql_quoted(encode(value)) + b" AS JSON)"
     return encode(value)
 
 

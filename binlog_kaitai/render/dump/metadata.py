@@ -7,7 +7,7 @@ from typing import Any
 from binlog_kaitai.charsets import charset_of
 from binlog_kaitai.charsets.collations import collation_name, max_bytes_of
 from binlog_kaitai.grammar import ColumnType, TableMapField
-from binlog_kaitai.render.dump.text import encode, pretty
+from binlog_kaitai.render.dump.text import encode, identifier, pretty
 from binlog_kaitai.table_facts import ColumnFacts, facts_of
 
 _BINARY = 63
@@ -77,7 +77,8 @@ def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False)
     text = b"# Columns("
     for column in columns:
         if column.name is not None:
-            text += pretty(encode(column.name), b"`") + b" "
+            quoted = pretty(encode(column.name), b"`")
+            text += (quoted if is_mariadb else identifier(quoted[1:-1])) + b" "
         name = _type_name(column, is_mariadb)
         if not name:
             # The client goes on without a comma.
