@@ -1,4 +1,4 @@
-"""Lines of text made from columns: JSON objects, one for each event, without a Python step per event.
+"""Lines of text made from columns, one or more for each event, without a Python step per event.
 
 A *program* is the list of pieces of one kind of line: bytes that are the same in all of them, numbers, and
 text. Strings that need escaping, and all that is made rather than copied, lie in a *pool* of bytes, each
@@ -8,19 +8,31 @@ distinct one once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.json_strings import json_sizes, put_json
 from binlog_kaitai.columns.kernels import are_same
-from binlog_kaitai.columns.text_kernels import CONSTANT, NUMBER, TEXT, assemble, find_clean
+from binlog_kaitai.columns.text_kernels import (
+    BYTES,
+    CONSTANT,
+    FRACTION,
+    HEXADECIMAL,
+    NUMBER,
+    TEXT,
+    assemble,
+    find_clean,
+)
 
 #: Bytes that JSON text holds as they are.
 _CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)
 
 _MAX_DIGITS = 20
+
+_FIELD = re.compile(rb"%\((\w+)\)[ds]")
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -49,6 +61,10 @@ class Column(NamedTuple):
     second: Any
     by_event: bool = False
     constant: bytes | None = None
+
+
+#: What stands for a field of a template: a value of each row, text, or several of these.
+Field = Column | bytes | tuple[Column | bytes, ...]
 
 
 class Pool:
@@ -133,6 +149,18 @@ class Pool:
             return self._repeat(self.read(-int(first[0]) - 1, int(second[0])), len(first))
         return Column(TEXT, first, second)
 
+    def ranges(self, starts: Any, lengths: Any) -> Column:
+        """A column of bytes of the block as they are."""
+        return Column(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
+
+    def fractions(self, values: Any) -> Column:
+        """A column of microseconds below a second, with six digits."""
+        return Column(FRACTION, values, np.zeros(len(values), dtype=np.int64))
+
+    def hexadecimal(self, values: Any, *, by_event: bool = False) -> Column:
+        """A column of numbers of 32 bits with eight digits."""
+        return Column(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
+
     def _repeat(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
         place, length = self.place(text)
         first, second = (np.broadcast_to(np.int64(value), count) for value in (-place - 1, length))
@@ -203,10 +231,24 @@ class Program:
         self._pending = b""
         self.pieces: list[tuple[int, bytes | Column]] = []
 
-    def text(self, text: str) -> Program:
+    def text(self, text: str | bytes) -> Program:
         """Add bytes that all lines have."""
-        self._pending += text.encode()
+        self._pending += text.encode() if isinstance(text, str) else text
         return self
+
+    def fill(self, template: bytes, fields: Mapping[str, Field]) -> Program:
+        """Add the text of a template: bytes as ``%`` takes them, with names of fields."""
+        at = 0
+        for found in _FIELD.finditer(template):
+            self.text(template[at : found.start()])
+            value = fields[found[1].decode()]
+            for piece in (value,) if isinstance(value, (bytes, Column)) else value:
+                if isinstance(piece, bytes):
+                    self.text(piece)
+                else:
+                    self.column(piece)
+            at = found.end()
+        return self.text(template[at:])
 
     def column(self, column: Column) -> Program:
         """Add a value of each row."""

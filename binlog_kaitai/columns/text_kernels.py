@@ -8,8 +8,9 @@ import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
 
-#: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool.
-CONSTANT, NUMBER, TEXT = 0, 1, 2
+#: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool; bytes of
+#: either as they are; a number of 32 bits in hexadecimal; a number with six digits.
+CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION = 0, 1, 2, 3, 4, 5
 
 
 #: The digits of 0 to 99, two each.
@@ -108,8 +109,8 @@ def assemble(
         `first` and `second`, and 1 where its row is the number of the event rather than of `rows`.
     first, second : int64 arrays
         A number stands in `first`, with 0 in `second`. Text has its place in the block and its length, and
-        is put in quotes; with the place `-p - 1` the bytes at `p` in the pool are taken as they are. So is a
-        number whose `second` is not 0, by place in the pool and length.
+        is put in quotes, BYTES are not; with the place `-p - 1` the bytes at `p` in the pool are taken as
+        they are. So is a number whose `second` is not 0, by place in the pool and length.
     out, ends
         Room for the lines; where each ends.
 
@@ -135,7 +136,18 @@ def assemble(
                         return -1
                     at = put_number(start, out, at)
                     continue
-                if kind == TEXT:
+                if kind >= HEXADECIMAL:
+                    if at + 20 > room:
+                        return -1
+                    digits = 8 if kind == HEXADECIMAL else 6
+                    base = 16 if kind == HEXADECIMAL else 10
+                    for step in range(digits):
+                        digit = start % base
+                        start //= base
+                        out[at + digits - 1 - step] = digit + (48 if digit < 10 else 87)
+                    at += digits
+                    continue
+                if kind in (TEXT, BYTES):
                     from_pool = start < 0
                     if from_pool:
                         start = -start - 1
@@ -145,6 +157,9 @@ def assemble(
                 return -2
             if from_pool:
                 copy(pool, start, length, out, at)
+                at += length
+            elif kind == BYTES:
+                copy(data, start, length, out, at)
                 at += length
             else:
                 out[at] = 34

@@ -17,10 +17,12 @@ from hypothesis import strategies as st
 from binlog_kaitai.columns.compile import Kernel
 from binlog_kaitai.columns.text import base64 as base64_kernel
 from binlog_kaitai.columns.text import general, printed_rows, printed_values
+from binlog_kaitai.columns.text import jobs as jobs_kernels
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader import LogReader
 from binlog_kaitai.reader import open as open_log
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, quick, run, small, spool
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, jobs, quick, spool
+from binlog_kaitai.render.dump.blocks import printer as blocks
 from tests import corpus_files
 
 CASES = [one for one in corpus_files.cases() if one.vv() is not None]
@@ -38,13 +40,14 @@ def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
 
 
 def _make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "is_plain", small.is_plain)
+    monkeypatch.setattr(blocks, "COMPILE_FROM", 0)
+    monkeypatch.setattr(blocks, "_SHORTEST", 1)
     monkeypatch.setattr(quick, "COMPILE_FROM", 0)
     monkeypatch.setattr(base64, "COMPILE_FROM", 0)
 
 
 def _make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "is_plain", lambda _: False)
+    monkeypatch.setattr(blocks, "COMPILE_FROM", 1 << 60)
     monkeypatch.setattr(quick, "COMPILE_FROM", 1 << 60)
     monkeypatch.setattr(base64, "COMPILE_FROM", 1 << 60)
 
@@ -74,7 +77,7 @@ def test_the_kernel_prints_the_same_uncompiled(tmp_path: Path, monkeypatch: pyte
     _make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
     _make_quick(monkeypatch)
-    for module in (printed_rows, printed_values, general):
+    for module in (jobs_kernels, printed_rows, printed_values, general):
         for kernel in vars(module).values():
             if isinstance(kernel, Kernel):
                 monkeypatch.setattr(kernel, "_compiled", kernel.plain)
@@ -88,7 +91,7 @@ def test_little_room_changes_nothing(room: int, tmp_path: Path, monkeypatch: pyt
     _make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
     _make_quick(monkeypatch)
-    monkeypatch.setattr(quick, "_ROOM", room)
+    monkeypatch.setattr(jobs, "_ROOM", room)
     monkeypatch.setattr(spool, "_MOST", room)
     assert printed(log, tmp_path, verbose=2) == slow
 
@@ -141,7 +144,7 @@ def test_base64_is_that_of_python(data: bytes) -> None:
 
     out = np.zeros(1000, dtype=np.uint8)
     size = base64_kernel.put_base64.compiled(
-        np.frombuffer(data, dtype=np.uint8), 0, len(data), base64._LETTERS, out
+        np.frombuffer(data, dtype=np.uint8), 0, len(data), base64.PAIRS, out, 0
     )
     assert bytes(out[:size]) == python.encodebytes(data)
 

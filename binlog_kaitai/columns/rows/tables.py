@@ -101,7 +101,7 @@ class Tables:
         # An earlier block's table maps stand before this block's first event.
         all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
-        found = _newest_before(all_ids, places, rows, ids, len(block) + 2)
+        found = newest_before(all_ids, places, rows, ids, len(block) + 2)
         numbers: dict[int, int] = {}
         choices = [*self._known.values(), *made]
         distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
@@ -222,7 +222,7 @@ def _last_of_each(ids: Any) -> Any:
     return np.sort(len(ids) - 1 - from_end)
 
 
-def _newest_before(ids: Any, places: Any, rows: Any, wanted: Any, span: int) -> Any:
+def newest_before(ids: Any, places: Any, rows: Any, wanted: Any, span: int) -> Any:
     """For each rows event the number of the last entry with its id that lies before it; -1 for none."""
     if not len(ids):
         return np.full(len(rows), -1, dtype=np.int64)

@@ -8,39 +8,50 @@ import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
 
+#: Bytes that a line holds.
+LINE = 57
+
 
 @kernel
-def put_base64(data: Any, start: int, end: int, letters: Any, out: Any) -> int:
-    """Write base64 in lines of 76 characters, each ended.
+def put_base64(data: Any, start: int, end: int, letters: Any, out: Any, at: int) -> int:
+    """Write base64 in lines of 76 characters, each ended, at `out[at]`; gives the end.
 
-    `out` must have room for 77 bytes for each 57, begun ones counted, and 8 more.
+    `letters` has the two characters of each 12 bits, the first in the lower byte, uint16. `out` must have
+    room for 77 bytes for each 57, begun ones counted, and 8 more.
     """
-    at = 0
-    column = 0
-    while start + 2 < end:
-        number = np.int64(data[start]) << 16 | np.int64(data[start + 1]) << 8 | np.int64(data[start + 2])
-        out[at] = letters[number >> 18]
-        out[at + 1] = letters[number >> 12 & 63]
-        out[at + 2] = letters[number >> 6 & 63]
-        out[at + 3] = letters[number & 63]
-        at += 4
-        start += 3
-        column += 1
-        if column == 19:
-            out[at] = 10
-            at += 1
-            column = 0
-    if start < end:
-        number = np.int64(data[start]) << 16
+    while start + LINE <= end:
+        line = data[start : start + LINE]
+        text = out[at : at + 77]
+        for step in range(19):
+            number = (
+                np.uint32(line[3 * step]) << np.uint32(16)
+                | np.uint32(line[3 * step + 1]) << np.uint32(8)
+                | np.uint32(line[3 * step + 2])
+            )
+            high = letters[number >> np.uint32(12)]
+            low = letters[number & np.uint32(4095)]
+            text[4 * step] = high & np.uint16(255)
+            text[4 * step + 1] = high >> np.uint16(8)
+            text[4 * step + 2] = low & np.uint16(255)
+            text[4 * step + 3] = low >> np.uint16(8)
+        text[76] = 10
+        start += LINE
+        at += 77
+    if start == end:
+        return at
+    while start < end:
+        number = np.uint32(data[start]) << np.uint32(16)
         if start + 1 < end:
-            number |= np.int64(data[start + 1]) << 8
-        out[at] = letters[number >> 18]
-        out[at + 1] = letters[number >> 12 & 63]
-        out[at + 2] = letters[number >> 6 & 63] if start + 1 < end else 61
-        out[at + 3] = 61
+            number |= np.uint32(data[start + 1]) << np.uint32(8)
+        if start + 2 < end:
+            number |= np.uint32(data[start + 2])
+        high = letters[number >> np.uint32(12)]
+        low = letters[number & np.uint32(4095)]
+        out[at] = high & np.uint16(255)
+        out[at + 1] = high >> np.uint16(8)
+        out[at + 2] = low & np.uint16(255) if start + 1 < end else 61
+        out[at + 3] = low >> np.uint16(8) if start + 2 < end else 61
+        start += 3
         at += 4
-        column += 1
-    if column:
-        out[at] = 10
-        at += 1
-    return at
+    out[at] = 10
+    return at + 1

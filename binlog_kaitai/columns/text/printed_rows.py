@@ -34,6 +34,9 @@ DONE, FULL, STOPPED, MISFIT = 0, 1, 2, 3
 #: Most bytes that the text of a value of any kind but STRING and BITS takes, without what is around it.
 WIDEST = 96
 
+#: More room than this, in bytes, is not made for one value.
+LONGEST = 8 << 20
+
 #: Numbers in the state of `put_rows`: place in the data, side of the row, step or -1, place of the null bits,
 #: why it stopped, number of rows.
 STATE_SIZE = 6
@@ -43,7 +46,8 @@ STATE_SIZE = 6
 def put_rows(
     data: Any,
     end: int,
-    images: int,
+    program: int,
+    images: Any,
     limits: Any,
     kinds: Any,
     sizes: Any,
@@ -56,6 +60,7 @@ def put_rows(
     scratch: Any,
     state: Any,
     out: Any,
+    at: int,
 ) -> int:
     """Write the rows of one event.
 
@@ -63,9 +68,11 @@ def put_rows(
     ----------
     data, end
         Bytes, and where the images end in them.
+    program
+        Which of the programs, whose numbers the next seven have, is the event's.
     images
-        Which images a row has: 1 before and 2 after, added.
-    limits : int64 array of 3
+        For each program which images a row has: 1 before and 2 after, added.
+    limits : int64 array of shape (n, 3)
         Steps of the image before are those from the first to the second, of the one after from there to the
         third.
     kinds, sizes, prefixes, details
@@ -74,53 +81,53 @@ def put_rows(
         256 times precision.
     pool, texts, clauses
         Texts, and the limits of those of each step: in front of a value, behind it, and in place of NULL; and
-        in front of either image.
+        for each program of those in front of either image.
     escapes : uint8 array of 256
         For each byte of a string PLAIN, AS_NUMBER, or the letter behind a backslash that stands for it.
     scratch
         Room of `put_general`.
     state : int64 array of STATE_SIZE
         Where to go on; at first the place of the images, 0, -1, 0, 0, 0.
-    out
-        Room for the text.
+    out, at
+        Room for the text, and where in it to go on.
 
     Returns
     -------
-    Length of the text. `state[4]` says why it ends; of a value that the caller writes all around it is
-    written by the caller, too, who sets place and step behind it.
+    Where the text ends in `out`. `state[4]` says why it ends; of a value that the caller writes all around it
+    is written by the caller, too, who sets place and step behind it.
     """
     place = state[0]
     side = state[1]
     step = state[2]
     null_at = state[3]
     room = out.shape[0]
-    at = 0
+    which = images[program]
     while True:
         if step < 0:
             if side == 0 and place >= end:
                 state[4] = DONE
                 break
-            if not (images >> side) & 1:
+            if not (which >> side) & 1:
                 side = 1 - side
                 continue
-            first = limits[side]
-            count = limits[side + 1] - first
-            length = clauses[side + 1] - clauses[side]
+            first = limits[program, side]
+            count = limits[program, side + 1] - first
+            length = clauses[program, side + 1] - clauses[program, side]
             if at + length + 16 > room:
                 state[4] = FULL
                 break
             if place + ((count + 7) >> 3) > end:
                 state[4] = MISFIT
                 break
-            if side == 0 or images == 2:
+            if side == 0 or which == 2:
                 state[5] += 1
-            copy(pool, clauses[side], length, out, at)
+            copy(pool, clauses[program, side], length, out, at)
             at += length
             null_at = place
             place += (count + 7) >> 3
             step = first
-        first = limits[side]
-        stop = limits[side + 1]
+        first = limits[program, side]
+        stop = limits[program, side + 1]
         status = DONE
         while step < stop:
             front = texts[step, 0]
@@ -166,8 +173,8 @@ def put_rows(
             elif kind == BITS:
                 widest = 8 * length + 32
             if at + (after - front) + widest > room:
-                # What does not even fit an empty room is the caller's.
-                status = STOPPED if at == 0 else FULL
+                # For a value as long as that its own caller finds room.
+                status = STOPPED if widest > LONGEST else FULL
                 break
             begin = at
             copy(pool, front, behind - front, out, at)

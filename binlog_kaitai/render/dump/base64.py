@@ -7,11 +7,11 @@ import binascii
 import numpy as np
 
 from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
-from binlog_kaitai.columns.text.base64 import put_base64
+from binlog_kaitai.columns.text.base64 import LINE, put_base64
 
-#: Bytes that a line holds.
-_LINE = 57
-_LETTERS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", dtype=np.uint8)
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+#: The letters of each 12 bits, see `put_base64`.
+PAIRS = np.array([_LETTERS[bits >> 6] | _LETTERS[bits & 63] << 8 for bits in range(1 << 12)], dtype=np.uint16)
 #: Of shorter ones the kernel is not worth its call, in bytes.
 _SHORT = 400
 
@@ -25,18 +25,18 @@ class Base64:
 
     def lines(self, data: bytes) -> bytes:
         """The lines, each ended."""
-        if len(data) <= _LINE:
+        if len(data) <= LINE:
             return binascii.b2a_base64(data)
-        if len(data) <= 2 * _LINE:
-            return binascii.b2a_base64(data[:_LINE]) + binascii.b2a_base64(data[_LINE:])
+        if len(data) <= 2 * LINE:
+            return binascii.b2a_base64(data[:LINE]) + binascii.b2a_base64(data[LINE:])
         self._work += len(data)
         if len(data) < _SHORT or self._work < COMPILE_FROM:
             note_work(len(data))
-            pieces = [data[at : at + _LINE] for at in range(0, len(data), _LINE)]
+            pieces = [data[at : at + LINE] for at in range(0, len(data), LINE)]
             return b"".join(map(binascii.b2a_base64, pieces))
-        room = (len(data) // _LINE + 1) * 77 + 8
+        room = (len(data) // LINE + 1) * 77 + 8
         if room > len(self._out):
             self._out = np.empty(room, dtype=np.uint8)
-        size = put_base64.compiled(np.frombuffer(data, dtype=np.uint8), 0, len(data), _LETTERS, self._out)
+        size = put_base64.compiled(np.frombuffer(data, dtype=np.uint8), 0, len(data), PAIRS, self._out, 0)
         encoded: bytes = self._out[:size].tobytes()
         return encoded

@@ -3,62 +3,71 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.text import microseconds
 
-_LINE = (
-    b"\t%s\tlast_committed=%d\tsequence_number=%d\trbr_only=%s\toriginal_committed_timestamp=%d"
-    b"\timmediate_commit_timestamp=%d\ttransaction_length=%d\n"
+#: What stands behind the header of a GTID event, and the rest, by names of their fields.
+GTID_LINE = (
+    b"\t%(name)s\tlast_committed=%(last_committed)d\tsequence_number=%(sequence_number)d"
+    b"\trbr_only=%(rows_only)s\toriginal_committed_timestamp=%(original)d"
+    b"\timmediate_commit_timestamp=%(immediate)d\ttransaction_length=%(transaction_length)d\n"
 )
-_ROWS_ONLY = b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/"
-_VERSION = b"/*!80014 SET @@session.%s_server_version=%d*/"
+#: In front of these, where the transaction has rows only.
+ROWS_ONLY_STATEMENT = b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/"
+_COMMENTS = (
+    b"# original_commit_timestamp=%(original)d (%(original_time)s)\n"
+    b"# immediate_commit_timestamp=%(immediate)d (%(immediate_time)s)\n"
+)
+_OF_NEWER_SERVERS = (
+    b"/*!80001 SET @@session.original_commit_timestamp=%(original)d*/%(end)s"
+    b"/*!80014 SET @@session.original_server_version=%(original_version)d*/%(end)s"
+    b"/*!80014 SET @@session.immediate_server_version=%(immediate_version)d*/%(end)s"
+)
+_NEXT = b"SET @@SESSION.GTID_NEXT= '%(gtid)s'%(end)s"
 
 
-class GtidFields(NamedTuple):
-    """What :func:`gtid_lines` takes of a GTID event, by the grammar's names."""
+def gtid_statements(*, is_for_old_server: bool) -> bytes:
+    """The template of the lines that follow that of a GTID event.
 
-    original_commit_timestamp: int
-    immediate_commit_timestamp: int
-    may_have_statements: bool
-    last_committed: int
-    sequence_number: int
-    transaction_length: int
-    original_server_version: int
-    immediate_server_version: int
+    For a server before 8.0 those of newer ones are empty statements, which 5.6 refuses before GTID_NEXT is set.
+    """
+    if is_for_old_server:
+        return _COMMENTS + _NEXT + _OF_NEWER_SERVERS
+    return _COMMENTS + _OF_NEWER_SERVERS + _NEXT
 
 
 def gtid_lines(
     kind: int, body: Any, gtid: str | None, delimiter: bytes, *, is_to_run: bool
-) -> tuple[bytes, list[bytes]]:
+) -> tuple[bytes, bytes]:
     """What stands behind the header of a GTID event, and the lines that follow."""
     original, immediate = body.original_commit_timestamp or 0, body.immediate_commit_timestamp or 0
     rows_only = not body.may_have_statements
-    line = _LINE % (
-        b"Anonymous_GTID" if kind == EventType.anonymous_gtid_log_event else b"GTID",
-        body.last_committed or 0,
-        body.sequence_number or 0,
-        b"yes" if rows_only else b"no",
-        original,
-        immediate,
-        body.transaction_length or 0,
-    )
-    end = delimiter + b"\n"
-    comments = [
-        b"# original_commit_timestamp=%d (%s)\n" % (original, microseconds(original)),
-        b"# immediate_commit_timestamp=%d (%s)\n" % (immediate, microseconds(immediate)),
-    ]
-    of_newer_servers = [
-        b"/*!80001 SET @@session.original_commit_timestamp=%d*/" % original + end,
-        _VERSION % (b"original", body.original_server_version or 0) + end,
-        _VERSION % (b"immediate", body.immediate_server_version or 0) + end,
-    ]
-    lines = [b"SET @@SESSION.GTID_NEXT= '" + (gtid or "ANONYMOUS").encode() + b"'" + end]
-    # For the log's own server they are empty statements, which 5.6 refuses before GTID_NEXT is set.
-    lines = lines + of_newer_servers if is_to_run and not immediate else of_newer_servers + lines
-    lines = comments + lines
-    return line, [_ROWS_ONLY + end, *lines] if rows_only else lines
+    fields = {
+        b"name": gtid_name(kind),
+        b"last_committed": body.last_committed or 0,
+        b"sequence_number": body.sequence_number or 0,
+        b"rows_only": b"yes" if rows_only else b"no",
+        b"original": original,
+        b"original_time": microseconds(original),
+        b"immediate": immediate,
+        b"immediate_time": microseconds(immediate),
+        b"transaction_length": body.transaction_length or 0,
+        b"original_version": body.original_server_version or 0,
+        b"immediate_version": body.immediate_server_version or 0,
+        b"gtid": (gtid or "ANONYMOUS").encode(),
+        b"end": delimiter + b"\n",
+    }
+    statements = gtid_statements(is_for_old_server=is_to_run and not immediate) % fields
+    if rows_only:
+        statements = ROWS_ONLY_STATEMENT + delimiter + b"\n" + statements
+    return GTID_LINE % fields, statements
+
+
+def gtid_name(kind: int) -> bytes:
+    """How the line of a GTID event begins."""
+    return b"Anonymous_GTID" if kind == EventType.anonymous_gtid_log_event else b"GTID"
 
 
 def commented_set(body: Any) -> bytes:

@@ -17,8 +17,10 @@ from binlog_kaitai.render.dump.printer import (
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
+    PLACE,
     Version,
     Write,
+    query_line,
     set_names,
     unset_names,
 )
@@ -93,7 +95,7 @@ class MariadbPrinter(MariadbRows):
 
     def take(self, item: Item) -> None:
         if not self.options.short_form:
-            self.write(b"# at %d\n" % item.position)
+            self.write(PLACE % {b"position": item.position})
         if item.kind in ROWS_TYPES:
             self.print_rows(item)
             return
@@ -168,12 +170,7 @@ class MariadbPrinter(MariadbRows):
             self.write(b"use " + identifier(new) + self.delimiter + b"\n")
 
     def _query_line(self, name: bytes, body: Any) -> bytes:
-        line = b"\t%s\tthread_id=%d\texec_time=%d\terror_code=%d" % (
-            name,
-            body.thread_id,
-            body.execution_time,
-            body.error_code,
-        )
+        line = query_line(name, body)
         if self.version >= (10, 6):
             xids = (one.value.xid for one in body.status_vars.variables if _key(one) == "mariadb_xid")
             line += b"\txid=%d" % next(xids, 0)
@@ -198,27 +195,39 @@ class MariadbPrinter(MariadbRows):
             self.head.append(b"# file_id: %d \n" % body.file_id)
 
     def print_gtid(self, item: Item, body: Any) -> None:
-        session, comment = self.session, b"/*M!" if self.version >= (10, 6) else b"/*!"
         server_id = item.event.fixed_header.server_id
         if not self.options.short_form:
             self.print_skip_replication(item)
             self.head.append(self.header(item) + _gtid_line(body, server_id))
-            if session.is_parallel_allowed != bool(body.is_parallel_allowed):
-                session.is_parallel_allowed = bool(body.is_parallel_allowed)
-                text = b"100101 SET @@session.skip_parallel_replication=%d*/"
-                self.put_statement(comment + text % (not session.is_parallel_allowed))
-            if session.domain_id != body.domain_id:
-                session.domain_id = body.domain_id
-                self.put_statement(comment + b"100001 SET @@session.gtid_domain_id=%d*/" % body.domain_id)
-            if session.server_id != server_id:
-                session.server_id = server_id
-                self.put_statement(comment + b"100001 SET @@session.server_id=%d*/" % server_id)
-            self.put_statement(comment + b"100001 SET @@session.gtid_seq_no=%d*/" % body.sequence_number)
+            self.head.append(self.gtid_session(bool(body.is_parallel_allowed), body.domain_id, server_id))
+            self.put_statement(self.number_statement() % {b"sequence_number": body.sequence_number})
         if body.is_prepared_xa:
             self.put_statement(b"XA START " + _xid(body.xid))
         elif not body.is_standalone:
             self.head.append(b"START TRANSACTION\n" + self.delimiter + b"\n")
-        session.is_xa = bool(body.is_prepared_xa or body.is_completed_xa)
+
+    def number_statement(self) -> bytes:
+        """The statement that sets a GTID's number, by its name in the GTID line."""
+        return self._versioned + b"100001 SET @@session.gtid_seq_no=%(sequence_number)d*/"
+
+    @property
+    def _versioned(self) -> bytes:
+        return b"/*M!" if self.version >= (10, 6) else b"/*!"
+
+    def gtid_session(self, is_parallel_allowed: bool, domain_id: int, server_id: int) -> bytes:
+        """The statements for what a GTID event tells of the session, if it is not as it was."""
+        session, text, end = self.session, b"", self.delimiter + b"\n"
+        if session.is_parallel_allowed != is_parallel_allowed:
+            session.is_parallel_allowed = is_parallel_allowed
+            setting = b"100101 SET @@session.skip_parallel_replication=%d*/" % (not is_parallel_allowed)
+            text += self._versioned + setting + end
+        if session.domain_id != domain_id:
+            session.domain_id = domain_id
+            text += self._versioned + b"100001 SET @@session.gtid_domain_id=%d*/" % domain_id + end
+        if session.server_id != server_id:
+            session.server_id = server_id
+            text += self._versioned + b"100001 SET @@session.server_id=%d*/" % server_id + end
+        return text
 
     def print_gtid_list(self, item: Item, body: Any) -> None:
         gtids = [(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids]
@@ -245,19 +254,24 @@ def _key(variable: Any) -> str:
     return getattr(variable.key, "name", "")
 
 
-def _gtid_line(body: Any, server_id: int) -> bytes:
-    line = b"\tGTID %d-%d-%d" % (body.domain_id, server_id, body.sequence_number)
-    if body.has_commit_id:
-        line += b" cid=%d" % body.commit_id
+#: What stands behind the header of a GTID event; the rest depends on its flags.
+GTID_LINE = b"\tGTID %(domain_id)d-%(server_id)d-%(sequence_number)d"
+
+
+def gtid_details(body: Any) -> bytes:
+    """The template of the rest of a GTID event's line."""
+    line = b" cid=%(commit_id)d" * bool(body.has_commit_id)
     line += b" ddl" * bool(body.is_ddl) + b" trans" * bool(body.is_transactional)
     line += b" waited" * bool(body.has_waited) + b" START ALTER" * bool(body.is_start_alter)
-    if body.is_commit_alter:
-        line += b" COMMIT ALTER id= %d" % body.start_alter_sequence_number
-    if body.is_rollback_alter:
-        line += b" ROLLBACK ALTER id= %d" % body.start_alter_sequence_number
-    if body.has_thread_id:
-        line += b" thread_id=%d" % body.thread_id
-    return line + b"\n"
+    line += b" COMMIT ALTER id= %(start_alter_sequence_number)d" * bool(body.is_commit_alter)
+    line += b" ROLLBACK ALTER id= %(start_alter_sequence_number)d" * bool(body.is_rollback_alter)
+    return line + b" thread_id=%(thread_id)d" * bool(body.has_thread_id) + b"\n"
+
+
+def _gtid_line(body: Any, server_id: int) -> bytes:
+    names = ("domain_id", "sequence_number", "commit_id", "start_alter_sequence_number", "thread_id")
+    fields = {name.encode(): getattr(body, name) for name in names} | {b"server_id": server_id}
+    return (GTID_LINE + gtid_details(body)) % fields
 
 
 def _xid(xid: Any) -> bytes:

@@ -13,10 +13,13 @@ from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.printer import Printer, Write
-from binlog_kaitai.render.dump.quick import Head, Heads, QuickRows
+from binlog_kaitai.render.dump.quick import QuickRows
+from binlog_kaitai.render.dump.row_programs import Head, Heads
 from binlog_kaitai.render.dump.rows import Style, rows_text
 from binlog_kaitai.render.dump.text import encode, identifier
 
+#: Behind the rows of a statement.
+ROWS_NUMBER = b"# Number of rows: "
 _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
 
 
@@ -33,9 +36,7 @@ class MariadbRows(Printer):
         super().__init__(options, write, loads)
         self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
         self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=True)
-        self.ignored_maps: set[int] = set()
         self.annotation: Item | None = None
-        self.rows = 0
 
     def keep_annotation(self, item: Item, body: Any) -> None:
         """Keep the statement of rows until there are any."""
@@ -49,8 +50,12 @@ class MariadbRows(Printer):
         kept.position = item.position
         line = b"# Annotate_rows:\n" if self.options.short_form else self.header(kept) + b"\tAnnotate_rows:\n"
         self.head.append(line)
-        lines = re.split(rb"[\r\n]+", bytes(kept.event.body.query))
-        self.head.extend(b"#Q> " + one + b"\n" for one in lines if one)
+        self.head.append(self.annotation_text(bytes(kept.event.body.query)))
+
+    @staticmethod
+    def annotation_text(query: bytes) -> bytes:
+        """A statement of rows in lines."""
+        return b"".join(b"#Q> " + one + b"\n" for one in re.split(rb"[\r\n]+", query) if one)
 
     def print_table_map(self, item: Item, body: Any) -> None:
         database, table = encode(body.schema_name), encode(body.table_name)
@@ -59,13 +64,20 @@ class MariadbRows(Printer):
             return
         self.ignored_maps.discard(body.table_id.value)
         self._print_annotation(item)
+        line, metadata = self.table_map_text(body)
+        self.put_comment(item, line)
+        self.head.append(metadata)
+        self._add_base64(item)
+
+    def table_map_text(self, body: Any) -> tuple[bytes, bytes]:
+        """What stands behind the header of a table map, and what follows it."""
+        database, table = encode(body.schema_name), encode(body.table_name)
         name = identifier(self.rewritten.get(database, database)) + b"." + identifier(table)
         triggers = b" (has triggers)" if body.has_triggers else b""
         line = b"\tTable_map: %s mapped to number %d%s\n" % (name, body.table_id.value, triggers)
-        self.put_comment(item, line)
-        if self.options.print_table_metadata:
-            self.head.append(metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6)))
-        self._add_base64(item)
+        if not self.options.print_table_metadata:
+            return line, b""
+        return line, metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6))
 
     def _add_base64(self, item: Item) -> None:
         if self.options.prints_base64:
@@ -81,15 +93,19 @@ class MariadbRows(Printer):
         if is_end:
             self.ignored_maps.clear()
             self.annotation = None
-            self._end_statement()
+            self.end_statement()
+
+    @staticmethod
+    def rows_line(kind: int, body: Any) -> bytes:
+        """What stands behind the header of a rows event."""
+        flags = b" flags: STMT_END_F" if body.is_statement_end else b""
+        return b"\t%s: table id %d%s\n" % (_rows_name(kind), body.table_id.value, flags)
 
     def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
         if "compressed" in EventType(item.kind).name:
             item.raw = _uncompressed(item, body)
         if not self.options.short_form:
-            flags = b" flags: STMT_END_F" if body.is_statement_end else b""
-            line = b"\t%s: table id %d%s\n" % (_rows_name(item.kind), body.table_id.value, flags)
-            self.head.append(self.header(item) + line)
+            self.head.append(self.header(item) + self.rows_line(item.kind, body))
             self._add_base64(item)
         table_map = item.event.table_map
         if self.options.shown_rows:
@@ -104,19 +120,11 @@ class MariadbRows(Printer):
         elif table_map is not None and not self.options.short_form:
             self.rows += self.quick.count(item.event, head)
 
-    def _end_statement(self) -> None:
-        self.flush_head()
-        if self.body:
-            self.write(b"\nBINLOG '\n")
-            self.body.flush(self.write)
-            self.write(b"'" + self.delimiter + b"\n")
-        self.tail.flush(self.write)
+    def end_statement(self) -> None:
+        super().end_statement()
         if self.rows and not self.options.short_form:
-            self.write(b"# Number of rows: %d\n" % self.rows)
+            self.write(ROWS_NUMBER + b"%d\n" % self.rows)
         self.rows = 0
-
-
-_DESCRIPTIONS: dict[int, bytes] = {}
 
 
 def _uncompressed(item: Item, body: Any) -> bytes:

@@ -17,7 +17,9 @@ from binlog_kaitai.render.dump.printer import (
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
+    PLACE,
     Write,
+    query_line,
     set_names,
     unset_names,
 )
@@ -85,7 +87,7 @@ class MysqlPrinter(MysqlRows):
 
     def take(self, item: Item) -> None:
         if not self.options.short_form:
-            self.head.append(b"# at %d\n" % item.position)
+            self.head.append(PLACE % {b"position": item.position})
         if item.kind in _WAITING:
             self.waiting.append(item)
         elif not self.print_event(item):
@@ -197,13 +199,10 @@ class MysqlPrinter(MysqlRows):
     def print_gtid(self, item: Item, body: Any) -> None:
         self.has_seen_gtid = True
         self.server_version = body.immediate_server_version or 0
-        line, statements = self.gtid_lines(item.kind, body, gtid_text(item.event.parsed))
+        gtid, is_to_run = gtid_text(item.event.parsed), self.options.prints_base64
+        line, statements = gtid_lines(item.kind, body, gtid, self.delimiter, is_to_run=is_to_run)
         self.put_comment(item, line)
-        self.head.extend(statements)
-
-    def gtid_lines(self, kind: int, body: Any, gtid: str | None) -> tuple[bytes, list[bytes]]:
-        """What stands behind the header of a GTID event, and the lines that follow."""
-        return gtid_lines(kind, body, gtid, self.delimiter, is_to_run=self.options.prints_base64)
+        self.head.append(statements)
 
     def print_previous_gtids(self, item: Item, body: Any) -> None:
         self.put(item, b"\tPrevious-GTIDs\n", b"# " + commented_set(body) + b"\n")
@@ -277,12 +276,7 @@ class MysqlPrinter(MysqlRows):
 
 
 def _query_line(name: bytes, body: Any) -> bytes:
-    line = b"\t%s\tthread_id=%d\texec_time=%d\terror_code=%d" % (
-        name,
-        body.thread_id,
-        body.execution_time,
-        body.error_code,
-    )
+    line = query_line(name, body)
     for one in body.status_vars.variables if body.status_vars is not None else ():
         if getattr(one.key, "name", "") == "ddl_xid":
             line += b"\tXid = %d" % one.value.xid

@@ -12,12 +12,13 @@ from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.options import Base64Output, DumpOptions
 from binlog_kaitai.render.dump.printer import Printer, Write
-from binlog_kaitai.render.dump.quick import Head, Heads, QuickRows
+from binlog_kaitai.render.dump.quick import QuickRows
+from binlog_kaitai.render.dump.row_programs import Head, Heads
 from binlog_kaitai.render.dump.rows import Style, extra_info, rows_text
 from binlog_kaitai.render.dump.text import comment, encode
 
-#: Of older servers the client cannot know.
-_TELLS_INVISIBLE_KEYS = 80030
+#: Of tables of older servers the client cannot know whether their keys are invisible.
+TELLS_INVISIBLE_KEYS = 80030
 _ROWS_NAMES: dict[int, bytes] = {
     EventType.write_rows_event: b"Write_rows",
     EventType.update_rows_event: b"Update_rows",
@@ -36,13 +37,6 @@ _ROWS_FLAGS = (
 )
 
 
-def _line(kind: int, body: Any) -> bytes:
-    """What stands behind the header of a rows event."""
-    flags = b"".join(name for field, name in _ROWS_FLAGS if getattr(body, field, False))
-    flags = b" flags:" + flags if flags else b""
-    return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
-
-
 class MysqlRows(Printer):
     """Prints table maps and rows events.
 
@@ -57,7 +51,6 @@ class MysqlRows(Printer):
         unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
         self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
         self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=False)
-        self.ignored_maps: set[int] = set()
         self.server_version = 0
 
     def print_rows_query(self, item: Item, body: Any) -> None:
@@ -80,21 +73,17 @@ class MysqlRows(Printer):
         self.ignored_maps.discard(body.table_id.value)
         if self.options.short_form:
             return True
-        self.head.append(self.header(item) + self.table_map_text(body))
+        tells = self.server_version >= TELLS_INVISIBLE_KEYS
+        self.head.append(self.header(item) + self.table_map_text(body, tells=tells))
         self._add_base64(item)
         return True
 
-    @property
-    def tells_invisible_keys(self) -> bool:
-        """Whether the client knows that of the server."""
-        return self.server_version >= _TELLS_INVISIBLE_KEYS
-
-    def table_map_text(self, body: Any) -> bytes:
-        """What stands behind the header of a table map."""
+    def table_map_text(self, body: Any, *, tells: bool) -> bytes:
+        """What stands behind the header of a table map; with `tells` whether its key is invisible."""
         database = encode(body.schema_name)
         names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
         text = b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names
-        if self.tells_invisible_keys:
+        if tells:
             flag = body.has_generated_invisible_primary_key
             text += b"# has_generated_invisible_primary_key=%d\n" % flag
         if self.options.print_table_metadata:
@@ -107,8 +96,6 @@ class MysqlRows(Printer):
 
     def add_base64(self, raw: bytes) -> None:
         """Add an event to the BINLOG statement."""
-        if not self.body:
-            self.body.append(b"\nBINLOG '\n")
         self.body.append(self._base64.lines(raw))
 
     def print_rows(self, item: Item) -> bool:
@@ -121,8 +108,15 @@ class MysqlRows(Printer):
             self._keep_rows(item, body, head)
         if is_end:
             self.ignored_maps.clear()
-            self._end_statement()
+            self.end_statement()
         return not skips
+
+    @staticmethod
+    def rows_line(kind: int, body: Any) -> bytes:
+        """What stands behind the header of a rows event."""
+        flags = b"".join(name for field, name in _ROWS_FLAGS if getattr(body, field, False))
+        flags = b" flags:" + flags if flags else b""
+        return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)
 
     def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
         if self.options.short_form:
@@ -132,7 +126,7 @@ class MysqlRows(Printer):
             raise UsageError(reason)
         line = None if head is None else head.line
         if line is None:
-            line = _line(item.kind, body)
+            line = self.rows_line(item.kind, body)
             if head is not None:
                 head.line = line
         self.head.append(self.header(item) + line)
@@ -154,10 +148,3 @@ class MysqlRows(Printer):
             self.tail.append(rows_text(item.event, self.style, name).text)
         else:
             self.tail.append(self.quick.text(item.event, head, name).text)
-
-    def _end_statement(self) -> None:
-        if self.body:
-            self.body.append(b"'" + self.delimiter + b"\n")
-        self.flush_head()
-        self.body.flush(self.write)
-        self.tail.flush(self.write)

@@ -25,6 +25,17 @@ Version = tuple[int, int, int]
 
 DELIMITER = b"/*!*/;"
 
+#: The lines of all events, by the fields of their headers.
+PLACE = b"# at %(position)d\n"
+FRONT = b"#%(time)s server id %(server_id)d  end_log_pos %(end_position)d "
+CHECKSUM = b"CRC32 0x%(checksum)s "
+
+#: What stands before the base64 of a statement's events.
+BINLOG = b"\nBINLOG '\n"
+
+XID_LINE, XID_STATEMENT = b"\tXid = %(xid)d\n", b"COMMIT"
+QUERY_LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
+
 DISABLE_LOG_BIN = b"/*!32316 SET @OLD_SQL_LOG_BIN=@@SQL_LOG_BIN, SQL_LOG_BIN=0*/;\n"
 ENABLE_LOG_BIN = b"/*!32316 SET SQL_LOG_BIN=@OLD_SQL_LOG_BIN*/;\n"
 COMPLETION_TYPE = b"/*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;\n"
@@ -41,6 +52,10 @@ class Printer:
     ----------
     session : Session
         What has been printed of the session's settings.
+    rows : int
+        How many of the statement's were counted.
+    ignored_maps : set of int
+        Ids of the statement's tables whose rows are left out.
     version : tuple of int
         Of the client that prints so.
     log_version : tuple of int
@@ -61,6 +76,8 @@ class Printer:
         self.head: list[bytes] = []
         self.body = Spool()
         self.tail = Spool()
+        self.rows = 0
+        self.ignored_maps: set[int] = set()
         self._base64 = Base64()
         self.version: Version = (0, 0, 0)
         self.log_version = self.version
@@ -116,7 +133,16 @@ class Printer:
     def pass_over(self, item: Item) -> None:
         """Leave an event out, but for its place."""
         if not self.options.short_form:
-            self.write(b"# at %d\n" % item.position)
+            self.write(PLACE % {b"position": item.position})
+
+    def end_statement(self) -> None:
+        """Write out what was kept of a statement's rows events."""
+        self.flush_head()
+        if self.body:
+            self.write(BINLOG)
+            self.body.flush(self.write)
+            self.write(b"'" + self.delimiter + b"\n")
+        self.tail.flush(self.write)
 
     def flush_head(self) -> None:
         """Write the header lines out."""
@@ -129,7 +155,7 @@ class Printer:
         fixed = item.event.fixed_header
         text = self.front(fixed.timestamp, fixed.server_id, item.end_position)
         if item.checksum is not None:
-            text += b"CRC32 0x%08x " % item.checksum
+            text += CHECKSUM % {b"checksum": b"%08x" % item.checksum}
         if self.options.hexdump and item.position:
             header_length = item.event.layout.header_length_of(item.event.type_code)
             text += self.hexdump(item.raw, item.position, header_length)
@@ -138,7 +164,8 @@ class Printer:
     @staticmethod
     def front(seconds: int, server_id: int, end_position: int) -> bytes:
         """How the line of an event's header begins."""
-        return b"#%s server id %d  end_log_pos %d " % (timestamp(seconds), server_id, end_position)
+        fields = {b"time": timestamp(seconds), b"server_id": server_id, b"end_position": end_position}
+        return FRONT % fields
 
     def put(self, item: Item, line: bytes, *more: bytes) -> None:
         """Add a header line, if they are wanted, and what follows it."""
@@ -193,7 +220,7 @@ class Printer:
         self.put(item, b"\tRand\n", seeds)
 
     def print_xid(self, item: Item, body: Any) -> None:
-        self.put(item, b"\tXid = %d\n" % body.xid, b"COMMIT" + self.delimiter + b"\n")
+        self.put(item, XID_LINE % {b"xid": body.xid}, XID_STATEMENT + self.delimiter + b"\n")
 
     def print_incident(self, item: Item, body: Any) -> None:
         name = getattr(body.incident, "name", "unknown").upper().encode()
@@ -211,6 +238,17 @@ class Printer:
 
     def print_delete_file(self, item: Item, body: Any) -> None:
         self.put_comment(item, b"\n#Delete_file: file_id=%d\n" % body.file_id)
+
+
+def query_line(name: bytes, body: Any) -> bytes:
+    """What both clients print behind the header of a statement."""
+    fields = {
+        b"name": name,
+        b"thread_id": body.thread_id,
+        b"execution_time": body.execution_time,
+        b"error_code": body.error_code,
+    }
+    return QUERY_LINE % fields
 
 
 _INTEGER_VARIABLES = {1: b"LAST_INSERT_ID", 2: b"INSERT_ID"}

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.framing import Frame, Tail, TailKind
-from binlog_kaitai.grammar import EventType, Header, header_struct
+from binlog_kaitai.grammar import EventType
 from binlog_kaitai.reader import Event, LogReader, judge_end
+from binlog_kaitai.render.dump.blocks.mariadb import MariadbBlocks
+from binlog_kaitai.render.dump.blocks.mysql import MysqlBlocks
+from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
 from binlog_kaitai.render.dump.item import Item, inner_item, item_of
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb import MariadbPrinter, version_of
@@ -20,14 +25,9 @@ from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.printer import Printer, Write
 from binlog_kaitai.render.dump.rewrite import rewrite
 from binlog_kaitai.render.dump.selection import Selection, Verdict
-from binlog_kaitai.render.dump.small import SmallEvents, is_plain
 from binlog_kaitai.sources import MAGIC, Source, SourceLike, resolve
 from binlog_kaitai.transactions import GtidTracker
 
-#: Blocks up to this size in bytes are copied at once, which makes their events faster to take out.
-_COPIED = 1 << 23
-#: Of these, events that they hold may follow.
-_WITH_OTHERS = frozenset((EventType.transaction_payload_event, EventType.partial_row_data_event))
 #: With these a log may begin.
 _HEAD_TYPES = frozenset(
     (EventType.format_description_event, EventType.previous_gtids_log_event, EventType.rotate_event)
@@ -72,7 +72,7 @@ class _Dump:
         self.loads = LoadFiles(options.local_load)
         self.selection = Selection(options)
         self.printer: Printer | None = None
-        self._small: SmallEvents | None = None
+        self._outer: Item | None = None
         self._has_begun = False
 
     def run(self) -> None:
@@ -92,34 +92,42 @@ class _Dump:
     def _print_log(self, source: Source) -> bool:
         """Print one log; False where the wanted events end."""
         self._has_begun = False
-        self._small = None
-        outer: Item | None = None
+        self._outer = None
+        start = self.selection.start_position
         try:
-            for event, shown_at in self._events(source):
-                self._begin(event)
-                if event.payload_index is not None:
-                    if outer is None:
-                        continue  # of a transaction that is left out
-                    item = inner_item(event, outer)
-                else:
-                    self._end_payload(outer)
-                    outer = None
-                    item = item_of(event)
-                item.position = item.position if shown_at is None else shown_at
-                verdict = self._print(item)
-                if verdict is Verdict.STOP:
+            if is_plain(self.options) and (start is None or start <= len(MAGIC)):
+                if not self._print_blocks(source):
                     return False
-                if verdict is Verdict.PRINT and item.kind == EventType.transaction_payload_event:
-                    outer = item
-            self._end_payload(outer)
+            else:
+                for event, shown_at in self._events(source):
+                    if not self._show(event, shown_at):
+                        return False
+            self._end_payload()
         finally:
             if self._has_begun:
                 self._printer.end_log()
         return True
 
-    def _end_payload(self, outer: Item | None) -> None:
-        if outer is not None:
+    def _show(self, event: Event, shown_at: int | None = None) -> bool:
+        """Take an event that was read; False where the wanted events end."""
+        self._begin(event)
+        if event.payload_index is not None:
+            if self._outer is None:
+                return True  # of a transaction that is left out
+            item = inner_item(event, self._outer)
+        else:
+            self._end_payload()
+            item = item_of(event)
+        item.position = item.position if shown_at is None else shown_at
+        verdict = self._print(item)
+        if verdict is Verdict.PRINT and item.kind == EventType.transaction_payload_event:
+            self._outer = item
+        return verdict is not Verdict.STOP
+
+    def _end_payload(self) -> None:
+        if self._outer is not None:
             self._printer.end_payload()
+        self._outer = None
 
     def _print(self, item: Item) -> Verdict:
         """Print an event if it is wanted."""
@@ -131,10 +139,7 @@ class _Dump:
             if is_filtered:
                 self._printer.pass_over(item)
                 return Verdict.SKIP
-            if self._small is None:
-                self._printer.process(item)
-            else:
-                self._small.learn(item, self._printer.process)
+            self._printer.process(item)
         return verdict
 
     def _events(self, source: Source) -> Iterator[tuple[Event, int | None]]:
@@ -144,8 +149,7 @@ class _Dump:
         """
         start = self.selection.start_position
         if start is None or start <= len(MAGIC):
-            read = self._read_blocks if is_plain(self.options) else self._read
-            yield from ((event, None) for event in read(source))
+            yield from ((event, None) for event in self.reader.read_from(source, []))
             return
         events = self.reader.read_from(source, [])
         head: list[Event] = []
@@ -163,48 +167,47 @@ class _Dump:
             events = self.reader.read_from(source, [*(one.position for one in formats), start])
         yield from ((event, None) for event in events if event.position >= start)
 
-    def _read(self, source: Source) -> Iterator[Event]:
-        return self.reader.read_from(source, [])
-
-    def _read_blocks(self, source: Source) -> Iterator[Event]:
-        """The events of a log but for small ones, which are printed here where they are due."""
+    def _print_blocks(self, source: Source) -> bool:
+        """Print a log block by block; False where the wanted events end."""
         name, position, transactions = source.name, 0, GtidTracker()
         stop = self.selection.stop_position
         try:
             with source.open() as stream:
-                blocks = BlockReader.of_file(stream, name, leaves_checks=1)
+                checks = 0 if self.options.verify_checksums else 1
+                blocks = BlockReader.of_file(stream, name, leaves_checks=checks)
                 context = Context(blocks.context.layout.binlog_version)
-                may = False
+                printer: BlockPrinter | None = None
                 for block in blocks:
-                    small = self._small_of(context, block)
-                    unpack = header_struct(block.layout.binlog_version).unpack_from
-                    data = block.data.tobytes() if block.data.size <= _COPIED else memoryview(block.data)
-                    places = (block.types.tolist(), block.starts.tolist(), block.sizes.tolist())
-                    for kind, start, size, at in zip(*places, block.positions.tolist(), strict=True):
-                        raw = bytes(data[start : start + size])
-                        header, position = unpack(raw), at
-                        is_wanted = may and (stop is None or at < stop)
-                        if small is not None and small.print(kind, at, raw, header, may=is_wanted):
-                            continue
-                        # What is in an event is printed before the next one.
-                        may = kind not in _WITH_OTHERS
-                        frame = Frame(at, Header(*header), raw)
-                        yield from self.reader.events_of(name, frame, context, transactions)
+
+                    def print_event(row: int, block: Block = block) -> None:
+                        nonlocal position
+                        position = int(block.positions[row])
+                        frame = Frame(position, block.fixed_header(row), block.raw(row))
+                        for event in self.reader.events_of(name, frame, context, transactions):
+                            if not self._show(event):
+                                raise _Stopped
+
+                    count = len(block)
+                    end = count if stop is None else int(np.searchsorted(block.positions, stop))
+                    if printer is None:
+                        for row in range(end):
+                            print_event(row)
+                        if self.printer is not None:
+                            printer = blocks_of(self.printer, context)
+                    else:
+                        printer.print(block, end, print_event, self._end_payload)
+                    if end < count:
+                        print_event(end)
                     position = int(block.end_positions[-1])
                 tail = blocks.tail or Tail(TailKind.NOTHING, position, 0)
                 self.reader.ends.append(judge_end(name, tail, context))
+        except _Stopped:
+            return False
         except BinlogError as error:
             raise error.at(file=name, position=position) from error.__cause__
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=name) from error
-
-    def _small_of(self, context: Context, block: Block) -> SmallEvents | None:
-        if not isinstance(self.printer, MysqlPrinter):
-            return None
-        if self._small is None or self._small.context is not context:
-            self._small = SmallEvents(self.printer, context)
-        self._small.begin(block)
-        return self._small
+        return True
 
     def _show_formats(self, formats: list[Event], head: list[Event]) -> Iterator[tuple[Event, int | None]]:
         for one in formats[-1:]:
@@ -236,6 +239,18 @@ class _Dump:
         if self.printer is None:
             raise AssertionError("no log has begun")
         return self.printer
+
+
+def blocks_of(printer: Printer, context: Context) -> BlockPrinter:
+    """What prints blocks as a printer prints events."""
+    if isinstance(printer, MariadbPrinter):
+        return MariadbBlocks(printer, context)
+    assert isinstance(printer, MysqlPrinter)
+    return MysqlBlocks(printer, context)
+
+
+class _Stopped(Exception):  # noqa: N818 - no error
+    """The wanted events end."""
 
 
 def is_of_mariadb(event: Event) -> bool:

@@ -5,6 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+#: What statements set; the rest is set by GTIDs and flags of headers.
+STATEMENT_FIELDS = (
+    "database",
+    "thread_id",
+    "flags2",
+    "sql_mode",
+    "auto_increment",
+    "charset",
+    "time_zone",
+    "lc_time_names",
+    "charset_database",
+    "default_collation",
+)
+
 
 @dataclass
 class Session:
@@ -33,5 +47,3 @@ class Session:
     server_id: int | None = None
     is_parallel_allowed: bool | None = None
     is_replication_skipped: bool = False
-    is_xa: bool = False
-    alter_flags: int = 0

@@ -57,14 +57,19 @@ class StatementHead:
         if not printer.options.short_form:
             printer.head.append(printer.header(item) + first_line)
         found = status_variables(body)
-        self._print_use(item, encode(body.schema_name), query)
+        self.print_use(item, encode(body.schema_name), query)
         self._print_timestamp(item, found)
+        self.print_session(item, body, found)
+        return found
+
+    def print_session(self, item: Item, body: Any, found: dict[str, Any]) -> None:
+        """Set what is not as it was in the session."""
         self._print_thread(item, body.thread_id)
         self._print_flags(found)
         self._print_settings(found)
-        return found
 
-    def _print_use(self, item: Item, database: bytes, query: bytes) -> None:
+    def print_use(self, item: Item, database: bytes, query: bytes) -> None:
+        """Choose the database of a statement."""
         session = self.printer.session
         database = self.printer.rewritten.get(database, database)
         if item.event.header.is_use_suppressed:

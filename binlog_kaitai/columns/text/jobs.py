@@ -1,0 +1,186 @@
+"""What a dump consists of, in its order: texts that are there, base64 of events, and rows.
+
+All functions are kernels, see `columns.compile`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.text.base64 import LINE, put_base64
+from binlog_kaitai.columns.text.printed_rows import DONE, FULL, MISFIT, STATE_SIZE, put_rows
+from binlog_kaitai.columns.text_kernels import copy, put_number
+
+#: Kinds of jobs: a text; the base64 of bytes; the rows of images; counting these only; a text and the number
+#: of rows since the last such job, if there were any.
+COPY, BASE64, ROWS, COUNT, ROWS_NUMBER = 0, 1, 2, 3, 4
+
+#: Columns of an array of jobs: kind, begin and end of the text or of the bytes, program of the rows, and 1
+#: where what was written so far may go out.
+JOB_SIZE = 5
+
+#: Numbers in the state of `put_jobs`: those of `put_rows`, the job, whether it was begun, number of rows, and
+#: job and place in `out` behind the last one that may go out.
+JOB, IS_BEGUN, NUMBER, SAFE_JOB, SAFE_END = range(STATE_SIZE, STATE_SIZE + 5)
+JOBS_STATE_SIZE = STATE_SIZE + 5
+
+
+@kernel
+def put_jobs(
+    data: Any,
+    ready: Any,
+    jobs: Any,
+    letters: Any,
+    images: Any,
+    limits: Any,
+    kinds: Any,
+    sizes: Any,
+    prefixes: Any,
+    details: Any,
+    pool: Any,
+    texts: Any,
+    clauses: Any,
+    escapes: Any,
+    scratch: Any,
+    state: Any,
+    out: Any,
+    at: int,
+) -> int:
+    """Do jobs one after the other.
+
+    Parameters
+    ----------
+    data, ready
+        Bytes of events, and texts.
+    jobs : int64 array of shape (n, JOB_SIZE)
+        What to write.
+    letters
+        Of base64.
+    images, limits, kinds, sizes, prefixes, details, pool, texts, clauses, escapes, scratch
+        See `put_rows`.
+    state : int64 array of JOBS_STATE_SIZE
+        Where to go on; at first all 0.
+    out, at
+        Room for the text, and where in it to go on.
+
+    Returns
+    -------
+    Where the text ends in `out`. `state[4]` says why, as for `put_rows`, also of jobs of other kinds.
+    """
+    while state[JOB] < jobs.shape[0]:
+        job = state[JOB]
+        kind = jobs[job, 0]
+        start = jobs[job, 1]
+        end = jobs[job, 2]
+        length = end - start
+        source = ready.shape[0] if kind in (COPY, ROWS_NUMBER) else data.shape[0]
+        state[4] = DONE
+        if start < 0 or length < 0 or end > source:
+            state[4] = MISFIT
+        elif kind == COPY:
+            if at + length + 16 > out.shape[0]:
+                state[4] = FULL
+            else:
+                copy(ready, start, length, out, at)
+                at += length
+        elif kind == BASE64:
+            if at + (length // LINE + 1) * 77 + 16 > out.shape[0]:
+                state[4] = FULL
+            else:
+                at = put_base64(data, start, end, letters, out, at)
+        elif kind == ROWS_NUMBER:
+            if at + length + 32 > out.shape[0]:
+                state[4] = FULL
+            elif state[NUMBER]:
+                copy(ready, start, length, out, at)
+                at = put_number(state[NUMBER], out, at + length)
+                out[at] = 10
+                at += 1
+                state[NUMBER] = 0
+        else:
+            if not state[IS_BEGUN]:
+                state[0] = start
+                state[1] = 0
+                state[2] = -1
+                state[3] = 0
+                state[5] = 0
+                state[IS_BEGUN] = 1
+            program = jobs[job, 3]
+            if length == 0 or program < 0 or program >= images.shape[0]:
+                state[4] = MISFIT
+            elif kind == COUNT:
+                state[5] = count_images(data, start, end, program, images, limits, sizes, prefixes)
+                state[4] = DONE if state[5] >= 0 else MISFIT
+            else:
+                at = put_rows(
+                    data,
+                    end,
+                    program,
+                    images,
+                    limits,
+                    kinds,
+                    sizes,
+                    prefixes,
+                    details,
+                    pool,
+                    texts,
+                    clauses,
+                    escapes,
+                    scratch,
+                    state,
+                    out,
+                    at,
+                )
+            if state[4] == DONE:
+                state[NUMBER] += state[5]
+                state[IS_BEGUN] = 0
+        if state[4] != DONE:
+            return at
+        state[JOB] = job + 1
+        if jobs[job, 4]:
+            state[SAFE_JOB] = job + 1
+            state[SAFE_END] = at
+    return at
+
+
+@kernel
+def count_images(
+    data: Any, place: int, end: int, program: int, images: Any, limits: Any, sizes: Any, prefixes: Any
+) -> int:
+    """How many rows `put_rows` would write; -1 where they do not fit."""
+    number = 0
+    which = images[program]
+    while place < end:
+        number += 1
+        for side in range(2):
+            if not (which >> side) & 1:
+                continue
+            first = limits[program, side]
+            stop = limits[program, side + 1]
+            null_at = place
+            place += (stop - first + 7) >> 3
+            if place > end:
+                return -1
+            for step in range(first, stop):
+                bit = step - first
+                if (data[null_at + (bit >> 3)] >> (bit & 7)) & 1:
+                    continue
+                prefix = prefixes[step]
+                length = sizes[step]
+                if place + prefix + length > end:
+                    return -1
+                if prefix:
+                    length = np.int64(data[place])
+                    if prefix > 1:
+                        length |= np.int64(data[place + 1]) << 8
+                    if prefix > 2:
+                        length |= np.int64(data[place + 2]) << 16
+                    if prefix > 3:
+                        length |= np.int64(data[place + 3]) << 24
+                place += prefix + length
+                if place > end:
+                    return -1
+    return number

@@ -1,0 +1,113 @@
+"""The lines of the events of a block: what programs write them, and the columns that all events have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.kernels import NONE
+from binlog_kaitai.columns.lines import Column, Field, Pool, Program
+from binlog_kaitai.columns.text_kernels import find_clean
+from binlog_kaitai.grammar import CHECKSUM_SIZE
+from binlog_kaitai.render.dump.printer import CHECKSUM, FRONT, PLACE
+from binlog_kaitai.render.dump.text import second_of, timestamp
+
+_MILLION = 10**6
+
+
+class Lines:
+    """The lines of the events of a block.
+
+    Attributes
+    ----------
+    programs : list of Program
+        Of their lines; the first is the line of an event's place alone.
+    program_of, row_of : int64 arrays
+        For each event the number of its program, -1 where there is none and the reader has to print it; and
+        its row in the columns of its type.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.pool = Pool()
+        header, count = block.header, len(block)
+        self.flags = header.numbers("flags")
+        self.timestamps = header.numbers("timestamp").astype(np.int64)
+        self.server_ids = header.numbers("server_id").astype(np.int64)
+        self._fields: dict[str, Field] = {
+            "position": self.pool.numbers(block.positions, by_event=True),
+            "time": self.seconds(self.timestamps, timestamp, by_event=True),
+            "server_id": self.pool.numbers(self.server_ids, by_event=True),
+            "end_position": self.pool.numbers(header.numbers("next_position"), by_event=True),
+        }
+        if block.layout.is_checksummed:
+            sums = np.zeros(count, dtype=np.int64)
+            is_there = np.flatnonzero(block.sizes >= block.header_length + CHECKSUM_SIZE)
+            places = block.sizes[is_there] - CHECKSUM_SIZE
+            sums[is_there] = block.numbers_at(is_there, places, CHECKSUM_SIZE).view(np.int64)
+            self._fields["checksum"] = self.pool.hexadecimal(sums, by_event=True)
+        self.program_of = np.full(count, -1, dtype=np.int64)
+        self.row_of = np.zeros(count, dtype=np.int64)
+        self.programs: list[Program] = [Program(self.pool).fill(PLACE, self._fields)]
+
+    def program(self, *, with_place: bool = True) -> Program:
+        """A new program that begins with the lines of all events, up to what their type adds."""
+        program = Program(self.pool)
+        if with_place:
+            program.fill(PLACE, self._fields)
+        program.fill(FRONT, self._fields)
+        return program.fill(CHECKSUM, self._fields) if "checksum" in self._fields else program
+
+    def add(self, program: Program, events: Any, rows: Any) -> None:
+        """Say that some events have the lines of a program, and where their values are in its columns."""
+        self.program_of[events] = self.number(program)
+        self.row_of[events] = rows
+
+    def number(self, program: Program) -> int:
+        """The number of a program, which is put in if it is new."""
+        for number in range(len(self.programs) - 1, -1, -1):
+            if self.programs[number] is program:
+                return number
+        self.programs.append(program)
+        return len(self.programs) - 1
+
+    def seconds(self, seconds: Any, text: Any, *, by_event: bool = False) -> Column:
+        """A column of times by a function of seconds; mostly many are the same one after the other."""
+        changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
+        texts = [text(second) for second in seconds[changes].tolist()]
+        codes = np.repeat(np.arange(len(changes)), np.diff(changes, append=len(seconds)))
+        return self.pool.choice(codes, texts, by_event=by_event)
+
+    def moments(self, micros: Any) -> Field:
+        """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
+        seconds = micros // _MILLION
+        second = self.seconds(seconds, lambda one: second_of(one)[0])
+        zone = self.seconds(seconds, lambda one: second_of(one)[1])
+        return second, b".", self.pool.fractions(micros - seconds * _MILLION), b" ", zone
+
+    def fits(self, kind: int) -> tuple[Any, Gathered]:
+        """Which events of a type its record layout describes, and their columns."""
+        body = self.block.body(kind)
+        reached = body.fits & (body.pos == body.size)
+        return np.broadcast_to(reached, len(self.block.rows_of(kind))), body
+
+    def content_ends(self, events: Any) -> Any:
+        """Where the bodies of some events end in the block."""
+        block = self.block
+        ends = block.starts[events] + block.sizes[events]
+        return ends - CHECKSUM_SIZE * (block.checksums[events] != NONE)
+
+    def clean(self, starts: Any, lengths: Any, is_clean: Any) -> Any:
+        """Which ranges of the block have bytes, and only such that stand for themselves."""
+        clean = np.empty(len(starts), dtype=np.bool_)
+        starts, lengths = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
+        find_clean.for_work(int(lengths.sum()))(self.block.data, starts, lengths, is_clean, clean)
+        return clean & (lengths > 0)
+
+
+def clean_bytes(but: bytes) -> Any:
+    """For each byte whether it is none of these."""
+    return np.array([byte not in but for byte in range(256)], dtype=np.bool_)

@@ -1,0 +1,213 @@
+"""Blocks of MySQL's logs."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.lines import Column, Field
+from binlog_kaitai.columns.tagged_gtids import TaggedGtids
+from binlog_kaitai.columns.text.jobs import ROWS
+from binlog_kaitai.columns.text_kernels import TEXT
+from binlog_kaitai.context import Context
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.render.dump.blocks.columns import clean_bytes
+from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
+from binlog_kaitai.render.dump.blocks.queries import Queries
+from binlog_kaitai.render.dump.gtids import GTID_LINE, ROWS_ONLY_STATEMENT, gtid_name, gtid_statements
+from binlog_kaitai.render.dump.mysql import MysqlPrinter
+from binlog_kaitai.render.dump.mysql_rows import TELLS_INVISIBLE_KEYS
+from binlog_kaitai.render.dump.options import Base64Output
+from binlog_kaitai.render.dump.printer import XID_LINE, XID_STATEMENT
+from binlog_kaitai.render.dump.rows import extra_info
+from binlog_kaitai.transactions import mysql_source
+
+_TAGGED = EventType.gtid_tagged_log_event
+_GTIDS = (EventType.gtid_log_event, EventType.anonymous_gtid_log_event, _TAGGED)
+#: What `text.comment` writes in other ways, and what ends its lines.
+_COMMENT_CLEAN = clean_bytes(b"\r\\\x08\t\0\n")
+
+
+class MysqlBlocks(BlockPrinter):
+    """Prints blocks in the dress of `mysqlbinlog`."""
+
+    printer: MysqlPrinter
+
+    def __init__(self, printer: MysqlPrinter, context: Context) -> None:
+        super().__init__(printer, context)
+        self.queries = Queries(printer, printer.statements)
+        self.rows_job = ROWS if printer.options.shown_rows else None
+
+    def begin_dress(self) -> None:
+        lines = self.lines
+        self._versions = np.full(len(lines.block), -1, dtype=np.int64)
+        for kind in _GTIDS:
+            self._add_gtids(kind)
+        self._add_xids()
+        self._add_statements_of_rows()
+        self._add_table_maps()
+        self._add_rows()
+        self.queries.begin(lines)
+
+    def _add_gtids(self, kind: int) -> None:
+        lines = self.lines
+        fits, body = lines.fits(kind)
+        events = lines.block.rows_of(kind)
+        if not len(events) or not body.layout.complete:
+            return
+        pool, end = lines.pool, self.printer.delimiter + b"\n"
+        numbers = {name: np.where(body.mask(name), body.numbers(name), 0) for name in (
+            "last_committed", "sequence_number", "transaction_length", "original_commit_timestamp",
+            "immediate_commit_timestamp", "original_server_version", "immediate_server_version")}  # fmt: skip
+        original, immediate = (numbers[f"{name}_commit_timestamp"] for name in ("original", "immediate"))
+        times = lines.moments(original.astype(np.int64)), lines.moments(immediate.astype(np.int64))
+        fields: dict[str, Field] = {
+            "name": gtid_name(kind),
+            "last_committed": pool.numbers(numbers["last_committed"]),
+            "sequence_number": pool.numbers(numbers["sequence_number"]),
+            "original": pool.numbers(original),
+            "original_time": times[0],
+            "immediate": pool.numbers(immediate),
+            "immediate_time": times[1],
+            "transaction_length": pool.numbers(numbers["transaction_length"]),
+            "original_version": pool.numbers(numbers["original_server_version"]),
+            "immediate_version": pool.numbers(numbers["immediate_server_version"]),
+            "gtid": b"ANONYMOUS",
+            "end": end,
+        }
+        if kind == EventType.gtid_log_event:
+            fields["gtid"] = self._gtids(body)
+        elif kind == _TAGGED:
+            tagged = TaggedGtids.of(lines.block)
+            sources = [source.encode() for source in tagged.sources]
+            fields["gtid"] = pool.choice(tagged.codes, sources), b":", pool.numbers(tagged.numbers)
+            fits = fits & tagged.fits
+        self._versions[events] = numbers["immediate_server_version"].astype(np.int64)
+        rows_only = ~np.broadcast_to(np.asarray(body["may_have_statements"], dtype=np.bool_), len(events))
+        is_old = (immediate == 0) & self.printer.options.prints_base64
+        for is_only, is_for_old in product((False, True), repeat=2):
+            rows = np.flatnonzero(fits & (rows_only == is_only) & (is_old == is_for_old))
+            if len(rows):
+                fields["rows_only"] = b"yes" if is_only else b"no"
+                program = lines.program().fill(GTID_LINE, fields)
+                program.text(ROWS_ONLY_STATEMENT + end if is_only else b"")
+                program.fill(gtid_statements(is_for_old_server=is_for_old), fields)
+                lines.add(program, events[rows], rows)
+
+    def _last_of(self, kind: int, begin: int, end: int) -> int:
+        """The last event of a type among some, -1 for none."""
+        events = self.lines.block.rows_of(kind)
+        first, last = np.searchsorted(events, (begin, end)).tolist()
+        return int(events[last - 1]) if last > first else -1
+
+    def _gtids(self, body: Any) -> Field:
+        pool = self.lines.pool
+        high, low = body.halves("uuid")
+        changes = np.ones(len(high), dtype=np.bool_)
+        changes[1:] = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
+        starts, _ = body.ranges("uuid")
+        data = self.lines.block.data
+        sources = [mysql_source(bytes(data[at : at + 16])).encode() for at in starts[changes].tolist()]
+        source = pool.choice(np.cumsum(changes) - 1, sources)
+        return source, b":", pool.numbers(body.numbers("gno"))
+
+    def _add_xids(self) -> None:
+        lines = self.lines
+        fits, body = lines.fits(EventType.xid_event)
+        events = lines.block.rows_of(EventType.xid_event)
+        if len(events):
+            program = lines.program().fill(XID_LINE, {"xid": lines.pool.numbers(body.numbers("xid"))})
+            program.text(XID_STATEMENT + self.printer.delimiter + b"\n")
+            lines.add(program, events[fits], np.flatnonzero(fits))
+
+    def _add_statements_of_rows(self) -> None:
+        """Rows_query events."""
+        lines, kind = self.lines, EventType.rows_query_log_event
+        events = lines.block.rows_of(kind)
+        if not len(events):
+            return
+        if self.printer.options.shown_rows < 2:
+            lines.program_of[events] = 0
+            return
+        fits, body = lines.fits(kind)
+        starts, lengths = body.ranges("query")
+        clean = fits & lines.clean(starts, lengths, _COMMENT_CLEAN)
+        program = lines.program().text(b"\tRows_query\n# ").column(lines.pool.ranges(starts, lengths))
+        lines.add(program.text(b"\n"), events[clean], np.flatnonzero(clean))
+        others = np.flatnonzero(fits & ~clean)
+        if len(others):
+            ranges = zip(starts[others].tolist(), lengths[others].tolist(), strict=True)
+            data = lines.block.data
+            texts = [self.printer.rows_query_text(bytes(data[at : at + size])) for at, size in ranges]
+            column = lines.pool.verbatim(texts)
+            lines.add(lines.program().column(column), events[others], np.arange(len(others)))
+
+    def body_kinds(self) -> list[int]:
+        kinds = super().body_kinds()
+        return [*kinds, EventType.rows_query_log_event] if self.printer.options.shown_rows > 1 else kinds
+
+    def _add_table_maps(self) -> None:
+        events, made, _ = self.maps
+        if not len(events):
+            return
+        texts = [
+            self.printer.table_map_text(body, tells=tells) for body, _ in made for tells in (False, True)
+        ]
+        self._map_texts = np.array([self.lines.pool.place(text) for text in texts], dtype=np.int64)
+        self._map_places = np.zeros((2, len(events)), dtype=np.int64)
+        column = Column(TEXT, *self._map_places)
+        self.lines.add(self.lines.program().column(column), events, np.arange(len(events)))
+
+    def _tell_keys(self, begin: int, end: int) -> None:
+        """Choose the text of table maps by the version of the server that wrote their transaction."""
+        events, _, which = self.maps
+        first, last = np.searchsorted(events, (begin, end)).tolist()
+        if first == last:
+            return
+        known = np.flatnonzero(self._versions[begin:end] >= 0) + begin
+        versions = np.append(self._versions[known], self.printer.server_version)
+        found = versions[np.searchsorted(known, events[first:last]) - 1] >= TELLS_INVISIBLE_KEYS
+        places, lengths = self._map_texts[2 * which[first:last] + found].T
+        self._map_places[:, first:last] = -places - 1, lengths
+
+    def _add_rows(self) -> None:
+        rows, lines = self.rows, self.lines
+        found = np.flatnonzero(rows.program_of >= 0)
+        if not len(found) or self.printer.options.base64_output is Base64Output.NEVER:
+            return
+        texts = [self.printer.rows_line(head.kind, head.body) for head in rows.heads]
+        column = lines.pool.choice(rows.head_of, texts)
+        lines.add(lines.program().column(column), rows.events[found], found)
+
+    def extra(self, head: Any) -> list[bytes]:
+        return extra_info(head.body)
+
+    def is_ready(self, event: int) -> bool:
+        return super().is_ready(event) and not self.printer.waiting and not self.printer.head
+
+    def begin_stretch(self, begin: int, end: int) -> None:
+        self.queries.step_through(begin, end)
+        self._tell_keys(begin, end)
+
+    def finish_dress(self, begin: int, end: int, left: bytes) -> None:
+        printer = self.printer
+        self.queries.set_session(begin, end)
+        xid = self._last_of(EventType.xid_event, begin, end)
+        if xid >= 0:
+            printer.is_in_transaction = printer.has_seen_gtid = False
+        # What was before that is settled.
+        steps: list[tuple[int, bytes | None]] = list(self.queries.group_words(max(begin, xid), end))
+        gtid = max(self._last_of(kind, begin, end) for kind in _GTIDS)
+        if gtid > xid:
+            steps.append((gtid, None))
+        for _, query in sorted(steps, key=lambda one: one[0]):
+            if query is None:
+                printer.has_seen_gtid = True
+            else:
+                printer.note_statement(query)
+        versions = self._versions[begin:end]
+        known = np.flatnonzero(versions >= 0)
+        if len(known):
+            printer.server_version = int(versions[known[-1]])

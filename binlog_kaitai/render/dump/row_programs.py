@@ -1,0 +1,282 @@
+"""Programs of rows: what `columns.text.printed_rows` takes of the beginning of a rows event and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.rows.widths import width_of
+from binlog_kaitai.columns.text import printed_rows as kernels
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import CHECKSUM_SIZE, ColumnType
+from binlog_kaitai.reader import Event
+from binlog_kaitai.render.dump.rows import UNMEASURED, Style, column_suffixes, table_name
+from binlog_kaitai.schema import Column, Schema
+
+#: Beginnings of rows events that are remembered, and as many tables and programs.
+MOST = 1 << 10
+#: The largest that servers allow.
+_MOST_PRECISION, _MOST_SCALE, _MOST_FRACTION = 65, 38, 6
+#: As much of a beginning is looked up at once, in bytes.
+_KEY = 10
+
+_STRINGS = frozenset(
+    (
+        ColumnType.string,
+        ColumnType.varchar,
+        ColumnType.blob,
+        ColumnType.varchar_compressed,
+        ColumnType.blob_compressed,
+        ColumnType.geometry,
+    )
+)
+_KINDS: dict[ColumnType | int, int] = {
+    ColumnType.tiny: kernels.INTEGER,
+    ColumnType.short: kernels.INTEGER,
+    ColumnType.int24: kernels.INTEGER,
+    ColumnType.long: kernels.INTEGER,
+    ColumnType.longlong: kernels.INTEGER,
+    ColumnType.double: kernels.DOUBLE,
+    ColumnType.float: kernels.FLOAT,
+    ColumnType.newdecimal: kernels.DECIMAL,
+    ColumnType.date: kernels.DATE,
+    ColumnType.newdate: kernels.DATE,
+    ColumnType.datetime2: kernels.DATETIME,
+    ColumnType.time2: kernels.TIME,
+    ColumnType.timestamp2: kernels.TIMESTAMP,
+    ColumnType.year: kernels.YEAR,
+    ColumnType.enum: kernels.ENUM,
+    ColumnType.set: kernels.BITS,
+    ColumnType.bit: kernels.BITS,
+    **dict.fromkeys(_STRINGS, kernels.STRING),
+}
+
+
+@dataclass(eq=False)
+class Head:
+    """What a rows event has in front of its images.
+
+    Attributes
+    ----------
+    body
+        The grammar's object of the first event that began so; only its images are that event's own.
+    content : bytes
+        All in front of the images, without the event's header.
+    kind : int
+        The events' type.
+    line, extra : bytes and list of bytes
+        The text of it, for who prints it; None before it was made.
+    """
+
+    body: Any
+    content: bytes
+    kind: int
+    line: bytes | None = None
+    extra: list[bytes] | None = None
+
+
+class Heads:
+    """The beginnings of rows events."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, int, bytes], list[Head]] = {}
+
+    def of(self, event: Event) -> Head | None:
+        """How an event begins; None for those of other kinds than plain rows events.
+
+        Raises
+        ------
+        GrammarError
+            It cannot be read.
+        """
+        raw, layout = event.raw, event.layout
+        start = layout.header_length_of(event.type_code)
+        key = layout, event.type_code, raw[start : start + _KEY]
+        known = self._known.get(key, ())
+        for head in known:
+            if raw.startswith(head.content, start) and start + len(head.content) <= images_end(event):
+                return head
+        body = event.body
+        if not hasattr(body, "images"):
+            return None
+        end = images_end(event) - len(body.images)
+        head = Head(body, raw[start:end], layout.effective_type(event.type_code))
+        if len(self._known) >= MOST or len(known) >= MOST:
+            self._known.clear()
+        self._known.setdefault(key, []).append(head)
+        return head
+
+
+def images_end(event: Event) -> int:
+    """Where the images of a rows event end."""
+    return len(event.raw) - (CHECKSUM_SIZE if event.layout.is_checksummed else 0)
+
+
+@dataclass
+class Program:
+    """What `put_rows` takes of a head and a table."""
+
+    table_map: Any
+    images: int
+    counts: tuple[int, int]
+    steps: Any  # int64 array of shape (n, 4): kinds, sizes, prefixes, details
+    columns: list[int]
+    pool: bytes
+    texts: Any  # int64 array of shape (n, 4), see `put_rows`
+    clauses: list[int]
+    has_unmeasured: bool
+
+
+class Programs:
+    """The programs of a dump, each with a number.
+
+    Parameters
+    ----------
+    style
+        How to print.
+    is_mariadb
+        In which client's dress.
+    """
+
+    def __init__(self, style: Style, *, is_mariadb: bool) -> None:
+        self.style = style
+        self.is_mariadb = is_mariadb
+        self._numbers: dict[tuple[Head, bytes, bytes | None], int] = {}
+        self._made: list[Program] = []
+        self._arrays: tuple[Any, ...] | None = None
+
+    def __iter__(self) -> Iterator[Program]:
+        return iter(self._made)
+
+    def begin(self) -> None:
+        """Forget programs if there are too many; numbers that were given before mean nothing afterwards."""
+        if len(self._numbers) >= MOST:
+            self._numbers.clear()
+            self._made.clear()
+            self._arrays = None
+
+    def __getitem__(self, number: int) -> Program:
+        return self._made[number]
+
+    def number_of(self, head: Head, table_map: Any, content: bytes, name: bytes | None) -> int:
+        """The number of the program for events that begin so; -1 if there is none.
+
+        Parameters
+        ----------
+        table_map, content
+            Body of the table map, and its bytes.
+        name
+            The database's name, where it is another than in the table map.
+        """
+        key = head, content, name
+        if key not in self._numbers:
+            program = self._make(head.body, table_map, name)
+            if program is not None:
+                self._made.append(program)
+                self._arrays = None
+            self._numbers[key] = -1 if program is None else len(self._made) - 1
+        return self._numbers[key]
+
+    def arrays(self) -> tuple[Any, ...]:
+        """What `put_rows` takes of all programs, from `images` to `clauses`."""
+        if self._arrays is None:
+            made = self._made
+            steps = np.concatenate([one.steps for one in made] or [np.zeros((0, 4), dtype=np.int64)])
+            limits, clauses, texts, step, place = [], [], [np.zeros((0, 4), dtype=np.int64)], 0, 0
+            for one in made:
+                middle = step + one.counts[0]
+                limits.append((step, middle, middle + one.counts[1]))
+                clauses.append([place + end for end in one.clauses])
+                texts.append(one.texts + place)
+                step, place = middle + one.counts[1], place + len(one.pool)
+            self._arrays = (
+                np.array([one.images for one in made], dtype=np.int64),
+                np.array(limits, dtype=np.int64).reshape(-1, 3),
+                *np.ascontiguousarray(steps.T),
+                np.frombuffer(b"".join(one.pool for one in made), dtype=np.uint8),
+                np.concatenate(texts),
+                np.array(clauses, dtype=np.int64).reshape(-1, 3),
+            )
+        return self._arrays
+
+    def _make(self, body: Any, table_map: Any, name: bytes | None) -> Program | None:
+        steps = self._steps(body, table_map)
+        if steps is None:
+            return None
+        before, after = steps
+        table = table_name(table_map, name)
+        verb = b"INSERT INTO" if body.is_write else b"UPDATE" if body.is_update else b"DELETE FROM"
+        first = b"### " + verb + b" " + table + (b"\n### SET\n" if body.is_write else b"\n### WHERE\n")
+        clauses = [first, b"### SET\n"] if body.is_update else [b"", first] if body.is_write else [first, b""]
+        suffixes = column_suffixes(table_map, self.style.verbose)
+        pool = b"".join(clauses)
+        limits = [0, len(clauses[0]), len(pool)]
+        texts = []
+        for column, *_ in before + after:
+            behind, null = suffixes[column]
+            ends = [len(pool)]
+            for piece in (b"###   @%d=" % (column + 1), behind, null):
+                pool += piece
+                ends.append(len(pool))
+            texts.append(ends)
+        return Program(
+            table_map,
+            (1 if not body.is_write else 0) | (2 if body.is_write or body.is_update else 0),
+            (len(before), len(after)),
+            np.array([one[1:] for one in before + after], dtype=np.int64).reshape(-1, 4),
+            [one[0] for one in before + after],
+            pool,
+            np.array(texts, dtype=np.int64).reshape(-1, 4),
+            limits,
+            any(table_map.columns[column].real_type in UNMEASURED for column, *_ in before + after),
+        )
+
+    def _steps(self, body: Any, table_map: Any) -> tuple[list[Any], list[Any]] | None:
+        """Column, kind, size, prefix and detail of the values of both images; None if not to be had."""
+        if body.is_partial_update or not table_map.has_known_columns:
+            return None
+        if body.number_of_columns.value != table_map.number_of_columns.value:
+            return None
+        try:
+            columns = Schema.of(table_map, is_mariadb=self.is_mariadb).columns
+        except BinlogError:
+            return None
+        every = [self._step(column) for column in columns]
+        present = [one.is_present for one in body.columns.columns]
+        after = [one.is_present for one in body.columns_after.columns] if body.is_update else present
+        first = [] if body.is_write else _present(every, present)
+        second = _present(every, after) if body.is_write or body.is_update else []
+        if None in first or None in second or not (first or second):
+            return None
+        return first, second
+
+    def _step(self, column: Column) -> tuple[int, int, int, int, int] | None:
+        width = width_of(column)
+        if width is None or column.type not in self.style.texts:
+            return None
+        kind = _KINDS.get(column.type, kernels.OTHER)
+        detail = _detail(kind, column)
+        # The kernel trusts these numbers; what no server writes goes the slow way.
+        if kind == kernels.BITS:
+            is_usual = 0 < detail <= 8 * width.fixed and column.length == width.fixed
+        elif kind == kernels.DECIMAL:
+            is_usual = (detail & 0xFF) <= _MOST_SCALE and (detail >> 8) <= _MOST_PRECISION
+        else:
+            is_usual = detail <= _MOST_FRACTION
+        return (column.index, kind, width.fixed, width.prefix, detail) if is_usual else None
+
+
+def _detail(kind: int, column: Column) -> int:
+    """What else a kind takes, see `put_rows`."""
+    if kind == kernels.DECIMAL:
+        return (column.precision or 0) << 8 | (column.scale or 0)
+    if kind == kernels.BITS:
+        return (column.bits or 0) if column.type == ColumnType.bit else 8 * column.length
+    return column.fractional_digits
+
+
+def _present(steps: list[Any], bits: list[bool]) -> list[Any]:
+    return [step for step, is_there in zip(steps, bits, strict=True) if is_there]
