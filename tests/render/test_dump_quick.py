@@ -6,7 +6,9 @@ import math
 import random
 import re
 import struct
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from binlog_kaitai.columns.blocks import BlockReader
 from binlog_kaitai.columns.compile import Kernel
 from binlog_kaitai.columns.text import base64 as base64_kernel
 from binlog_kaitai.columns.text import general, printed_rows, printed_values
@@ -21,7 +24,7 @@ from binlog_kaitai.columns.text import jobs as jobs_kernels
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader import LogReader
 from binlog_kaitai.reader import open as open_log
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, jobs, quick, spool
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, jobs, quick, run, spool
 from binlog_kaitai.render.dump.blocks import printer as blocks
 from tests import corpus_files
 
@@ -183,7 +186,7 @@ def test_small_events_stop_where_others_do(
     assert printed(log, tmp_path, verbose=2, stop_position=stop) == slow
 
 
-def test_known_small_events_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_events_are_left_to_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = corpus_files.case("mysql-9.7", "crash").logs[0]
     with open_log(str(log)) as events:
         count = sum(event.payload_index is None for event in events)
@@ -195,5 +198,23 @@ def test_known_small_events_are_not_read_again(tmp_path: Path, monkeypatch: pyte
         return take(*given)
 
     monkeypatch.setattr(LogReader, "events_of", noted)
+    _make_quick(monkeypatch)
     printed(log, tmp_path, verbose=2)
-    assert 0 < len(read) < count / 2
+    assert 0 < len(read) < count / 4
+
+
+@pytest.mark.parametrize("size", [300, 2000])
+@pytest.mark.parametrize("verbose", [0, 2])
+@pytest.mark.parametrize("name", ["ddl", "mixed", "crash", "types_full", "partition"])
+def test_where_blocks_end_changes_nothing(
+    name: str, verbose: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for case in (one for one in CASES if one.id.endswith(f"/{name}")):
+        for log in case.logs:
+            _make_slow(monkeypatch)
+            slow = printed(log, tmp_path, verbose=verbose)
+            _make_quick(monkeypatch)
+            of_file = partial(BlockReader.of_file, block_size=size)
+            monkeypatch.setattr(run, "BlockReader", SimpleNamespace(of_file=of_file))
+            assert printed(log, tmp_path, verbose=verbose) == slow
+            monkeypatch.setattr(run, "BlockReader", BlockReader)

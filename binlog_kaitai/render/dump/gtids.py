@@ -31,7 +31,7 @@ _NEXT = b"SET @@SESSION.GTID_NEXT= '%(gtid)s'%(end)s"
 def gtid_statements(*, is_for_old_server: bool) -> bytes:
     """The template of the lines that follow that of a GTID event.
 
-    For a server before 8.0 those of newer ones are empty statements, which 5.6 refuses before GTID_NEXT is set.
+    For a server before 8.0 those of newer ones are empty; 5.6 refuses them before GTID_NEXT is set.
     """
     if is_for_old_server:
         return _COMMENTS + _NEXT + _OF_NEWER_SERVERS
