@@ -25,6 +25,9 @@ _CHARACTER_TYPES = frozenset(
 )
 _SIGNED_BY_NATURE = frozenset((ColumnType.year,))
 
+#: The first column of a table whose key MySQL has made itself.
+_GENERATED_KEY = "my_row_id"
+
 
 @dataclass(slots=True)
 class ColumnFacts:
@@ -59,6 +62,8 @@ def facts_of(table_map: TableMapEvent, *, is_mariadb: bool = False) -> TableFact
     for field in table_map.optional_metadata:
         if take := _FIELDS.get(field.type):
             take(reader, field.value)
+    if table_map.has_generated_invisible_primary_key and columns and not is_mariadb:
+        reader.take_generated_key(columns[0])
     return TableFacts(columns, reader.primary_key, table_map.has_known_columns)
 
 
@@ -99,6 +104,12 @@ class _Reader:
         self.primary_key = tuple(index for index in indexes if index < len(self.columns))
         for column in self.columns:
             column.is_primary_key = column.index in self.primary_key
+
+    def take_generated_key(self, column: ColumnFacts) -> None:
+        """A flag says what the column is, in logs without names of columns, too."""
+        column.name = column.name or _GENERATED_KEY
+        column.is_visible = False
+        self.take_key([column.index])
 
     def take_visibility(self, bits: list[int]) -> None:
         for column in self.columns:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from binlog_grammar.table_map_event import TableMapEvent
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.schema import NameSource, Schema, is_mariadb
 from tests import corpus_files
-from tests.grammar.row_bytes import field, table_map
+from tests.grammar.row_bytes import field, table_map, table_map_bytes
+from tests.grammar.vectors import parse
 from tests.rows.truth import OracleTable
 from tests.values.cells import Defined, Definition
 
@@ -64,6 +67,19 @@ def test_mariadb_counts_shapes_among_the_strings(of_mariadb: bool, charsets: lis
 def test_vectors_count_among_the_strings(lists: bytes) -> None:
     schema = Schema.of(table_map([INT, VECTOR, VARCHAR], "04 0a00", lists))
     assert [column.charset for column in schema.columns] == [None, "binary", "utf8mb4"]
+
+
+def test_a_key_that_mysql_made_is_known_without_names() -> None:
+    raw = table_map_bytes([8, INT], null_bits="02")
+    flagged = parse(TableMapEvent, raw[:6] + b"\x05\x00" + raw[8:], 8)
+    schema = Schema.of(flagged)
+    assert schema.primary_key == (0,)
+    assert [(one.name, one.is_visible, one.is_primary_key) for one in schema.columns] == [
+        ("c1", False, True),
+        ("c2", None, False),
+    ]
+    assert b"`my_row_id` BIGINT NOT NULL INVISIBLE" in metadata_lines(flagged, is_mariadb=False)
+    assert metadata_lines(flagged, is_mariadb=False).endswith(b"\n# Primary Key(my_row_id)\n")
 
 
 def test_two_columns_of_one_name() -> None:

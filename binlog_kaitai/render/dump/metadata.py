@@ -8,7 +8,7 @@ from binlog_kaitai.charsets import charset_of
 from binlog_kaitai.charsets.collations import collation_name, max_bytes_of
 from binlog_kaitai.grammar import ColumnType, TableMapField
 from binlog_kaitai.render.dump.text import encode, identifier, pretty
-from binlog_kaitai.table_facts import ColumnFacts, facts_of
+from binlog_kaitai.table_facts import ColumnFacts, TableFacts, facts_of
 
 _BINARY = 63
 _CHOICES = (ColumnType.enum, ColumnType.set)
@@ -71,7 +71,8 @@ def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False)
     """
     if table_map.columns is None:
         return b""  # before 5.1.16, without the lengths that are part of the types
-    columns = facts_of(table_map, is_mariadb=is_mariadb).columns
+    facts = facts_of(table_map, is_mariadb=is_mariadb)
+    columns = facts.columns
     if is_mariadb:
         _shift_signs(table_map, columns)
     text = b"# Columns("
@@ -89,7 +90,7 @@ def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False)
             text += b" AUTO_INCREMENT"
         if column.index < len(columns) - 1:
             text += b",\n#         "
-    return text + b")\n" + _primary_key(table_map, columns)
+    return text + b")\n" + _primary_key(table_map, facts)
 
 
 def _shift_signs(table_map: Any, columns: list[ColumnFacts]) -> None:
@@ -151,8 +152,9 @@ def _type_name(column: ColumnFacts, is_mariadb: bool) -> bytes:
     return b""
 
 
-def _primary_key(table_map: Any, columns: list[ColumnFacts]) -> bytes:
-    parts: list[tuple[int, int]] = []
+def _primary_key(table_map: Any, facts: TableFacts) -> bytes:
+    columns = facts.columns
+    parts = [(index, 0) for index in facts.primary_key]
     for field in table_map.optional_metadata:
         if field.type == TableMapField.simple_primary_key:
             parts = [(one.value, 0) for one in field.value.numbers]
