@@ -196,3 +196,12 @@ def test_control_characters_of_documents_are_numbers(tmp_path: Path) -> None:
 def test_a_backtick_in_the_name_of_a_column(is_mariadb: bool, name: bytes) -> None:
     named = table_map([3], optional=field(4, "03 616062"))
     assert metadata_lines(named, is_mariadb=is_mariadb).startswith(b"# Columns(" + name + b" INT")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_tag_that_is_no_text_stands_in_the_dump_as_it_is(number: int, tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(
+        corpus_files.case("mysql-9.7", "gtid_tags").logs[number].read_bytes().replace(b"tag1", b"ta\xff1")
+    )
+    assert b":ta\xff1:" in printed(path, _DECODED, tmp_path)

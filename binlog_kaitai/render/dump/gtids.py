@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.render.dump.text import microseconds
+from binlog_kaitai.render.dump.text import encode, microseconds
 
 #: What stands behind the header of a GTID event, and the rest, by names of their fields.
 GTID_LINE = (
@@ -56,7 +56,7 @@ def gtid_lines(
         b"transaction_length": body.transaction_length or 0,
         b"original_version": body.original_server_version or 0,
         b"immediate_version": body.immediate_server_version or 0,
-        b"gtid": (gtid or "ANONYMOUS").encode(),
+        b"gtid": encode(gtid or "ANONYMOUS"),
         b"end": delimiter + b"\n",
     }
     statements = gtid_statements(is_for_old_server=is_to_run and not immediate) % fields
@@ -83,5 +83,5 @@ def commented_set(body: Any) -> bytes:
                 f":{one.start}" if one.stop - 1 == one.start else f":{one.start}-{one.stop - 1}"
                 for one in intervals
             )
-        found.append(text.encode())
+        found.append(encode(text))
     return b",\n# ".join(found) or b"[empty]"

@@ -22,6 +22,7 @@ from binlog_kaitai.render.dump.mysql_rows import TELLS_INVISIBLE_KEYS
 from binlog_kaitai.render.dump.options import Base64Output
 from binlog_kaitai.render.dump.printer import XID_LINE, XID_STATEMENT
 from binlog_kaitai.render.dump.rows import extra_info
+from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.transactions import mysql_source
 
 _TAGGED = EventType.gtid_tagged_log_event
@@ -81,7 +82,7 @@ class MysqlBlocks(BlockPrinter):
             fields["gtid"] = self._gtids(body)
         elif kind == _TAGGED:
             tagged = TaggedGtids.of(lines.block)
-            sources = [source.encode() for source in tagged.sources]
+            sources = [encode(source) for source in tagged.sources]
             fields["gtid"] = pool.choice(tagged.codes, sources), b":", pool.numbers(tagged.numbers)
             fits = fits & tagged.fits
         self._versions[events] = numbers["immediate_server_version"].astype(np.int64)
