@@ -6,9 +6,7 @@ import math
 import random
 import re
 import struct
-from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -186,6 +184,47 @@ def test_small_events_stop_where_others_do(
     assert printed(log, tmp_path, verbose=2, stop_position=stop) == slow
 
 
+_PARTS: list[dict[str, Any]] = [
+    {"start_position": 157},
+    {"start_position": 1500},
+    {"offset": 7},
+    {"offset": 40, "stop_position": 3000},
+    {"start_seconds": 1},
+    {"start_seconds": 1, "stop_seconds": 2},
+    {"stop_seconds": 1},
+]
+
+
+@pytest.mark.parametrize("size", [300, 1 << 22])
+@pytest.mark.parametrize("part", _PARTS, ids=str)
+@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-10.11"])
+def test_parts_of_logs_begin_and_end_alike(
+    server: str, part: dict[str, Any], size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("crash", "ddl"):
+        log = corpus_files.case(server, name).logs[0]
+        with open_log(str(log)) as events:
+            first = next(iter(events)).fixed_header.timestamp
+        options = {key.replace("seconds", "timestamp"): value for key, value in part.items()}
+        options |= {key: first + value for key, value in options.items() if "timestamp" in key}
+        _make_slow(monkeypatch)
+        slow = printed(log, tmp_path, verbose=2, **options)
+        _make_quick(monkeypatch)
+        monkeypatch.setattr(run, "BlockReader", _reader_of(size))
+        assert printed(log, tmp_path, verbose=2, **options) == slow
+        monkeypatch.setattr(run, "BlockReader", BlockReader)
+
+
+def _reader_of(size: int) -> Any:
+    """A reader of small blocks."""
+
+    class Small(BlockReader):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **{**named, "block_size": size})
+
+    return Small
+
+
 def test_few_events_are_left_to_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = corpus_files.case("mysql-9.7", "crash").logs[0]
     with open_log(str(log)) as events:
@@ -214,7 +253,6 @@ def test_where_blocks_end_changes_nothing(
             _make_slow(monkeypatch)
             slow = printed(log, tmp_path, verbose=verbose)
             _make_quick(monkeypatch)
-            of_file = partial(BlockReader.of_file, block_size=size)
-            monkeypatch.setattr(run, "BlockReader", SimpleNamespace(of_file=of_file))
+            monkeypatch.setattr(run, "BlockReader", _reader_of(size))
             assert printed(log, tmp_path, verbose=verbose) == slow
             monkeypatch.setattr(run, "BlockReader", BlockReader)

@@ -107,11 +107,11 @@ class Tables:
         distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which)).astype(np.int64)
         table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[found]]
-        self._remember(own_ids, [made[number] for number in which[_last_of_each(own_ids)].tolist()])
+        self._remember(own_ids, [made[number] for number in which[last_of_each(own_ids)].tolist()])
         return list({id(table): table for table in choices}.values()), table_of
 
     def _remember(self, ids: Any, tables: list[Table | BinlogError]) -> None:
-        for id_, table in zip(ids[_last_of_each(ids)].tolist(), tables, strict=True):
+        for id_, table in zip(ids[last_of_each(ids)].tolist(), tables, strict=True):
             self._known.pop(id_, None)
             self._known[id_] = table
         while len(self._known) > MAX_TABLE_MAPS:
@@ -214,7 +214,7 @@ def _frames_transaction(block: Block, rows: Any) -> Any:
     return found
 
 
-def _last_of_each(ids: Any) -> Any:
+def last_of_each(ids: Any) -> Any:
     """Where each distinct value stands last, rising."""
     if len(ids) and (ids == ids[0]).all():
         return np.array([len(ids) - 1])

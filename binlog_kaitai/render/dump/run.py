@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.kernels import BAD
+from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, SourceError
-from binlog_kaitai.framing import Frame, Tail, TailKind
+from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.reader import Event, LogReader, judge_end
 from binlog_kaitai.render.dump.blocks.mariadb import MariadbBlocks
@@ -73,6 +75,8 @@ class _Dump:
         self.selection = Selection(options)
         self.printer: Printer | None = None
         self._outer: Item | None = None
+        #: The format descriptions before the start position, if blocks are printed from there.
+        self._rest: list[Event] = []
         self._has_begun = False
 
     def run(self) -> None:
@@ -93,6 +97,7 @@ class _Dump:
         """Print one log; False where the wanted events end."""
         self._has_begun = False
         self._outer = None
+        self._rest = []
         start = self.selection.start_position
         try:
             if is_plain(self.options) and (start is None or start <= len(MAGIC)):
@@ -102,6 +107,8 @@ class _Dump:
                 for event, shown_at in self._events(source):
                     if not self._show(event, shown_at):
                         return False
+                if self._rest and start and not self._print_blocks(source, start, self._rest):
+                    return False
             self._end_payload()
         finally:
             if self._has_begun:
@@ -164,40 +171,46 @@ class _Dump:
         if following is not None and following.position >= start:
             yield following, None
         elif following is not None and source.path is not None and formats:
+            if is_plain(self.options):
+                self._rest = formats
+                return
             events = self.reader.read_from(source, [*(one.position for one in formats), start])
         yield from ((event, None) for event in events if event.position >= start)
 
-    def _print_blocks(self, source: Source) -> bool:
-        """Print a log block by block; False where the wanted events end."""
-        name, position, transactions = source.name, 0, GtidTracker()
-        stop = self.selection.stop_position
+    def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[Event] = ()) -> bool:
+        """Print a log block by block; False where the wanted events end.
+
+        Parameters
+        ----------
+        start, formats
+            Where to begin if not at the log's first event, and the format descriptions before.
+        """
+        name, position, transactions = source.name, start, GtidTracker()
         try:
             with source.open() as stream:
-                checks = 0 if self.options.verify_checksums else 1
-                blocks = BlockReader.of_file(stream, name, leaves_checks=checks)
-                context = Context(blocks.context.layout.binlog_version)
+                blocks = self._blocks(stream, name, start, formats)
+                context = _context_of(blocks.context.layout.binlog_version, formats)
                 printer: BlockPrinter | None = None
                 for block in blocks:
 
-                    def print_event(row: int, block: Block = block) -> None:
+                    def read(row: int, block: Block = block) -> Iterator[Event]:
                         nonlocal position
                         position = int(block.positions[row])
                         frame = Frame(position, block.fixed_header(row), block.raw(row))
-                        for event in self.reader.events_of(name, frame, context, transactions):
+                        yield from self.reader.events_of(name, frame, context, transactions)
+
+                    def print_event(row: int) -> None:
+                        for event in read(row):
                             if not self._show(event):
                                 raise _Stopped
 
-                    count = len(block)
-                    end = count if stop is None else int(np.searchsorted(block.positions, stop))
-                    if printer is None:
-                        for row in range(end):
+                    if printer is None and self.printer is not None and self._has_begun:
+                        printer = blocks_of(self.printer, context)
+                    if printer is None or block.is_special:
+                        for row in range(len(block)):
                             print_event(row)
-                        if self.printer is not None:
-                            printer = blocks_of(self.printer, context)
                     else:
-                        printer.print(block, end, print_event, self._end_payload)
-                    if end < count:
-                        print_event(end)
+                        self._print_block(printer, block, read, print_event)
                     position = int(block.end_positions[-1])
                 tail = blocks.tail or Tail(TailKind.NOTHING, position, 0)
                 self.reader.ends.append(judge_end(name, tail, context))
@@ -208,6 +221,31 @@ class _Dump:
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=name) from error
         return True
+
+    def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[Event]) -> BlockReader:
+        checks = 0 if self.options.verify_checksums else 1
+        if not start:
+            return BlockReader.of_file(stream, name, leaves_checks=checks)
+        framer = Framer.of_file(stream)
+        framer.skip_to(start)
+        context = _context_of(framer.binlog_version, formats)
+        return BlockReader(stream, context, start, name=name, leaves_checks=checks)
+
+    def _print_block(
+        self,
+        printer: BlockPrinter,
+        block: Block,
+        read: Callable[[int], Iterator[Event]],
+        print_event: Callable[[int], None],
+    ) -> None:
+        timestamps = block.header.numbers("timestamp").astype(np.int64)
+        begin, end = self.selection.range_of(timestamps, block.positions)
+        for row in _remembered(block, begin):
+            for _ in read(row):
+                pass
+        printer.print(block, begin, end, print_event, self._end_payload)
+        if end < len(block):
+            print_event(end)
 
     def _show_formats(self, formats: list[Event], head: list[Event]) -> Iterator[tuple[Event, int | None]]:
         for one in formats[-1:]:
@@ -247,6 +285,25 @@ def blocks_of(printer: Printer, context: Context) -> BlockPrinter:
         return MariadbBlocks(printer, context)
     assert isinstance(printer, MysqlPrinter)
     return MysqlBlocks(printer, context)
+
+
+def _context_of(version: int, formats: Iterable[Event]) -> Context:
+    context = Context(version)
+    for one in formats:
+        context.observe(one.raw, one.fixed_header)
+    return context
+
+
+def _remembered(block: Block, end: int) -> list[int]:
+    """The events among the first ones of a block that the reader has to see, though nobody prints them."""
+    kind = EventType.table_map_event
+    ids = block.body(kind).numbers("table_id.value")
+    events = block.rows_of(kind)
+    count = int(np.searchsorted(events, end))
+    others = (block.types[:end] == EventType.partial_row_data_event) | (block.checksums[:end] == BAD)
+    wanted = np.union1d(events[:count][last_of_each(ids[:count])], np.flatnonzero(others))
+    found: list[int] = wanted.tolist()
+    return found
 
 
 class _Stopped(Exception):  # noqa: N818 - no error

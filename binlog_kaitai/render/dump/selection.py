@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
+
+import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.grammar import EventType
@@ -55,6 +58,33 @@ class Selection:
         """Go on with another log."""
         self.start_position = self.options.start_position if is_first else None
         self.stop_position = self.options.stop_position if is_last else None
+
+    def range_of(self, timestamps: Any, positions: Any) -> tuple[int, int]:
+        """Which events of a block are printed, if none is left out for its server's or transaction's sake.
+
+        Parameters
+        ----------
+        timestamps, positions : int64 arrays
+            Of all its events, none of which is a format description.
+
+        Returns
+        -------
+        The first one, and the one behind the last; if that is an event, it ends the dump.
+        """
+        begin = count = len(timestamps)
+        is_wanted = timestamps >= self._start_timestamp
+        is_wanted[: max(0, self._offset - self._count)] = False
+        if is_wanted.any():
+            begin = int(np.argmax(is_wanted))
+            self._start_timestamp = self._offset = 0
+        self._count += begin
+        is_end = np.zeros(count, dtype=np.bool_)
+        if self.options.stop_timestamp is not None:
+            is_end |= timestamps >= self.options.stop_timestamp
+        if self.stop_position is not None:
+            is_end |= positions >= self.stop_position
+        is_end[:begin] = False
+        return begin, int(np.argmax(is_end)) if is_end.any() else count
 
     def judge(self, item: Item) -> Verdict:
         """Whether an event is printed; STOP ends the dump, all later logs included."""

@@ -38,16 +38,15 @@ _CALL = 1 << 10
 #: What jobs of an event come in which order: its lines; then, where a statement ends, the beginning of its
 #: base64 and its end, rows and their number, and a job behind which all may go out.
 _HEAD, _BEGIN, _BODY, _END, _ROWS, _NUMBER, _LAST, _PHASES = range(8)
-_NOT_PLAIN = ("hexdump", "short_form", "skip_gtids", "rewrite_databases", "database", "table", "server_id",
-              "offset")  # fmt: skip
+_NOT_PLAIN = ("hexdump", "short_form", "skip_gtids", "rewrite_databases", "database", "table", "server_id")
 
 #: Prints the event of this number by the reader.
 PrintEvent = Callable[[int], None]
 
 
 def is_plain(options: DumpOptions) -> bool:
-    """Whether all events are printed, but for those behind a stop position, and as they are."""
-    filters = (options.include_gtids, options.exclude_gtids, options.start_timestamp, options.stop_timestamp)
+    """Whether all events from some one on, up to another one, are printed as they are."""
+    filters = options.include_gtids, options.exclude_gtids
     return all(one is None for one in filters) and not any(getattr(options, name) for name in _NOT_PLAIN)
 
 
@@ -112,19 +111,19 @@ class BlockPrinter:
     # ----------------------------------------------------------------------------------------------------
 
     def print(
-        self, block: Block, stop: int, print_event: PrintEvent, begin_stretch: Callable[[], None]
+        self, block: Block, at: int, stop: int, print_event: PrintEvent, begin_stretch: Callable[[], None]
     ) -> None:
-        """Print the events of a block up to one of them, but those inside payloads, which the reader adds."""
+        """Print the events of a block from one up to another, but those inside payloads: the reader's."""
         self._work += block.data.size // 2 + _CALL * len(block)
         note_work(_CALL * len(block))
         is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
         if block.is_special or not is_usual or self._work < COMPILE_FROM:
-            for event in range(stop):
+            for event in range(at, stop):
                 print_event(event)
             return
         self._begin(block)
         others = np.flatnonzero(self.lines.program_of[:stop] < 0).tolist()
-        at = misfits = 0
+        misfits = 0
         while at < stop:
             other = bisect_left(others, at)
             end = others[other] if other < len(others) else stop
