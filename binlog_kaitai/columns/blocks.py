@@ -68,6 +68,8 @@ class BlockReader:
     leaves_checks
         Leave checksums to the consumer, who may ask for them (`checksums.check`): 0 none, 1 all, 2 every
         second megabyte, for a consumer with little else to do.
+    reads_ahead
+        Read, frame and check blocks of a regular file in a thread of their own, one ahead.
 
     Attributes
     ----------
@@ -93,8 +95,10 @@ class BlockReader:
         block_size: int = BLOCK_SIZE,
         max_event_size: int = 1 << 32,
         leaves_checks: int = 0,
+        reads_ahead: bool = True,
     ) -> None:
         self.name = name
+        self._reads_ahead = reads_ahead
         self._leaves_checks = leaves_checks
         self._steps = 0
         self.context = context
@@ -111,7 +115,13 @@ class BlockReader:
 
     @classmethod
     def of_file(
-        cls, stream: BinaryIO, name: str, *, block_size: int = BLOCK_SIZE, leaves_checks: int = 0
+        cls,
+        stream: BinaryIO,
+        name: str,
+        *,
+        block_size: int = BLOCK_SIZE,
+        leaves_checks: int = 0,
+        reads_ahead: bool = True,
     ) -> BlockReader:
         """The blocks of a whole file, from its magic on."""
         version, ahead = read_start(stream)
@@ -123,15 +133,15 @@ class BlockReader:
             ahead=ahead,
             block_size=block_size,
             leaves_checks=leaves_checks,
+            reads_ahead=reads_ahead,
         )
 
     def __iter__(self) -> Iterator[Block]:
         blocks = self._blocks()
         for block in blocks:
             yield block
-            if self.position >= _READ_AHEAD_FROM and is_regular_file(self._stream):
-                break
-        yield from ahead(blocks)
+            if self._reads_ahead and self.position >= _READ_AHEAD_FROM and is_regular_file(self._stream):
+                yield from ahead(blocks)
 
     def _blocks(self) -> Iterator[Block]:
         found: list[Frames] = []

@@ -71,6 +71,8 @@ class _Whole:
 class PartReader:
     """The blocks of the pieces of a part, one behind the other.
 
+    Parts are there for others to read the rest at the same time: one takes one core, and reads nothing ahead.
+
     Parameters
     ----------
     context
@@ -101,10 +103,19 @@ class PartReader:
             self._stream.seek(start)
             stream: Any = self._stream if stop is None else _Limited(self._stream, stop - start)
             if start == 0:
-                reader = BlockReader.of_file(stream, self.name, block_size=self._block_size)
+                reader = BlockReader.of_file(
+                    stream, self.name, block_size=self._block_size, reads_ahead=False
+                )
                 self.context = reader.context
             else:
-                reader = BlockReader(stream, self.context, start, name=self.name, block_size=self._block_size)
+                reader = BlockReader(
+                    stream,
+                    self.context,
+                    start,
+                    name=self.name,
+                    block_size=self._block_size,
+                    reads_ahead=False,
+                )
             self._reader = reader
             for block in reader:
                 self.position = reader.position

@@ -107,6 +107,8 @@ def read_from(
 ) -> BlockReader:
     """A reader of the blocks from an offset on, in the format that is in force there.
 
+    Checksums are left to who reads the rows.
+
     Raises
     ------
     BinlogError
@@ -115,7 +117,7 @@ def read_from(
     version, ahead = read_start(stream)
     if position <= len(MAGIC):
         start = Context(version), len(MAGIC)
-        return BlockReader(stream, *start, name=path, ahead=ahead, block_size=block_size)
+        return BlockReader(stream, *start, name=path, ahead=ahead, block_size=block_size, leaves_checks=1)
     context = Context(version)
     stream.seek(len(MAGIC))
     for at in sorted({len(MAGIC), format_position}):
@@ -124,4 +126,4 @@ def read_from(
         for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADS):
             break
     stream.seek(position)
-    return BlockReader(stream, context, position, name=path, block_size=block_size)
+    return BlockReader(stream, context, position, name=path, block_size=block_size, leaves_checks=1)

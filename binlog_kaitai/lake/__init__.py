@@ -17,3 +17,8 @@ lineage    which changes make up a table, over TRUNCATE, DROP and RENAME
 
 It is the lake of `binlog-kaitai export`, divided by date.
 """
+
+VIEWS = ("events", "transactions", "changes")
+
+#: The column that divides each table.
+DATE = "log_date"

@@ -20,13 +20,11 @@ from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.transactions import read_transactions
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.lake import DATE, VIEWS
 from binlog_kaitai.options import Filters
 from binlog_kaitai.sources import Source
 
-VIEWS = ("events", "transactions", "changes")
-
-#: The column that divides each table, and the one of each view that it is made of.
-DATE = "log_date"
+#: The column of each view that the date is made of.
 _TIMES = {"events": "timestamp", "transactions": "start", "changes": "_commit_timestamp"}
 
 #: What Hive, and all who read its layout, take for NULL.
@@ -168,12 +166,13 @@ def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBa
     """The rows of each date by UTC, in the order of the batch; NULL has a name of its own."""
     if not batch.num_rows:
         return
-    days = pc.cast(batch.column(time), pa.int64()).to_numpy(zero_copy_only=False)
-    days = np.where(np.isnan(days), np.nan, days // _DAY) if days.dtype.kind == "f" else days // _DAY
-    first = days[0]
-    if (days == first).all():
-        yield _date(first), batch
+    numbers = pc.cast(batch.column(time), pa.int64())
+    least, most = (one.as_py() for one in pc.min_max(numbers).values())
+    if not numbers.null_count and least // _DAY == most // _DAY:
+        yield _date(least // _DAY), batch
         return
+    days = numbers.to_numpy(zero_copy_only=False)
+    days = np.where(np.isnan(days), np.nan, days // _DAY) if days.dtype.kind == "f" else days // _DAY
     for day in np.unique(days).tolist():
         is_of_day = np.isnan(days) if day != day else days == day
         yield _date(day), batch.filter(pa.array(is_of_day))

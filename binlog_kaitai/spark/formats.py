@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.commits import Lake
-from binlog_kaitai.lake.write import DATE
 from binlog_kaitai.spark.tables import by_schema, joined
 
 FORMATS = ("parquet", "delta")

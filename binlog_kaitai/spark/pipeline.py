@@ -19,10 +19,9 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.follow.read import source_of
+from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import Lake
-from binlog_kaitai.lake.write import VIEWS, write_lake
 from binlog_kaitai.spark import register_source
-from binlog_kaitai.spark.formats import append_batch, check_format
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
 if TYPE_CHECKING:
@@ -87,7 +86,10 @@ class _LakeReader(FollowingReader):
         self._job = job
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
+        # The driver's process, which begins anew with each query, is spared what only tasks need.
         import pyarrow as pa
+
+        from binlog_kaitai.lake.write import write_lake
 
         job, span = self._job, partition.span
         staging = Lake(Path(job.folder)).new_staging()
@@ -152,6 +154,8 @@ class Pipeline:
         UsageError
             The folder is none for a lake, or somebody else's at the moment.
         """
+        from binlog_kaitai.spark.formats import check_format
+
         check_format(spark, self.job.format)
         self.lake.open()
         register_source(spark, LakeDataSource)
@@ -171,5 +175,7 @@ class Pipeline:
             rows = sorted(pieces.collect(), key=lambda row: row["number"])
             found = [json.loads(row["piece"]) for row in rows]
             if self.job.format != "parquet":
+                from binlog_kaitai.spark.formats import append_batch
+
                 append_batch(pieces.sparkSession, self.lake, batch, found)
         self.on_batch(self.lake.commit(batch, found))

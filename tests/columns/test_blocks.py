@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns import blocks
 from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.part_reader import blocks_of
 from binlog_kaitai.framing import TailKind
+from binlog_kaitai.sources import Part, Source
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "types_full").logs[0]
@@ -56,6 +60,28 @@ def test_events_longer_than_a_block_make_it_grow(block_size: int) -> None:
     assert reader.tail is not None
     assert reader.tail.kind is TailKind.NOTHING
     assert reader._buffer.size < 2 * max(len(data), block_size)
+
+
+@pytest.mark.parametrize(("part", "threads"), [(None, 1), (Part(((0, None),)), 0)])
+def test_a_part_of_a_log_is_read_by_one_thread(
+    part: Part | None, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who divides a log gives each core a part; a whole one is read ahead by a second thread."""
+    begun = []
+
+    def counted(items: Any) -> Any:
+        begun.append(items)
+        return items
+
+    monkeypatch.setattr(blocks, "ahead", counted)
+    monkeypatch.setattr(blocks, "_READ_AHEAD_FROM", 0)
+    source = replace(Source.of_path(str(LOG)), part=part)
+    with source.open() as stream:
+        found = [
+            at for block in blocks_of(source, stream, block_size=1021) for at in block.positions.tolist()
+        ]
+    assert found == by_reader(LOG.read_bytes())
+    assert len(begun) == threads
 
 
 def test_a_stream_may_give_little_at_a_time() -> None:

@@ -42,6 +42,13 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(statement: str) -> None:
     assert {"numpy", "pyarrow", "numba", "pyspark"} & set(done.stderr.split()) == set()
 
 
+def test_the_driver_of_a_pipeline_is_spared_what_only_tasks_need() -> None:
+    # Spark begins a process for it with each query.
+    code = "import sys, binlog_kaitai.spark.pipeline\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"numba", "binlog_kaitai.lake.write", "pyarrow.parquet"} & set(done.stdout.split()) == set()
+
+
 def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from tools.bench.make_log import shape_of, write
 from tools.bench.measure import TASKS
 from tools.bench.peers import clients, library_speed
-from tools.bench.report import Figure, machine, put_between, table
+from tools.bench.report import SPARK_JOBS, Figure, machine, of_cores, put_between, spark_name, table
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests/corpus"
@@ -67,16 +67,20 @@ def main() -> None:
     parser.add_argument("--shape", action="append", choices=SHAPES, help="only this shape; may be repeated")
     parser.add_argument("--write", type=Path, metavar="FILE", help="a document to put the tables in")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="keep the logs there for the next time")
+    parser.add_argument(
+        "--spark", action="store_true", help="only the jobs of Spark, and what they are compared with"
+    )
     options = parser.parse_args()
     text = [f"{machine()}. Logs of {options.size} MB.\n"]
     print(text[0])
     for name in options.shape or SHAPES:
-        text.append(measure_shape(name, options.size * 1_000_000, options.runs, options.logs))
+        size = options.size * 1_000_000
+        text.append(measure_shape(name, size, options.runs, options.logs, only_spark=options.spark))
         if options.write is not None:
             put_between(options.write, "\n".join(text))
 
 
-def measure_shape(name: str, size: int, runs: int, logs: Path | None) -> str:
+def measure_shape(name: str, size: int, runs: int, logs: Path | None, *, only_spark: bool) -> str:
     """The table of one shape of log, printed as well."""
     recipe = SHAPES[name]
     shape = shape_of(name, recipe.log, event_size=recipe.size, repeat=recipe.repeat)
@@ -85,9 +89,11 @@ def measure_shape(name: str, size: int, runs: int, logs: Path | None) -> str:
         if not path.exists():
             write(shape, path, int(size * shape.packed_ratio))
         events = int(path.stat().st_size / shape.packed_ratio)
-        figures = list(figures_of(path, runs, is_packed=shape.packed_ratio < 1))
+        tasks = ("crc32", "export") if only_spark else tuple(TASKS)
+        has_library = shape.packed_ratio == 1 and not only_spark  # it reads no compressed transactions
+        figures = list(figures_of(path, runs, tasks, has_library=has_library))
     heading, about = (text[:1].upper() + text[1:] for text in (name, recipe.about))
-    text = f"### {heading}\n\n{about}.\n\n{table(figures, events)}"
+    text = f"### {heading}\n\n{about}.\n\n{table(figures, events)}{of_cores(figures)}"
     print(text, flush=True)
     return text
 
@@ -103,21 +109,20 @@ def folder_of(logs: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def figures_of(path: Path, runs: int, *, is_packed: bool) -> Iterator[Figure]:
+def figures_of(path: Path, runs: int, tasks: tuple[str, ...], *, has_library: bool) -> Iterator[Figure]:
     """Everything that is measured on one log, this project's tasks first."""
     rows: int | None = None
-    for task in TASKS:
+    for task in tasks:
         best = min((run(task, path) for _ in range(runs)), key=lambda figure: figure.cpu)
         rows = best.rows or rows
         yield best
     for peer, arguments in clients(path).items():
         if found := run_client(peer, arguments):
             yield found._replace(rows=rows)
-    for job, cores in (("pipeline", 1), ("pipeline", 2), ("table", 2)):
+    for job, cores in ((job, cores) for job in SPARK_JOBS for cores in (1, 2)):
         if found := run_spark(job, path, cores):
             yield found
-    # It reads no compressed transactions.
-    if not is_packed and (speed := library_speed(path)):
+    if has_library and (speed := library_speed(path)):
         seconds = path.stat().st_size / speed
         yield Figure("mysql-replication (Python), as of its first MB", seconds, seconds, None, rows)
 
@@ -145,9 +150,7 @@ def run_spark(job: str, path: Path, cores: int) -> Figure | None:
     command = [sys.executable, "-m", "tools.bench.spark", job, str(path), str(cores)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment(), cwd=ROOT)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    what = {"table": "a table to Parquet", "pipeline": "pipeline --view changes"}[job]
-    name = f"Spark local[{cores}], {what}"
-    return Figure(name, result["seconds"], result["cpu"], result["peak"], result["rows"])
+    return Figure(spark_name(job, cores), result["seconds"], result["cpu"], result["peak"], result["rows"])
 
 
 def environment() -> dict[str, str]:

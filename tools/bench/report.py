@@ -27,6 +27,14 @@ NAMES = {
     "mariadb-binlog -v": "`mariadb-binlog -v`",
 }
 
+#: Jobs of Spark, as `tools.bench.spark` names them.
+SPARK_JOBS = {
+    "pipeline": "`pipeline --view changes`",
+    "table": "a table, `write.parquet`",
+    "count": "a table, `groupBy.count`",
+    "ready": "batches that are there already, `write.parquet`",
+}
+
 #: What the other figures are compared with.
 _BASE, _CLIENTS = "crc32", ("mysqlbinlog -vv", "mariadb-binlog -v")
 
@@ -67,6 +75,26 @@ def table(figures: list[Figure], size: int) -> str:
         cells.append(f"{one.peak / 1e6:.0f}" if one.peak else "")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def of_cores(figures: list[Figure]) -> str:
+    """How Spark's jobs do beside `export`, and on two cores beside one."""
+    found = {figure.name: figure for figure in figures}
+    lines = []
+    for job, title in SPARK_JOBS.items():
+        one, two = (found.get(spark_name(job, cores)) for cores in (1, 2))
+        if one is None or two is None:
+            continue
+        line = f"- {title}: {one.seconds / two.seconds:.2f} times as fast by the clock on two cores as on one"
+        if (base := found.get("export")) is not None and job != "count":
+            line += f"; {base.cpu / two.cpu:.0%} of the throughput of `export` per core"
+        lines.append(f"{line}.\n")
+    return "".join(["\n", *lines]) if lines else ""
+
+
+def spark_name(job: str, cores: int) -> str:
+    """The name of a figure of Spark."""
+    return f"Spark local[{cores}], {SPARK_JOBS[job]}"
 
 
 def put_between(path: Path, text: str) -> None:

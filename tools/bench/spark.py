@@ -1,9 +1,10 @@
-"""Jobs of a local Spark: the typed changes of a log, written as Parquet.
+"""Jobs of a local Spark on the typed changes of a log.
 
-python -m tools.bench.spark table|pipeline LOG CORES
+python -m tools.bench.spark pipeline|table|count|ready LOG CORES
 
-`table` is a DataFrame that Spark writes; in `pipeline` the tasks write by
-Arrow themselves.
+In `pipeline` the tasks write Parquet by Arrow themselves; `table` is a DataFrame that Spark writes; `count`
+groups its rows. `ready` writes as many rows as `table`, of batches that are there already: what is left when
+reading logs costs nothing.
 
 Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the most memory of a Python worker,
 of the second of two equal jobs; by then the session has compiled what it runs.
@@ -16,13 +17,19 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
 
 from tools.bench.measure import first_table
+
+#: Bytes of a task, as in the pipeline.
+_SPLIT = 64 << 20
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -48,17 +55,68 @@ def measure(job: str, log: str, cores: int) -> dict[str, Any]:
         run = _JOBS[job]
         for number in range(2):
             begun, used = time.perf_counter(), _processor_seconds()
-            target = run(spark, log, f"{folder}/{number}")
+            found = run(spark, log, f"{folder}/{number}")
             seconds, cpu = time.perf_counter() - begun, _processor_seconds() - used
-        rows = sum(pq.read_metadata(path).num_rows for path in Path(target).rglob("*.parquet"))
+        rows = found if isinstance(found, int) else _rows_in(Path(found))
         peak = max(_peaks(), default=0)
         spark.stop()
     return {"seconds": seconds, "cpu": cpu, "peak": peak, "rows": rows}
 
 
-def _write_table(spark: Any, log: str, folder: str) -> str:
+def _rows_in(folder: Path) -> int:
+    return sum(pq.read_metadata(path).num_rows for path in folder.rglob("*.parquet"))
+
+
+def _table(spark: Any, log: str) -> Any:
     reader = spark.read.format("binlog").schema(_columns(log)).option("table", first_table(log))
-    reader.option("splitSize", "64m").load(log).write.parquet(folder)
+    return reader.option("splitSize", str(_SPLIT)).load(log)
+
+
+def _write_table(spark: Any, log: str, folder: str) -> str:
+    _table(spark, log).write.parquet(folder)
+    return folder
+
+
+def _count(spark: Any, log: str, folder: str) -> int:
+    counted = _table(spark, log).groupBy("_change_type").count().collect()
+    return sum(row["count"] for row in counted)
+
+
+class Ready(DataSource):
+    """One batch of the log again and again, as often as the log has such a block."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "ready"
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        return _ReadyReader(self.options["log"], schema)
+
+
+class _ReadyReader(DataSourceReader):
+    def __init__(self, log: str, schema: StructType) -> None:
+        self._log = log
+        self._schema = schema
+
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(number) for number in range(-(-os.path.getsize(self._log) // _SPLIT))]
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        from binlog_kaitai.columns.blocks import BLOCK_SIZE
+        from binlog_kaitai.columns.changes import read_changes
+        from binlog_kaitai.spark.schemas import arrow_schema, conform
+
+        batches = read_changes(self._log, table=first_table(self._log), stop_position=4 * BLOCK_SIZE)
+        batch = conform(max(islice(batches, 3), key=len), arrow_schema(self._schema))
+        for _ in range(_SPLIT // BLOCK_SIZE):
+            yield batch
+
+
+def _write_ready(spark: Any, log: str, folder: str) -> str:
+    from binlog_kaitai.spark import register_source
+
+    register_source(spark, Ready)
+    spark.read.format("ready").schema(_columns(log)).option("log", log).load().write.parquet(folder)
     return folder
 
 
@@ -72,7 +130,12 @@ def _run_pipeline(spark: Any, log: str, folder: str) -> str:
     return f"{folder}/changes"
 
 
-_JOBS = {"table": _write_table, "pipeline": _run_pipeline}
+_JOBS: dict[str, Callable[[Any, str, str], str | int]] = {
+    "pipeline": _run_pipeline,
+    "table": _write_table,
+    "count": _count,
+    "ready": _write_ready,
+}
 
 
 def _columns(log: str) -> Any:
