@@ -18,7 +18,6 @@ from binlog_kaitai.columns.change_schemas import (
     merged_schema,
 )
 from binlog_kaitai.columns.gather import take_ranges
-from binlog_kaitai.columns.row_objects import page_objects
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
@@ -39,7 +38,7 @@ CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delet
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 
 #: In blocks of a table's rows. Much of what is done for a block does not depend on how much it holds.
-_BLOCK_SIZE = 2 * BLOCK_SIZE
+_BLOCK_SIZE = 4 * BLOCK_SIZE
 
 _SECOND = 1_000_000
 _ZERO_DATES = ("null", "error", "text")
@@ -320,6 +319,9 @@ def typed_batches(
 
 def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
     """The rows of all tables as batches of :data:`CHANGES_SCHEMA`."""
+    # Typed columns do without all that makes text.
+    from binlog_kaitai.columns.row_objects import page_objects
+
     for page in pages:
         for objects in page_objects(page):
             tables = page.images.table_of[objects.events]

@@ -154,8 +154,9 @@ def run_spark(job: str, path: Path, cores: int) -> Figure | None:
 
 
 def environment() -> dict[str, str]:
-    """That of a process that imports the package as it lies here."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "generated")])}
+    """That of a process that imports the package as it lies here, and keeps bytecode as installed ones do."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "generated")])}
 
 
 def run(task: str, path: Path) -> Figure:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_documents
@@ -23,6 +22,8 @@ def documents(cells: Cells, kind: Any) -> Any:
     rows = np.flatnonzero(is_left)
     if not len(rows):
         return found
+    import pyarrow.compute as pc  # takes a while to load, and most tables do without
+
     texts = cells.by_reader(rows, lambda value: str(value).encode("utf-8", "backslashreplace").decode())
     return pc.replace_with_mask(found, pa.array(is_left), pa.array(texts, kind))
 
