@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.schema import Column
 
 TIME = pa.timestamp("us", tz="UTC")
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -38,9 +39,14 @@ CHANGES_SCHEMA = pa.schema(
 )
 
 
+def field_name(column: Column) -> str:
+    """The name of a column as Arrow takes it: bytes that are no text are escaped."""
+    return column.name.encode("utf-8", "backslashreplace").decode()
+
+
 def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
     """The columns of the view for one definition of a table."""
-    own = [pa.field(column.name, arrow_type(column, zero_dates)) for column in table.schema.columns]
+    own = [pa.field(field_name(column), arrow_type(column, zero_dates)) for column in table.schema.columns]
     return pa.schema([*META_FIELDS, *own])
 
 

@@ -18,7 +18,7 @@ from binlog_kaitai.values import value_of
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_rows_corpus import by_columns, by_reader
 from tests.corpus_files import case, cases
-from tests.grammar.row_bytes import table_map_bytes
+from tests.grammar.row_bytes import field, table_map_bytes
 
 _CASES = (
     "mysql-9.7/types_full",
@@ -152,3 +152,13 @@ def test_columns_that_no_server_has_are_told_where_rows_have_them(
 
 def _event(kind: EventType, body: bytes) -> bytes:
     return bytes(4) + bytes([kind]) + (1).to_bytes(4, "little") + bytes(10) + body
+
+
+def test_a_name_of_a_column_that_is_no_text_is_escaped(tmp_path: Path) -> None:
+    layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    maker = LogMaker(layout)
+    maker.add_all(groups[0])
+    maker.add(_event(EventType.table_map_event, table_map_bytes([1], optional=field(4, b"\x02a\xff"))))
+    maker.add(_event(EventType.write_rows_event, bytes.fromhex("070000000000 0100 0200 01 ff 00 05")))
+    found = bk.read_changes(maker.write(tmp_path / "binlog.000001"), table="s.t").read_all()
+    assert found["a\\udcff"].to_pylist() == [5]

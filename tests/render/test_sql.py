@@ -19,6 +19,7 @@ from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 from binlog_kaitai.render.sql.script import Script
 from binlog_kaitai.render.sql.spool import Spool
 from binlog_kaitai.rows import rows_of
+from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import case
 
@@ -189,6 +190,14 @@ def test_a_change_of_a_document_without_the_document_is_an_expression() -> None:
     text = sql(case("mysql-9.7", "json_partial").logs[0])
     assert "UPDATE `t`.`jminimal` SET `j`=JSON_REMOVE(`j`, '$.arr') WHERE `id` = 3;" in text
     assert "SET `j`=JSON_REPLACE(`j`, '$.name', CAST('\\\"short\\\"' AS JSON)) WHERE `id` = 1;" in text
+
+
+def test_a_path_that_is_no_text_stands_in_the_script_as_it_is(tmp_path: Path) -> None:
+    layout, groups = events_of(case("mysql-9.7", "json_partial").logs[0])
+    maker = LogMaker(layout)
+    raws = (raw for group in groups for raw in group)
+    maker.add_all(raw.replace(b"name", b"nam\xff") if raw[4] in (30, 31, 32, 39) else raw for raw in raws)
+    assert "JSON_REPLACE(`j`, '$.nam\udcff', " in sql(maker.write(tmp_path / "binlog.000001"))
 
 
 DDL = """CREATE TABLE t.s (id BIGINT, v VARCHAR(200), d DOUBLE, PRIMARY KEY (id)) CHARSET utf8mb4;

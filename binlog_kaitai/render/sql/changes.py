@@ -139,7 +139,7 @@ class ReadSide:
                 value = image[column.name]
                 made.append(style.null if value is None else style.value(value, column))
             else:
-                made.append(diff_sql(column, diffs[column.name]).encode())
+                made.append(diff_sql(column, diffs[column.name]).encode("utf-8", "surrogateescape"))
         return pa.array(made, pa.binary())
 
     def values(self, column: Column) -> Any:
