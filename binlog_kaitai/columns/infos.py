@@ -6,7 +6,7 @@ an event does not fit its layout, the reader reads the event.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from binlog_kaitai.columns.table_maps import TableMaps, decode
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import INFO_FIELDS, InfoField
 from binlog_kaitai.grammar import ENUMS, ROWS_TYPES
-from binlog_kaitai.info import info_of
+from binlog_kaitai.info import info_of, plain
 
 #: The fields that the filters by name look at.
 _NAMES = ("schema_name", "table_name")
@@ -119,8 +119,15 @@ class Infos:
         if field.is_length:
             return pool.numbers(lengths, mask)
         if kind_of_field == "Run" and where.encoding is None:
-            return None
+            if where.is_structure or where.item is not None:
+                return None
+            return pool.verbatim([json_text(value) for value in self._bytes(starts, lengths, mask)])
         return pool.strings(self._block.data, starts, lengths, decode, mask)
+
+    def _bytes(self, starts: Any, lengths: Any, mask: Any) -> Iterator[object]:
+        """Bytes as listings show them, of each event that has them."""
+        for start, length, is_there in zip(starts.tolist(), lengths.tolist(), mask.tolist(), strict=True):
+            yield plain(bytes(self._block.data[start : start + length])) if is_there else None
 
     def _names(self, values: Any, names: dict[int, str], mask: Any) -> Column:
         distinct, codes = np.unique(values, return_inverse=True)
