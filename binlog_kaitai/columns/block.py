@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernels import NONE, read_numbers
+from binlog_kaitai.columns.kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.framing import Frame
 from binlog_kaitai.grammar import (
     BODIES,
@@ -82,7 +82,6 @@ class Block:
         self.pieces: Pieces | None = None
         self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
-        self._rows: dict[int, Any] = {}
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -120,8 +119,15 @@ class Block:
     @cached_property
     def counts(self) -> dict[int, int]:
         """How many events there are of each type that there is, in order of the types' numbers."""
-        counts = np.bincount(self.types, minlength=256)
-        return {int(kind): int(counts[kind]) for kind in np.flatnonzero(counts)}
+        counts, _, _ = self._by_type
+        return {kind: int(counts[kind]) for kind in np.flatnonzero(counts).tolist()}
+
+    @cached_property
+    def _by_type(self) -> tuple[Any, Any, Any]:
+        """Number of events of each type, the events type by type, and where in that list each type ends."""
+        counts, order = np.empty(256, dtype=np.int64), np.empty(len(self), dtype=np.int64)
+        divide_by_type.for_work(len(self))(self.types, counts, order)
+        return counts, order, np.cumsum(counts)
 
     @property
     def kinds(self) -> list[int]:
@@ -130,10 +136,8 @@ class Block:
 
     def rows_of(self, kind: int) -> Any:
         """Which events are of a type, int64, in the order of the block."""
-        if kind not in self._rows:
-            is_there = kind in self.counts
-            self._rows[kind] = np.flatnonzero(self.types == kind) if is_there else np.zeros(0, dtype=np.int64)
-        return self._rows[kind]
+        counts, order, ends = self._by_type
+        return order[ends[kind] - counts[kind] : ends[kind]]
 
     def body(self, kind: int) -> Gathered:
         """Columns of the bodies of all events of a type, as far as its record layout goes."""
@@ -144,10 +148,18 @@ class Block:
     def gather(self, kind: int, rows: Any) -> Gathered:
         """Columns of the bodies of some events of a type (their numbers)."""
         code = int(self.codes[rows[0]]) if len(rows) else kind
-        sizes = self.sizes[rows] - self.header_length - CHECKSUM_SIZE * (self.checksums[rows] != NONE)
+        sizes = self.sizes[rows] - self.header_length
+        if self._checksum_count:
+            has_one = self._checksum_count == len(self) or self.checksums[rows] != NONE
+            sizes -= CHECKSUM_SIZE * has_one
         starts = self.starts[rows] + self.header_length
         parameters = _parameters(self.layout, kind, code)
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
+
+    @cached_property
+    def _checksum_count(self) -> int:
+        """How many events have checksums."""
+        return int(np.count_nonzero(self.checksums != NONE))
 
     def offset(self, kind: int, path: str) -> int | None:
         """Where in every event of a type a field of the body begins; None where that is not one place."""
@@ -157,9 +169,8 @@ class Block:
 
     def numbers_at(self, rows: Any, offset: int, width: int) -> Any:
         """Little-endian numbers of `width` bytes, `offset` bytes into some events, uint64."""
-        places = self.starts[rows] + offset
-        out = np.empty(len(places), dtype=np.uint64)
-        read_numbers.for_work(len(places))(self.data, places, width, False, out)
+        out = np.empty(len(rows), dtype=np.uint64)
+        read_numbers.for_work(len(rows))(self.data, self.starts[rows], offset, width, False, out)
         return out
 
     def part(self, begin: int, end: int) -> Block:
@@ -198,12 +209,18 @@ class Block:
         return Event(self.file, frame, layout, table_map, checksum)
 
 
+@lru_cache
 def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
-    return {
+    """The parameters of a body, and what the router makes of them, the same for all events of a type."""
+    parameters: dict[str, int | bool] = {
         "type_code": kind,
         "binlog_version": layout.binlog_version,
         "post_header_length": layout.post_header_length_of(code),
     }
+    nothing = np.zeros(1, dtype=np.int64)
+    body = Gathered(BODIES.get(kind, UNKNOWN_BODY), nothing.view(np.uint8), nothing, nothing, parameters)
+    of_router = [field.path for field in body.layout.fields if field.path.startswith("event_body.")]
+    return parameters | {path: body[path] for path in of_router}
 
 
 @lru_cache

@@ -9,7 +9,7 @@ its values mean nothing, and it is the reader's to say what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -113,8 +113,10 @@ class Gathered:
         self._lengths: dict[str, Any] = {}
         self._conditions: dict[str, Any] = {}
         self._walks: dict[str, tuple[Any, Any]] = {}
+        self._is_located = False
         with np.errstate(all="ignore"):
             self._locate()
+        self._is_located = True
 
     def _locate(self) -> None:
         fields: tuple[Any, ...] = self.layout.fields
@@ -148,7 +150,7 @@ class Gathered:
         """The same, and the values that the walk notes, int64 array of shape (slots, events)."""
         if path not in self._walks:
             kernel, slots = _walk_over(self._fields[path].walk)
-            present = np.broadcast_to(np.logical_and(self.fits, self.mask(path)), len(self._starts))
+            present = np.logical_and(self.fits, self.mask(path))
             starts, lengths = self.ranges(path)
             follows = np.empty(len(starts), dtype=np.bool_)
             out = np.zeros((len(starts), slots), dtype=np.int64)
@@ -187,28 +189,31 @@ class Gathered:
         elif type(field).__name__ == "Inner":
             values = self._walk(field.source)[1][field.slot]
         else:
-            values = self._read_number(self._starts + self._places[field.path], field.dtype)
+            place = self._places[field.path]
+            is_one = isinstance(place, int)
+            starts, offset = (self._starts, place) if is_one else (self._starts + place, 0)
+            values = self._read_number(starts, offset, field.dtype)
         return values if condition is True else np.where(condition, values, 0)
 
-    def _read_number(self, places: Any, dtype: str) -> Any:
+    def _read_number(self, starts: Any, offset: int, dtype: str) -> Any:
         width, kind = int(dtype[-1]), dtype[-2]
-        raw = self._read_raw(places, width, is_big_endian=dtype[0] == ">")
+        raw = self._read_raw(starts, offset, width, is_big_endian=dtype[0] == ">")
         if kind == "f":
             return raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
         values = raw.view(np.int64)
         unused = 64 - 8 * width
         return (values << unused) >> unused if kind == "i" and unused else values
 
-    def _read_raw(self, places: Any, width: int, *, is_big_endian: bool) -> Any:
-        raw = np.empty(len(places), dtype=np.uint64)
-        read_numbers.for_work(len(places))(self._data, places, width, is_big_endian, raw)
+    def _read_raw(self, starts: Any, offset: int, width: int, *, is_big_endian: bool) -> Any:
+        raw = np.empty(len(starts), dtype=np.uint64)
+        read_numbers.for_work(len(starts))(self._data, starts, offset, width, is_big_endian, raw)
         return raw
 
     def halves(self, path: str) -> tuple[Any, Any]:
         """The two big-endian numbers that a run of 16 bytes of every event is, uint64; 0 where absent."""
         starts, lengths = self.ranges(path)
         starts = np.where(lengths == 16, starts, -16)
-        high, low = (self._read_raw(starts + place, 8, is_big_endian=True) for place in (0, 8))
+        high, low = (self._read_raw(starts, offset, 8, is_big_endian=True) for offset in (0, 8))
         return high, low
 
     def length(self, path: str) -> Any:
@@ -218,9 +223,7 @@ class Gathered:
 
     def numbers(self, path: str) -> Any:
         """A number or truth value of every event as an array; uint64 where it may need 64 bits."""
-        values = self[path]
-        if not isinstance(values, np.ndarray):
-            values = np.broadcast_to(np.asarray(values), len(self._starts))
+        values = self._spread(self[path])
         field = self._fields[path]
         is_wide = getattr(field, "is_unsigned", False) or (field.dtype or "").endswith("u8")
         return values.astype(np.int64).view(np.uint64) if is_wide else values
@@ -232,7 +235,19 @@ class Gathered:
 
     def mask(self, path: str) -> Any:
         """Which events have the field, as a bool array."""
-        return np.broadcast_to(np.asarray(self._conditions[path], dtype=np.bool_), len(self._starts))
+        condition = self._conditions[path]
+        return condition if isinstance(condition, np.ndarray) else self._spread(bool(condition))
+
+    def _spread(self, value: Any) -> Any:
+        """One value for each event."""
+        if isinstance(value, np.ndarray) and value.ndim:
+            return value
+        return np.full(len(self._starts), value)
+
+    @cached_property
+    def _all_fit(self) -> bool:
+        """Whether the layout describes all events; known once all places are."""
+        return bool(self.fits.all())
 
     def ranges(self, path: str) -> tuple[Any, Any]:
         """Place in the block and length of a run of bytes or a text of every event; (0, 0) where absent."""
@@ -242,19 +257,21 @@ class Gathered:
         if type(field).__name__ == "InnerRun":
             places, lengths = self._walk(field.source)[1][field.slot : field.slot + 2]
             return np.where(self.fits, places, 0), np.where(self.fits, lengths, 0)
-        count = len(self._starts)
-        present = np.logical_and(self.fits, self.mask(path))
-        starts = np.where(present, self._starts + self._places[path], 0)
-        lengths = np.where(present, np.broadcast_to(self.length(path), count), 0)
+        starts, lengths = self._starts + self._places[path], self._spread(self.length(path))
+        if self._is_located and self._all_fit and self._conditions[path] is True:
+            lengths = lengths.astype(np.int64, copy=False)
+        else:
+            present = np.logical_and(self.fits, self.mask(path))
+            starts, lengths = np.where(present, starts, 0), np.where(present, lengths, 0)
         if field.ends_at_zero:
-            cut = np.empty(count, dtype=np.int64)
+            cut = np.empty(len(starts), dtype=np.int64)
             lengths_to_zero.for_work(int(lengths.sum()))(self._data, starts, lengths, cut)
             lengths = cut
         return starts, lengths
 
     def places(self, path: str) -> Any:
         """Place in the block of a number of every event, int64."""
-        return np.broadcast_to(self._starts + self._places[path], len(self._starts))
+        return self._starts + self._places[path]
 
     def place(self, path: str) -> int | None:
         """Where in every body a field begins; None where that depends on the event."""

@@ -150,7 +150,7 @@ def _find_drifts_alone(
 ) -> Any:
     """`find_drifts` by NumPy."""
     stated = np.empty(len(starts), dtype=np.uint64)
-    _read_numbers_alone(data, starts + stated_at, 4, False, stated)
+    _read_numbers_alone(data, starts, stated_at, 4, False, stated)
     known = np.flatnonzero(stated != 0)
     distances = (stated.view(np.int64)[known] - position - starts[known] - sizes[known]) & 0xFFFFFFFF
     found = known[(distances != 0) & (distances != np.concatenate(([drift], distances[:-1])))][: len(out)]
@@ -208,8 +208,11 @@ def sum_at_distances(table: Any, places: Any, end: int) -> int:
     return int(total)
 
 
-def _read_numbers_alone(data: Any, places: Any, width: int, is_big_endian: bool, out: Any) -> None:
+def _read_numbers_alone(
+    data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any
+) -> None:
     """`read_numbers` by NumPy."""
+    places = starts + offset
     is_inside = (places >= 0) & (places <= data.shape[0] - width)
     inside = places[is_inside]
     values = np.zeros(len(inside), dtype=np.uint64)
@@ -221,11 +224,11 @@ def _read_numbers_alone(data: Any, places: Any, width: int, is_big_endian: bool,
 
 
 @kernel_or(_read_numbers_alone)
-def read_numbers(data: Any, places: Any, width: int, is_big_endian: bool, out: Any) -> None:
-    """Numbers of `width` bytes at `places` into `out`, uint64; 0 where they are not inside `data`."""
+def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any) -> None:
+    """Numbers of `width` bytes, `offset` behind `starts`, into `out`, uint64; 0 where not inside `data`."""
     last = data.shape[0] - width
-    for index in range(places.shape[0]):
-        place = places[index]
+    for index in range(starts.shape[0]):
+        place = starts[index] + offset
         value = np.uint64(0)
         if 0 <= place <= last:
             at = np.uint64(place)
@@ -240,6 +243,27 @@ def read_numbers(data: Any, places: Any, width: int, is_big_endian: bool, out: A
                     byte = data[place + (step if is_big_endian else width - 1 - step)]
                     value = (value << np.uint64(8)) | np.uint64(byte)
         out[index] = value
+
+
+def _divide_by_type_alone(types: Any, counts: Any, order: Any) -> None:
+    """`divide_by_type` by NumPy."""
+    counts[:] = np.bincount(types, minlength=256)
+    order[:] = np.argsort(types, kind="stable")
+
+
+@kernel_or(_divide_by_type_alone)
+def divide_by_type(types: Any, counts: Any, order: Any) -> None:
+    """How many events there are of each type (256 numbers), and the numbers of the events, type by type."""
+    counts[:] = 0
+    for event in range(types.shape[0]):
+        counts[types[event]] += 1
+    next_of = np.zeros(256, dtype=np.int64)
+    for kind in range(1, 256):
+        next_of[kind] = next_of[kind - 1] + counts[kind - 1]
+    for event in range(types.shape[0]):
+        kind = types[event]
+        order[next_of[kind]] = event
+        next_of[kind] += 1
 
 
 @kernel

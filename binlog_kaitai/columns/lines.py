@@ -163,7 +163,7 @@ class Pool:
 
     def _repeat(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
         place, length = self.place(text)
-        first, second = (np.broadcast_to(np.int64(value), count) for value in (-place - 1, length))
+        first, second = (np.full(count, value, dtype=np.int64) for value in (-place - 1, length))
         return Column(TEXT, first, second, by_event, text)
 
     def strings(

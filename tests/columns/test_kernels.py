@@ -91,9 +91,17 @@ def test_numbers_of_all_widths(way: str, width: int, order: Any) -> None:
     bytes_ = data(100)
     places = np.array([0, 17, 100 - width, 101 - width, -1, 1 << 62])
     out = np.empty(len(places), dtype=np.uint64)
-    getattr(kernels.read_numbers, way)(bytes_, places, width, order == "big", out)
+    getattr(kernels.read_numbers, way)(bytes_, places - 5, 5, width, order == "big", out)
     inside = [int.from_bytes(bytes_[place : place + width].tobytes(), order) for place in places[:3]]
     assert out.tolist() == [*inside, 0, 0, 0]
+
+
+def test_events_by_type(way: str) -> None:
+    types = np.array([3, 255, 0, 3, 3, 0], dtype=np.uint8)
+    counts, order = np.full(256, 9, dtype=np.int64), np.empty(6, dtype=np.int64)
+    getattr(kernels.divide_by_type, way)(types, counts, order)
+    assert order.tolist() == [2, 5, 0, 3, 4, 1]
+    assert counts.tolist() == np.bincount(types, minlength=256).tolist()
 
 
 def test_ranges_outside_are_left_out(mode: str) -> None:

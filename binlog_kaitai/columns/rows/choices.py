@@ -85,7 +85,7 @@ def texts(cells: Cells, kind: Any, values: Values | None) -> Any:
 
 def _raw(cells: Cells) -> Any:
     raw = np.empty(len(cells), dtype=np.uint64)
-    cells.run(read_numbers, cells.width.fixed, False, raw)
+    cells.run(read_numbers, 0, cells.width.fixed, False, raw)
     return raw
 
 

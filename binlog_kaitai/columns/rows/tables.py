@@ -131,7 +131,7 @@ class Tables:
         starts = block.starts[rows] + content_at
         ids = np.empty(len(rows), dtype=np.uint64)
         read_numbers.for_work(8 * len(rows))(
-            block.data, block.starts[rows] + id_at, content_at - id_at, False, ids
+            block.data, block.starts[rows], id_at, content_at - id_at, False, ids
         )
         ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
         ends = np.maximum(ends, starts)  # one that is too short is told by the grammar
