@@ -103,11 +103,17 @@ class _ReadyReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         from binlog_kaitai.columns.blocks import BLOCK_SIZE
-        from binlog_kaitai.columns.changes import read_changes
+        from binlog_kaitai.columns.changes import typed_batches
+        from binlog_kaitai.columns.rows.pages import RowsPages
+        from binlog_kaitai.options import Filters
         from binlog_kaitai.spark.schemas import arrow_schema, conform
+        from binlog_kaitai.spark.stream_views import columns_of_table
 
-        batches = read_changes(self._log, table=first_table(self._log), stop_position=4 * BLOCK_SIZE)
-        batch = conform(max(islice(batches, 3), key=len), arrow_schema(self._schema))
+        target = arrow_schema(self._schema)
+        filters = Filters.of(table=first_table(self._log), stop_position=4 * BLOCK_SIZE)
+        pages = RowsPages(self._log, filters, block_size=BLOCK_SIZE)
+        batches = typed_batches(pages, columns_of_table(target), "null")
+        batch = conform(max(islice(batches, 3), key=len), target)
         for _ in range(_SPLIT // BLOCK_SIZE):
             yield batch
 
