@@ -26,7 +26,8 @@ _FLOATS = frozenset((ColumnType.float, ColumnType.double))
 OLD_TIMES = frozenset((ColumnType.time, ColumnType.datetime, ColumnType.timestamp))
 _DIGITS = re.compile(r"\((\d)\)")
 #: Types of byte strings by their SQL names.
-_BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b", re.IGNORECASE)
+#: A VECTOR of MariaDB is a VARBINARY to its log.
+_BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b|vector\b", re.IGNORECASE)
 _MOST_DIGITS = 6
 
 

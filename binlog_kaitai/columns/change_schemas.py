@@ -26,6 +26,10 @@ META_FIELDS = (
     pa.field("_timestamp", TIME, nullable=False),
 )
 
+#: Stands behind the columns of a table where a caller asks for it: the names of those that an image does not
+#: have; null where it has all. Their values are null like those that are NULL.
+ABSENT_FIELD = pa.field("_absent", pa.list_(pa.string()))
+
 #: The view of all tables: a row for each change, the images as JSON objects.
 CHANGES_SCHEMA = pa.schema(
     [

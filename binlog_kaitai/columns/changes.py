@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from binlog_kaitai.columns.blocks import BLOCK_SIZE
 from binlog_kaitai.columns.change_schemas import (
+    ABSENT_FIELD,
     CHANGES_SCHEMA,
     META_FIELDS,
     TIME,
@@ -19,6 +20,7 @@ from binlog_kaitai.columns.change_schemas import (
     merged_schema,
 )
 from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
@@ -63,7 +65,8 @@ def _fitted(
     arrays = column_arrays(page, found, table, used, zero_dates)
     for field in fields:
         if (column := own.get(field.name)) is None:
-            columns.append(pa.nulls(len(found.events), field.type))
+            is_asked = field == ABSENT_FIELD
+            columns.append(_absent(found, table) if is_asked else pa.nulls(len(found.events), field.type))
             continue
         try:
             array = next(arrays)
@@ -104,6 +107,14 @@ def column_arrays(
             yield pa.array(values, array.type)
         else:
             yield array
+
+
+def _absent(found: Found, table: Table) -> Any:
+    """The names of the columns that each image does not have; null where it has all."""
+    patterns, which = np.unique(found.starts == ABSENT, axis=1, return_inverse=True)
+    names = [column.name for column in table.schema.columns]
+    lists = [list(compress(names, pattern)) or None for pattern in patterns.T]
+    return pa.array(lists, ABSENT_FIELD.type).take(pa.array(which.reshape(-1)))
 
 
 def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
@@ -149,6 +160,10 @@ def reader_batches(
     own = {field_name(column): column for column in table.schema.columns}
     for field in list(schema)[len(META_FIELDS) :]:
         column = own.get(field.name)
+        if column is None and field == ABSENT_FIELD:
+            names = [[name for name, one in own.items() if one.name not in image] or None for image in images]
+            columns.append(pa.array(names, field.type))
+            continue
         if column is None:
             columns.append(pa.nulls(count, field.type))
             continue
@@ -341,7 +356,7 @@ def _cast(array: Any, kind: pa.DataType, table: Table, name: str) -> Any:
     if array.type == kind:
         return array
     try:
-        return array.cast(kind)
+        return cast(array, kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         reason = f"its type changes from {array.type} to one that has {kind} only in common: {error}"
         raise UsageError(f"{table.schema.full_name}, column {name}: {reason}") from error

@@ -34,11 +34,15 @@ class Head:
         each server, all numbers up to that.
     is_in_use : bool
         It is being written, or its server was killed.
+    begun, first : int
+        Times of the first event, and of the first one of a transaction, in seconds since 1970; 0: not known.
     """
 
     log_id: int
     previous: GtidSet | None
     is_in_use: bool
+    begun: int = 0
+    first: int = 0
 
 
 def open_log(path: str) -> BinaryIO:
@@ -82,15 +86,24 @@ def read_head(path: str) -> Head | None:
 def _read(stream: BinaryIO, path: str) -> Head | None:
     reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADS)
     log_id: int | None = None
-    for block in reader:
-        if log_id is None:
-            log_id = crc32_of(block.raw(0), block.fixed_header(0))
-        for row, kind in enumerate(block.types.tolist()):
-            if kind in _SETS:
-                return Head(log_id, _previous(block.event(row).body, kind), reader.context.is_in_use)
-            if kind not in BETWEEN:
-                return Head(log_id, None, reader.context.is_in_use)
-    return None if log_id is None else Head(log_id, None, reader.context.is_in_use)
+    previous: GtidSet | None = None
+    begun = first = 0
+    try:
+        for block in reader:
+            if log_id is None:
+                log_id, begun = crc32_of(block.raw(0), block.fixed_header(0)), block.fixed_header(0).timestamp
+            kinds = block.types.tolist()
+            for row, kind in enumerate(kinds):
+                if kind in _SETS:
+                    previous = _previous(block.event(row).body, kind)
+            others = [row for row, kind in enumerate(kinds) if kind not in BETWEEN]
+            if others:
+                first = block.fixed_header(others[0]).timestamp
+                break
+    except BinlogError:
+        if previous is None:
+            raise
+    return None if log_id is None else Head(log_id, previous, reader.context.is_in_use, begun, first)
 
 
 def _previous(body: Any, kind: int) -> GtidSet:

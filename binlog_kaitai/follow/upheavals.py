@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import re
 import zlib
+from bisect import bisect
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.rows import tables
@@ -18,35 +22,64 @@ from binlog_kaitai.ddl.lexer import Cursor, UnreadableError, tokens_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
+    CreateTable,
     DropTables,
     Name,
     RenameTables,
     may_matter_bytes,
 )
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import EventType
 
 _TRUNCATE = re.compile(rb"(?:\s+|/\*.*?\*/)*TRUNCATE\b", re.IGNORECASE | re.DOTALL)
 
 #: Clauses of ALTER TABLE that take rows out, or put some in.
 _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})
 
+#: XA statements that end what was prepared, as servers write them.
+_XA = re.compile(rb"\s*XA\s+(COMMIT|ROLLBACK)\s+(X'\w*',X'\w*',\d+)\s*$", re.IGNORECASE)
+
+_NAME = rb"((?:`(?:[^`]|``)+`|[\w$\x80-\xff]+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|[\w$\x80-\xff]+))?)"
+_AS_TEXT = "statements that change rows are logged as text (binlog_format)"
+
+_GAP = rb"(?:\s+|/\*(?!M?!).*?\*/)"
+_WORDS = rb"(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|QUICK|IGNORE|INTO|FROM)"
+
+#: Statements that change rows, up to the first table that they name.
+_CHANGE = re.compile(
+    rb"%(gap)s*(?:SET%(gap)s+STATEMENT\b.*?\bFOR%(gap)s+)?(?:(?:INSERT|REPLACE|UPDATE|DELETE)(?:%(gap)s+%(words)s)*%(gap)s+"
+    rb"|LOAD%(gap)s+(?:DATA|XML)\b.*?\bINTO%(gap)s+TABLE%(gap)s+)%(name)s"
+    % {b"gap": _GAP, b"words": _WORDS, b"name": _NAME},
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: As much of a statement is looked at for that.
+_BEGINNING = 1 << 10
+
 
 class Kind(StrEnum):
-    """What happened to a table."""
+    """What happened to a table; or to a transaction, whose `table_name` is the identifier of XA."""
 
     EMPTIED = "emptied"
     RENAMED = "renamed"
     UNCLEAR = "unclear"
+    PREPARED = "prepared"
+    COMMITTED = "committed"
+    ROLLED_BACK = "rolled_back"
 
 
 @dataclass(frozen=True)
 class Upheaval:
-    """One table, and what a statement did to it.
+    """One table, and what a statement did to it; or a transaction of XA.
 
     Attributes
     ----------
     position : int
         Of the statement's event.
+    start : int
+        Of what is prepared: where it begins.
+    reason : str
+        Why the content of a table is not clear any more.
     schema_name, table_name : str
         Where the table's name is ``""``, all tables of the database.
     new_schema_name, new_table_name : str
@@ -59,20 +92,87 @@ class Upheaval:
     table_name: str
     new_schema_name: str = ""
     new_table_name: str = ""
+    start: int = 0
+    reason: str = ""
 
 
-def statements_in(block: Block) -> list[tuple[int, Any]]:
-    """The statements of a block that may matter: where their events are, and what `Definitions` take."""
-    rows = tables.statements_in(block, _may_matter)
-    return [(int(block.positions[row]), tables.statement_body(block, row)) for row in rows]
+@dataclass(frozen=True)
+class Prepared:
+    """The end of a transaction that XA prepared: where it begins, and its identifier."""
+
+    start: int
+    xid: str
+
+
+@dataclass(frozen=True)
+class TextChange:
+    """A statement that changes rows of a table and is logged as text."""
+
+    schema_name: str
+    name: bytes
+
+
+class Statements:
+    """Finds the statements that may matter, block by block."""
+
+    def __init__(self) -> None:
+        self._known: set[TextChange] = set()
+
+    def of(self, block: Block, rests: Any) -> list[tuple[int, Any]]:
+        """Where their events are, and what `take_statement` takes.
+
+        Parameters
+        ----------
+        rests : int64 array
+            Offsets at which no transaction is open, rising; one of them before each event of the block.
+        """
+        rows = tables.statements_in(block, _may_matter)
+        found = [(int(block.positions[row]), tables.statement_body(block, row)) for row in rows]
+        found += list(self._text_changes(block, rows))
+        for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
+            body, position = tables.statement_body(block, row), int(block.positions[row])
+            if not isinstance(body, BinlogError) and not body.is_one_phase:
+                xid = f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
+                start = int(rests[np.searchsorted(rests, position, "right") - 1])
+                found.append((position, Prepared(start, xid)))
+        return sorted(found, key=lambda one: one[0])
+
+    def _text_changes(self, block: Block, others: list[int]) -> Iterator[tuple[int, TextChange]]:
+        """The first one for each table behind each of the other statements, which may make it clear again."""
+        rows = block.rows_of(EventType.query_event)
+        rows = rows[~tables.frames_transaction(block, rows)]
+        if not len(rows):
+            return
+        body = block.gather(EventType.query_event, rows)
+        places = (*body.ranges("query"), *body.ranges("schema_name"))
+        epoch = 0
+        for row, start, length, name_at, name_length in zip(
+            rows.tolist(), *(values.tolist() for values in places), strict=True
+        ):
+            if epoch < (epoch := bisect(others, row)):
+                self._known.clear()
+            query = bytes(block.data[start : start + min(length, _BEGINNING)])
+            if (change := _CHANGE.match(query)) is None:
+                continue
+            schema = bytes(block.data[name_at : name_at + name_length])
+            found = TextChange(schema.decode("utf-8", "surrogateescape"), change[1])
+            if found not in self._known:
+                self._known.add(found)
+                yield int(block.positions[row]), found
 
 
 def _may_matter(query: bytes) -> bool:
-    return may_matter_bytes(query) or _TRUNCATE.match(query) is not None
+    return may_matter_bytes(query) or _TRUNCATE.match(query) is not None or _XA.match(query) is not None
 
 
 def take_statement(position: int, body: Any, definitions: Definitions) -> list[Upheaval]:
     """Let definitions know of a statement; gives what it does to whole tables."""
+    if isinstance(body, Prepared):
+        return [Upheaval(position, Kind.PREPARED, "", body.xid, start=body.start)]
+    if isinstance(body, TextChange):
+        cursor = Cursor(list(tokens_of(body.name.decode("utf-8", "surrogateescape"))))
+        names = _key(cursor.dotted_name(), body.schema_name)
+        return [Upheaval(position, Kind.UNCLEAR, *names, reason=_AS_TEXT)]
     definitions.observe_query(body)
     if isinstance(body, BinlogError):
         return []
@@ -85,10 +185,15 @@ def _effects(body: Any) -> list[tuple[Any, ...]]:
         query: bytes = body.query
         if _TRUNCATE.match(query):
             return [(Kind.EMPTIED, *_key(_truncated(query), schema))]
+        if xa := _XA.match(query):
+            kind = Kind.COMMITTED if xa[1].upper() == b"COMMIT" else Kind.ROLLED_BACK
+            return [(kind, "", xa[2].decode())]
         statement = statement_of(body)
     except (UnreadableError, RecursionError, zlib.error):
         return []  # the definitions have lost what it names
     match statement:
+        case CreateTable(replaces=True):
+            return [(Kind.EMPTIED, *_key(statement.name, schema))]
         case DropTables():
             return [(Kind.EMPTIED, *_key(name, schema)) for name in statement.names]
         case ChangeDatabase(is_dropped=True, new_name=None):
@@ -107,7 +212,7 @@ def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
         cursor = Cursor(clause)
         first, second = cursor.keyword(), cursor.keyword(1)
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
-            found.append((Kind.UNCLEAR, *key))
+            found.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
         elif cursor.skip("RENAME") and cursor.keyword() not in ("COLUMN", "INDEX", "KEY"):
             cursor.skip_one("TO", "AS")
             found.append((Kind.RENAMED, *key, *_key(cursor.dotted_name(), schema)))

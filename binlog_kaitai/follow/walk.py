@@ -16,7 +16,7 @@ from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.follow.heads import open_log, read_from
 from binlog_kaitai.follow.marks import Mark
 from binlog_kaitai.follow.rests import Rests
-from binlog_kaitai.follow.upheavals import Upheaval, statements_in, take_statement
+from binlog_kaitai.follow.upheavals import Statements, Upheaval, take_statement
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import judge_end
 from binlog_kaitai.transactions import GTID_TYPES
@@ -91,6 +91,8 @@ class Walk:
         # Of a transaction that is not over yet:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, Any]]()
         self._upheavals: list[Upheaval] = []
+        self._statements = Statements()
+        self._rests = np.array([start.position], dtype=np.int64)  # of the block at hand, and the one before
         self._begin = start  # of the next span
         self._size = self._files = 0
 
@@ -98,6 +100,7 @@ class Walk:
         """Go on in the next log."""
         self._cut()
         self._gtids.update(GtidSet.parse(start.gtids))
+        self._rests = np.array([start.position], dtype=np.int64)
         self.mark = self._begin = replace(start, gtids=str(self._gtids), definitions=self.mark.definitions)
 
     def read(self, *, is_last: bool) -> None:
@@ -141,6 +144,7 @@ class Walk:
 
     def _take(self, block: Block, rests: Any, soft: int, hard: int) -> None:
         places = np.append(block.positions, block.end_positions[-1])[rests]
+        self._rests = np.append(self._rests[-1], places)
         is_ahead = places > self.mark.position
         taken = np.flatnonzero(is_ahead & (places <= min(soft, hard)))
         if not len(taken) and not self._size:
@@ -172,7 +176,7 @@ class Walk:
             if kind in GTID_TYPES:
                 add_gtids(self._open_gtids, block, kind)
         if self._definitions is not None:
-            self._open_statements += statements_in(block)
+            self._open_statements += self._statements.of(block, self._rests)
 
     def _move(self, position: int) -> None:
         self._size += position - self.mark.position

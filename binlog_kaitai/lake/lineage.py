@@ -44,6 +44,9 @@ class Lineage:
         self.keys: dict[str, list[str]] = {}
         self.unclear: dict[str, str] = {}
         self.newest: dict[str, int] = {}
+        #: What XA prepared and did not commit: from one place to another.
+        self.undone: list[tuple[Place, Place]] = []
+        self._prepared: dict[str, tuple[Place, Place]] = {}
         self._segments: dict[str, list[Segment]] = {}
         self._with_rows: set[str] = set()
 
@@ -54,11 +57,13 @@ class Lineage:
         for record in records:
             for number, piece in enumerate(record["pieces"]):
                 found._take(record["batch"], number, piece, until)
+        found.undone += found._prepared.values()
         return found
 
     def tables(self) -> list[str]:
-        """All tables that had changes or are what such a table is called now."""
-        return sorted(name for name in {*self._with_rows, *self._segments} if self._has_rows(name))
+        """All tables that had changes, are what such a table is called now, or are not clear."""
+        known = {*self._with_rows, *self._segments}
+        return sorted({*self.unclear, *(name for name in known if self._has_rows(name))})
 
     def segments(self, table: str) -> list[Segment]:
         """The changes that the content of a table comes from, oldest first."""
@@ -71,8 +76,8 @@ class Lineage:
         self.keys.update(piece["keys"])
         self._with_rows.update(piece["keys"])
         self.newest.update(dict.fromkeys(piece["keys"], batch))
-        for table in piece["partial"]:
-            self.unclear.setdefault(table, "its row images do not have all columns (binlog_row_image)")
+        for table, reason in piece["untold"].items():
+            self.unclear.setdefault(table, reason)
         for one in piece["upheavals"]:
             place = Place(batch, number, one["position"])
             if until is None or place <= until:
@@ -80,6 +85,9 @@ class Lineage:
 
     def _apply(self, place: Place, one: dict[str, Any]) -> None:
         schema, table = one["schema_name"], one["table_name"]
+        if one["kind"] in (Kind.PREPARED, Kind.COMMITTED, Kind.ROLLED_BACK):
+            self._take_prepared(place, one)
+            return
         name = folder_name((schema, table))
         if one["kind"] == Kind.EMPTIED:
             prefix = folder_name((schema, ""))
@@ -97,7 +105,17 @@ class Lineage:
             self.newest[new] = place.batch
         else:
             self.newest[name] = place.batch
-            self.unclear[name] = "a statement moved rows of whole partitions"
+            self.unclear[name] = one["reason"]
+
+    def _take_prepared(self, place: Place, one: dict[str, Any]) -> None:
+        xid = one["table_name"]
+        if one["kind"] == Kind.PREPARED:
+            self._prepared[xid] = place._replace(position=one["start"]), place
+        elif (found := self._prepared.pop(xid, None)) is not None:
+            # Which tables it is about is not known.
+            self.newest.update(dict.fromkeys(self._with_rows, place.batch))
+            if one["kind"] == Kind.ROLLED_BACK:
+                self.undone.append(found)
 
     def _begin(self, table: str, place: Place) -> None:
         self._segments[table] = [Segment(table, after=place)]

@@ -13,9 +13,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from binlog_kaitai.columns.batches import read_events
-from binlog_kaitai.columns.change_schemas import table_schema
+from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, table_schema
 from binlog_kaitai.columns.changes import table_batches_of
 from binlog_kaitai.columns.lake import PartWriter, folder_name
+from binlog_kaitai.columns.rows.arrow_types import cast
+from binlog_kaitai.columns.rows.images import Program
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.transactions import read_transactions
@@ -35,6 +37,10 @@ _DAY = 86_400_000_000
 #: Files that are open at a time, and bytes that wait in them to be written.
 _MAX_OPEN, _MAX_WAITING = 128, 96 << 20
 
+#: Why changes do not tell what a table contains.
+_JSON_PARTS = "the log has only what changed in JSON documents (binlog_row_value_options, binlog_row_image)"
+_VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not tell from what is current"
+
 #: More digits have no type in Spark.
 _MAX_DIGITS = 38
 
@@ -49,13 +55,13 @@ class Written:
         Paths below the folder that was written to, and their rows.
     keys : dict of str to list of str
         The primary key of each table, as far as the log or its definitions tell; the newest one.
-    partial : set of str
-        Tables with row images that do not have all columns.
+    untold : dict of str to str
+        Tables whose changes do not tell what they contain, and why.
     """
 
     files: dict[str, int] = field(default_factory=dict)
     keys: dict[str, list[str]] = field(default_factory=dict)
-    partial: set[str] = field(default_factory=set)
+    untold: dict[str, str] = field(default_factory=dict)
 
 
 def write_lake(
@@ -99,9 +105,23 @@ def write_lake(
 
 
 def _write_changes(pages: Iterable[RowsPage], files: _Files, written: Written, zero_dates: str) -> None:
+    lacking: set[tuple[str, str]] = set()
+
+    def schema_of(table: Table) -> pa.Schema:
+        schema = table_schema(table, zero_dates)
+        return schema.append(ABSENT_FIELD) if table.key in lacking else schema
+
     for page in pages:
-        written.partial |= _partial_tables(page)
-        for table, batch in table_batches_of(page, lambda table: table_schema(table, zero_dates), zero_dates):
+        for table, program in _programs(page):
+            before, after = program.columns()
+            images = [image for at, image in enumerate((before, after)) if program.which >> at & 1]
+            if any(len(image) < len(table.schema.columns) for image in images):
+                lacking.add(table.key)
+            if program.partial >= 0 and {*table.json_columns} & {*after} - {*before}:
+                written.untold[folder_name(table.key)] = _JSON_PARTS
+            if any(column.is_row_period for column in table.schema.columns):
+                written.untold[folder_name(table.key)] = _VERSIONED
+        for table, batch in table_batches_of(page, schema_of, zero_dates):
             name = folder_name(table.key)
             written.keys[name] = [one.name for one in table.schema.columns if one.is_primary_key]
             files.write(f"changes/{name}", for_spark(batch), _TIMES["changes"])
@@ -111,26 +131,18 @@ def for_spark(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with those columns as text that Spark has no type for."""
     for at, one in enumerate(batch.schema):
         if pa.types.is_decimal(one.type) and one.type.precision > _MAX_DIGITS:
-            texts = [None if value is None else f"{value:f}" for value in batch.column(at).to_pylist()]
-            batch = batch.set_column(at, pa.field(one.name, pa.string()), pa.array(texts, pa.string()))
+            batch = batch.set_column(at, pa.field(one.name, pa.string()), cast(batch.column(at), pa.string()))
     return batch
 
 
-def _partial_tables(page: RowsPage) -> set[str]:
-    """Tables some of whose images lack columns."""
+def _programs(page: RowsPage) -> Iterator[tuple[Table, Program]]:
+    """The distinct layouts of row images in a page, and their tables."""
     programs, program_of = page.images.programs()
-    found = set()
-    for number in np.unique(program_of[page.chosen]).tolist():
-        program = programs[number]
-        index = int(page.chosen[np.argmax(program_of[page.chosen] == number)])
-        table = page.images.table(index)
-        if program is None or not isinstance(table, Table):
-            continue
-        has_both = program.which == 3
-        counts = program.counts if has_both else (max(program.counts),)
-        if min(counts) < len(table.schema.columns):
-            found.add(folder_name(table.key))
-    return found
+    numbers, first = np.unique(program_of[page.chosen], return_index=True)
+    for number, index in zip(numbers.tolist(), page.chosen[first].tolist(), strict=True):
+        program, table = programs[number], page.images.table(index)
+        if program is not None and isinstance(table, Table):
+            yield table, program
 
 
 class _Files:

@@ -17,6 +17,7 @@ from binlog_kaitai.spark.options import Offset, ReadOptions
 from binlog_kaitai.spark.pushdown import Pushed, chosen_splits, masked, narrowed
 from binlog_kaitai.spark.rows import rows_of
 from binlog_kaitai.spark.schemas import arrow_schema
+from binlog_kaitai.spark.skipping import logs_with_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,12 +59,16 @@ class BinlogReader(DataSourceReader):
                 self._pushed.append(pushed)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """A partition a split, in the order of the logs; no log is read for that."""
-        splits = divide(self._files, self._options.split_size)
-        chosen = list(chosen_splits(splits, self._pushed))
-        if self._pushed:
-            pushed = ", ".join(map(str, self._pushed))
-            _log.warning("pushed: %s; %d of %d splits are read", pushed, len(chosen), len(splits))
+        """A partition a split, in the order of the logs; of these heads are read, and only where a filter is
+        about times or GTIDs.
+        """
+        options, pushed = self._options, self._pushed
+        splits = divide(self._files, options.split_size)
+        has_rows = logs_with_rows(self._files, narrowed(dict(options.filters), pushed, options.view), pushed)
+        chosen = [one for one in chosen_splits(splits, pushed) if has_rows[one.number]]
+        if pushed:
+            told = ", ".join(map(str, pushed))
+            _log.warning("pushed: %s; %d of %d splits are read", told, len(chosen), len(splits))
         return [SplitPartition(split) for split in chosen]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

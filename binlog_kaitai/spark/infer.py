@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns.change_schemas import META_FIELDS, merged_schema
+from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, META_FIELDS, merged_schema
 from binlog_kaitai.columns.cuts import Cut, Gap, Log
 from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.resync import find_event
@@ -31,9 +31,9 @@ _HELP = (
 
 
 def table_columns(options: ReadOptions) -> pa.Schema:
-    """The columns of the changes of a table: `META_FIELDS` and its own.
+    """The columns of the changes of a table: `META_FIELDS`, its own, and `ABSENT_FIELD` if that is wanted.
 
-    Those are of its newest definition; with the option ``inferSchema``, and for logs that are small in all,
+    Its own are of its newest definition; with the option ``inferSchema``, and for logs that are small in all,
     of all its definitions.
 
     Raises
@@ -41,6 +41,11 @@ def table_columns(options: ReadOptions) -> pa.Schema:
     UsageError
         They are not found without reading more; says what to do.
     """
+    columns = _columns(options)
+    return columns.append(ABSENT_FIELD) if options.tells_absent else columns
+
+
+def _columns(options: ReadOptions) -> pa.Schema:
     name = options.table or ""
     files = list_files(options.paths)
     if options.infers or sum(file.size for file in files) <= SMALL:

@@ -60,6 +60,7 @@ _OTHERS = (
     "ddl",
     "scanDdl",
     "inferSchema",
+    "absentColumns",
     "zeroDates",
 )
 _KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
@@ -99,6 +100,8 @@ class ReadOptions:
         Look for definitions in the logs before a split.
     infers : bool
         Read through all logs for the columns of a table.
+    tells_absent : bool
+        In the view `TABLE`, a column says which columns an image does not have.
     zero_dates : str
         One of `ZERO_DATES`.
     filters : dict
@@ -116,6 +119,7 @@ class ReadOptions:
     ddl: str | None = None
     scan_ddl: bool = True
     infers: bool = False
+    tells_absent: bool = False
     zero_dates: str = "null"
     filters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -152,6 +156,7 @@ class ReadOptions:
             ddl=_ddl(texts.get("ddl")),
             scan_ddl=parse_bool("scanDdl", texts.get("scanDdl", "true")),
             infers=parse_bool("inferSchema", texts.get("inferSchema", "false")),
+            tells_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
             zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
             filters=filters,
         )

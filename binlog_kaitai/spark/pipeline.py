@@ -100,7 +100,7 @@ class _LakeReader(FollowingReader):
             "upheavals": [asdict(one) for one in span.upheavals],
             "files": {},
             "keys": {},
-            "partial": [],
+            "untold": {},
         }
         for view in job.views:
             written = write_lake(
@@ -117,7 +117,7 @@ class _LakeReader(FollowingReader):
             )
             piece["files"].update(written.files)
             piece["keys"].update(written.keys)
-            piece["partial"] += sorted(written.partial)
+            piece["untold"].update(written.untold)
         yield pa.RecordBatch.from_pydict(
             {"number": pa.array([partition.number], pa.int32()), "piece": [json.dumps(piece)]}
         )

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
+from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.errors import UsageError
 
 _WIDER = {
@@ -84,4 +85,4 @@ def _column(batch: pa.RecordBatch, field: pa.Field) -> Any:
     found = batch.column(index)
     if pa.types.is_dictionary(found.type) and found.type.value_type == field.type:
         return found.dictionary_decode()
-    return found if found.type == field.type else found.cast(field.type)
+    return found if found.type == field.type else cast(found, field.type)

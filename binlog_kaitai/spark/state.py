@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.spark.images import ABSENT, filled, is_after, quoted
 
 #: What the changes view puts before the columns of the table.
 META = (
@@ -22,7 +23,11 @@ META = (
     "_timestamp",
 )
 
-_AFTER = ("insert", "update_postimage")
+#: What a query says that meets a change without its key.
+NO_KEY = (
+    "a change has no value in its key: row images lack columns (binlog_row_image is not FULL; there is the "
+    "option absentColumns), or it is a date that no calendar has (the option zeroDates)"
+)
 
 
 def latest(
@@ -37,8 +42,8 @@ def latest(
     Parameters
     ----------
     changes
-        Changes of one table with typed columns, from its beginning or from when it was empty, with all
-        columns in both images (``binlog_row_image=FULL``).
+        Changes of one table with typed columns, from its beginning or from when it was empty. Where images
+        lack columns (``binlog_row_image`` is not FULL), with the option ``absentColumns``.
     keys
         Columns of the primary key. Without them rows are told apart by all that is in them: as many equal
         rows are left as were put in and not taken out.
@@ -57,9 +62,9 @@ def latest(
     UsageError
         A key is no column, or no change has the GTID.
     """
-    own = [name for name in changes.columns if name not in META]
+    own = [name for name in changes.columns if name not in (*META, ABSENT)]
     log = order or [f.regexp_extract("_file", r"(\d+)\D*$", 1).cast("long")]
-    by_log = [*log, f.col("_position"), f.col("_row"), _is_after().cast("int")]
+    by_log = [*log, f.col("_position"), f.col("_row"), is_after().cast("int")]
     if as_of is not None:
         changes = _until(changes, as_of, by_log)
     return fold(changes, own, keys, by_log)
@@ -71,37 +76,43 @@ def fold(changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Se
     Raises
     ------
     UsageError
-        A key is no column.
+        A key is no column; or images lack columns, and do not tell which row they are about.
     """
     if unknown := [key for key in keys if key not in own]:
         raise UsageError(f"there is no column {', '.join(unknown)}; the columns are {', '.join(own)}")
+    if ABSENT in changes.columns:
+        changes = filled(changes, own, keys, by_log[:-1])
     return _by_keys(changes, own, keys, by_log) if keys else _by_content(changes, own)
-
-
-def _is_after() -> Column:
-    """Whether a change gives a row its content, rather than taking it away."""
-    return f.col("_change_type").isin(*_AFTER)
-
-
-def quoted(names: Iterable[str]) -> list[Column]:
-    """Columns by their plain names, whatever characters they have."""
-    return [f.col("`" + name.replace("`", "``") + "`") for name in names]
 
 
 def _by_keys(
     changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]
 ) -> DataFrame:
     """The last image of each key, if it is one that came: an update of the key takes the old one away."""
-    image = f.struct(_is_after().alias("_is_there"), *quoted(own)).alias("row")
-    last = f.max_by(image, f.struct(*by_log)).alias("last")
-    found = changes.groupBy(*(one.alias(f"_key{at}") for at, one in enumerate(quoted(keys)))).agg(last)
-    return found.where("last._is_there").select("last.*").drop("_is_there")
+    order = f.struct(*by_log)
+    groups = changes.groupBy(*(_key(changes, name).alias(f"_key{at}") for at, name in enumerate(keys)))
+    if ABSENT not in changes.columns:
+        image = f.struct(is_after().alias("_is_there"), *map(quoted, own))
+        last = groups.agg(f.max_by(image, order).alias("last")).where("last._is_there")
+        return last.select("last.*").drop("_is_there")
+    told = (f.when(is_after() & ~f.array_contains(ABSENT, name), order) for name in own)
+    values = (f.max_by(quoted(name), when).alias(name) for name, when in zip(own, told, strict=True))
+    found = groups.agg(f.max_by(is_after(), order).alias("_is_there"), *values).where("_is_there")
+    return found.select(*map(quoted, own))
+
+
+def _key(changes: DataFrame, name: str) -> Column:
+    """A column of the key; ends the query where it is null."""
+    if ABSENT in changes.columns:
+        return quoted(name)
+    return f.coalesce(quoted(name), f.raise_error(f.lit(NO_KEY)))
 
 
 def _by_content(changes: DataFrame, own: Sequence[str]) -> DataFrame:
-    copies = f.sum(f.when(_is_after(), 1).otherwise(-1)).alias("_copies")
-    found = changes.groupBy(*quoted(own)).agg(copies).where("_copies > 0")
-    return found.select(*quoted(own), f.explode(f.sequence(f.lit(1), f.col("_copies")))).select(*quoted(own))
+    copies = f.sum(f.when(is_after(), 1).otherwise(-1)).alias("_copies")
+    found = changes.groupBy(*map(quoted, own)).agg(copies).where("_copies > 0")
+    each = f.explode(f.sequence(f.lit(1), f.col("_copies")))
+    return found.select(*map(quoted, own), each).select(*map(quoted, own))
 
 
 def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) -> DataFrame:

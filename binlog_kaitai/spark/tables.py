@@ -12,15 +12,18 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 from binlog_kaitai.columns.change_schemas import common_type
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.lineage import Lineage, Place, Segment
+from binlog_kaitai.spark.images import ABSENT, is_after, quoted
 from binlog_kaitai.spark.schemas import arrow_schema, spark_schema
-from binlog_kaitai.spark.state import META, fold, quoted
+from binlog_kaitai.spark.state import META, NO_KEY, fold
 
 #: Where a row of the lake comes from, told by the name of its file.
 _BATCH, _PIECE = "_batch", "_piece"
@@ -70,10 +73,12 @@ class LakeTables:
         if name in self._lineage.unclear:
             raise UsageError(f"{name}: {self._lineage.unclear[name]}")
         changes = self.changes(name)
-        own = [one for one in changes.columns if one not in (*META, _BATCH, _PIECE)]
-        is_after = f.col("_change_type").isin("insert", "update_postimage").cast("int")
+        own = [one for one in changes.columns if one not in (*META, ABSENT, _BATCH, _PIECE)]
         keys = [key for key in self.keys(name) if key in own]
-        return fold(changes, own, keys, [*quoted(_BY_LOG), is_after])
+        try:
+            return fold(changes, own, keys, [*map(quoted, _BY_LOG), is_after().cast("int")])
+        except UsageError as error:
+            raise UsageError(f"{name}: {error}") from error
 
     def changes(self, name: str) -> DataFrame:
         """The changes that make up a table, with the columns of all its definitions."""
@@ -88,16 +93,19 @@ class LakeTables:
         if not parts:
             return None
         found = joined(parts)
-        place = f.struct(*quoted(_BY_LOG[:3]))
+        place = f.struct(*map(quoted, _BY_LOG[:3]))
         if segment.after is not None:
             found = found.where(place > _literal(segment.after))
         for limit in (segment.before, self._until):
             if limit is not None:
                 found = found.where(place < _literal(limit))
+        for first, last in self._lineage.undone:
+            found = found.where(~place.between(_literal(first), _literal(last)))
         return found
 
     def _read(self, paths: list[str]) -> DataFrame:
-        frame = self._spark.read.parquet(*paths)
+        """Files of the same columns."""
+        frame = self._spark.read.schema(_columns_of(paths[0])).parquet(*paths)
         number = r"part-(\d+)-(\d+)-"
         return frame.select(
             "*",
@@ -123,6 +131,13 @@ class LakeTables:
         if last is None or last["place"] is None:
             raise UsageError(f"no transaction of {self._lake.folder} is from {as_of}, or before")
         return Place(*last["place"])
+
+
+def _columns_of(path: str) -> StructType:
+    """The columns of a file, which Spark would begin a job to find; a duration is a number for it."""
+    fields = pq.read_schema(path)
+    kinds = ((one.name, pa.int64() if pa.types.is_duration(one.type) else one.type) for one in fields)
+    return spark_schema(pa.schema(list(kinds)))
 
 
 def by_schema(paths: Iterable[Path]) -> list[list[str]]:
@@ -153,8 +168,7 @@ def _alike(parts: Iterable[DataFrame]) -> Iterator[DataFrame]:
             kinds[field.name] = known if known == field.type else common_type(known, field.type)
     target = {one.name: one.dataType for one in spark_schema(pa.schema(list(kinds.items())))}
     for frame in frames:
-        columns = zip(frame.columns, quoted(frame.columns), strict=True)
-        yield frame.select(*(column.cast(target[name]).alias(name) for name, column in columns))
+        yield frame.select(*(quoted(name).cast(target[name]).alias(name) for name in frame.columns))
 
 
 class State:
@@ -186,7 +200,12 @@ class State:
 
     def _write(self, name: str, rows: DataFrame) -> int:
         new, old = self._lake.new_staging(), self._lake.new_staging()
-        rows.write.parquet(str(new))
+        try:
+            rows.write.parquet(str(new))
+        except PySparkException as error:
+            if NO_KEY not in str(error):
+                raise
+            raise UsageError(f"{name}: {NO_KEY}") from error
         target = self._lake.folder / "state" / name
         target.parent.mkdir(exist_ok=True)
         if target.exists():

@@ -51,7 +51,7 @@ def piece(lake: Lake, span: Any) -> dict[str, Any]:
     staging = lake.new_staging()
     written = write_lake(source_of(span), staging, definitions=restore(span.definitions))
     upheavals = [asdict(one) for one in span.upheavals]
-    found = {"files": written.files, "keys": written.keys, "partial": sorted(written.partial)}
+    found = {"files": written.files, "keys": written.keys, "untold": written.untold}
     return {"staging": str(staging), "upheavals": upheavals, **found}
 
 

@@ -9,7 +9,7 @@ from binlog_kaitai.lake.lineage import Lineage, Place, Segment
 
 def record(batch: int, *upheavals: dict[str, Any], **keys: list[str]) -> dict[str, Any]:
     named = {f"d.{name}": key for name, key in keys.items()}
-    return {"batch": batch, "pieces": [{"keys": named, "partial": [], "upheavals": list(upheavals)}]}
+    return {"batch": batch, "pieces": [{"keys": named, "untold": {}, "upheavals": list(upheavals)}]}
 
 
 def emptied(position: int, table: str) -> dict[str, Any]:
@@ -52,9 +52,9 @@ def test_statements_behind_a_moment_do_not_count() -> None:
 
 def test_what_the_changes_do_not_tell() -> None:
     partial = record(0, a=["id"])
-    partial["pieces"][0]["partial"] = ["d.a"]
-    moved = {"position": 9, "kind": "unclear", "schema_name": "d", "table_name": "b"}
+    partial["pieces"][0]["untold"] = {"d.a": "parts of JSON"}
+    moved = {"position": 9, "kind": "unclear", "schema_name": "d", "table_name": "b", "reason": "partitions"}
     lineage = Lineage.of([partial, record(1, moved, b=[])])
-    assert "binlog_row_image" in lineage.unclear["d.a"]
+    assert "JSON" in lineage.unclear["d.a"]
     assert "partitions" in lineage.unclear["d.b"]
     assert not Lineage.of([partial, record(1, emptied(9, "a"))]).unclear

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections import Counter
 from decimal import Decimal
 from typing import Any
 
 from binlog_kaitai.values.numbers import double_text, float_text
-from tests.rows.truth import OracleColumn, OracleTable
+from tests.rows.truth import OracleColumn
 
 _DIGITS = re.compile(r"(?:float|double)\(\d+,(\d+)\)")
 _SCALE = re.compile(r"decimal\(\d+,(\d+)\)")
@@ -45,12 +44,3 @@ def _time(microseconds: int, digits: int) -> str:
     seconds, fraction = divmod(abs(microseconds), 1_000_000)
     clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     return "-" * (microseconds < 0) + clock + (f".{fraction:06}"[: digits + 1] if digits else "")
-
-
-def texts_of(rows: list[Any], table: OracleTable) -> Counter[tuple[str | None, ...]]:
-    """Rows of Spark as the texts of the oracle's columns; nulls for columns that the changes do not have."""
-    found: Counter[tuple[str | None, ...]] = Counter()
-    for row in rows:
-        values = row.asDict()
-        found[tuple(server_text(values.get(column.name), column) for column in table.columns)] += 1
-    return found

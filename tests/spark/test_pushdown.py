@@ -75,3 +75,11 @@ def test_a_gtid_takes_one_transaction(spark: SparkSession) -> None:
     types = [row.type for row in frame.where(f"gtid = '{gtid.gtid}'").orderBy("position").collect()]
     assert types[0] == "GTID_LOG_EVENT"
     assert types[-1] == "XID_EVENT"
+
+
+@pytest.mark.spark
+def test_explain_shows_what_was_pushed(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = spark.read.format("binlog").load(str(FOLDER))
+    frame.where("type = 'XID_EVENT' AND position > 300 AND info LIKE '%x'").explain("formatted")
+    shown = capsys.readouterr().out
+    assert "PushedFilters: [EqualTo(type,XID_EVENT), GreaterThan(position,300)]" in shown

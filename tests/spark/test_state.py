@@ -2,83 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.lake import folder_name
-from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.follow import Follower
-from binlog_kaitai.follow.read import source_of
-from binlog_kaitai.lake.commits import Lake
-from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.spark.state import META, latest
-from tests.corpus_files import CORPUS, Case
-from tests.lake.test_lake import opened
-from tests.rows.truth import OracleTable
-from tests.spark.oracle import texts_of
+from tests.corpus_files import CORPUS
+from tests.spark.lakes import make_lake
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
-
-def make_lake(folder: Path, paths: list[Path]) -> Lake:
-    """A lake of several batches and pieces, with dates as text."""
-    lake = opened(folder)
-    follower = Follower([str(path) for path in paths], follows_definitions=True, split_size=10000)
-    mark, batch = follower.earliest(), 0
-    while (end := follower.advance(mark, max_bytes=30000)) != mark:
-        pieces = []
-        for span in follower.spans(mark, end):
-            staging = lake.new_staging()
-            views = ["transactions", "changes"]
-            definitions = restore(span.definitions)
-            written = write_lake(
-                source_of(span), staging, views=views, definitions=definitions, zero_dates="text"
-            )
-            upheavals = [vars(one) for one in span.upheavals]
-            found: dict[str, Any] = {"files": written.files, "keys": written.keys}
-            found |= {"partial": sorted(written.partial), "upheavals": upheavals, "staging": str(staging)}
-            pieces.append(found)
-        lake.commit(batch, pieces)
-        mark, batch = end, batch + 1
-    return lake
-
-
-@pytest.mark.parametrize(
-    ("case", "untold"), [("mysql-9.7/types_full", {}), ("mysql-9.7/ddl", {"t.p", "t.c"})], ids=str
-)
-def test_current_rows_are_the_servers(
-    spark: SparkSession, case: str, untold: set[str], tmp_path: Path
-) -> None:
-    from binlog_kaitai.spark.tables import LakeTables
-
-    found = Case(CORPUS / case)
-    tables = LakeTables(spark, make_lake(tmp_path / "lake", list(found.logs)))
-    oracle = {folder_name(one.name): one for one in map(OracleTable.of, found.tables())}
-    # A table without any change has none at the end; t.p had partitions exchanged, t.c has a new column.
-    assert not any(table.rows for name, table in oracle.items() if name not in tables.names())
-    for name in oracle.keys() & set(tables.names()) - set(untold):
-        assert texts_of(tables.current(name).collect(), oracle[name]) == Counter(oracle[name].rows), name
-    if "t.p" in untold:
-        with pytest.raises(UsageError, match="partitions"):
-            tables.current("t.p")
-
-
-def test_images_that_lack_columns_tell_no_content(spark: SparkSession, tmp_path: Path) -> None:
-    from binlog_kaitai.spark.tables import LakeTables
-
-    logs = Case(CORPUS / "mysql-9.7/types_minimal").logs
-    with pytest.raises(UsageError, match="binlog_row_image"):
-        LakeTables(spark, make_lake(tmp_path, list(logs))).current("t.ints")
-
 
 def test_a_table_as_of_any_transaction(spark: SparkSession, tmp_path: Path) -> None:
     from binlog_kaitai.spark.tables import LakeTables, State

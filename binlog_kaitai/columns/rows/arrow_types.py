@@ -1,4 +1,4 @@
-"""Arrow types from the names that the table of column types has for them."""
+"""Arrow types from the names that the table of column types has for them, and values made to fit them."""
 
 from __future__ import annotations
 
@@ -41,3 +41,17 @@ def _type(name: str) -> Any:
     if name == "list<float>":
         return pa.list_(pa.field("item", pa.float32()))
     return pa.type_for_alias(name)
+
+
+def cast(array: Any, kind: pa.DataType) -> Any:
+    """The same values in another type; numbers as text as the servers print them.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError
+        A value has no place in it.
+    """
+    if pa.types.is_decimal(array.type) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        # Arrow writes 0E-30.
+        return pa.array([None if value is None else f"{value:f}" for value in array.to_pylist()], kind)
+    return array.cast(kind)

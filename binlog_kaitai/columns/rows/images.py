@@ -40,6 +40,11 @@ class Program(NamedTuple):
     counts: tuple[int, int]  # of the steps of either image
     steps: Any  # int64 array of shape (n, 3): column, length, size of a length
 
+    def columns(self) -> tuple[list[int], list[int]]:
+        """The columns of the image before and of the one after."""
+        found: list[int] = self.steps[:, 0].tolist()
+        return found[: self.counts[0]], found[self.counts[0] :]
+
 
 class Images:
     """The rows events of a block, in its order.

@@ -181,7 +181,7 @@ def statements_in(block: Block, may_matter: Callable[[bytes], bool] = may_matter
     """The events whose statements may change a definition, by what they begin with."""
     found = block.rows_of(EventType.query_compressed_event).tolist()
     rows = block.rows_of(EventType.query_event)
-    rows = rows[~_frames_transaction(block, rows)]
+    rows = rows[~frames_transaction(block, rows)]
     if len(rows):
         body = block.gather(EventType.query_event, rows)
         starts, lengths = body.ranges("query")
@@ -202,7 +202,7 @@ def statement_body(block: Block, row: int) -> Any:
         return error
 
 
-def _frames_transaction(block: Block, rows: Any) -> Any:
+def frames_transaction(block: Block, rows: Any) -> Any:
     """Which of some statements are just BEGIN or COMMIT, of which there are many.
 
     A statement is the last field of its event, behind the zero byte that ends the name of the schema.

@@ -1,0 +1,89 @@
+"""Row images that lack columns, as ``binlog_row_image`` MINIMAL and NOBLOB write them, made whole.
+
+An image of an UPDATE lacks what did not change, or what is not needed to find the row. What the image after
+lacks is in the image before, or was told by an earlier change of the row. What an INSERT lacks has its
+default, which the log does not tell: it is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as f
+
+from binlog_kaitai.columns.change_schemas import ABSENT_FIELD
+from binlog_kaitai.errors import UsageError
+
+#: The names of the columns that an image does not have.
+ABSENT = ABSENT_FIELD.name
+
+#: Images that give a row its content, rather than taking it away.
+AFTER = ("insert", "update_postimage")
+
+
+def is_after() -> Column:
+    """Whether a change gives a row its content, rather than taking it away."""
+    return f.col("_change_type").isin(*AFTER)
+
+
+def quoted(name: str) -> Column:
+    """A column by its plain name, whatever characters it has."""
+    return f.col("`" + name.replace("`", "``") + "`")
+
+
+def filled(changes: DataFrame, own: Sequence[str], keys: Sequence[str], place: Sequence[Column]) -> DataFrame:
+    """The changes, with what an image after lacks and the image before has.
+
+    Parameters
+    ----------
+    own
+        The table's columns.
+    place
+        What both images of an update have in common, and no other change.
+
+    Returns
+    -------
+    The same columns; in `ABSENT` there are, of images after, those that only earlier changes tell.
+
+    Raises
+    ------
+    UsageError
+        The images do not tell which row they are about.
+    """
+    nothing = f.array().cast("array<string>")
+    lacks = f.coalesce(ABSENT, nothing)
+    values = [quoted(name).alias(f"c{at}") for at, name in enumerate(own)]
+    both = Window.partitionBy(*place).orderBy(is_after())
+    other = f.lag(f.struct(lacks.alias("lacks"), *values)).over(both)
+    before = f.when(f.col("_change_type") == "update_postimage", other)
+    found = changes.withColumn("_before", before).withColumn(ABSENT, lacks)
+    is_update = f.col("_before").isNotNull()
+
+    def value(at: int, name: str) -> Column:
+        is_absent = is_update & f.array_contains(ABSENT, name)
+        return f.when(is_absent, f.col(f"_before.c{at}")).otherwise(quoted(name)).alias(name)
+
+    left = f.when(is_update, f.array_intersect(ABSENT, "_before.lacks"))
+    left = left.when(f.col("_change_type") != "insert", f.col(ABSENT)).otherwise(nothing).alias(ABSENT)
+    others = [quoted(name) for name in changes.columns if name not in (*own, ABSENT)]
+    moved = [~f.col(f"_before.c{own.index(key)}").eqNullSafe(quoted(key)) for key in keys]
+    found = found.select(*others, *(value(at, name) for at, name in enumerate(own)), left, "_before")
+    _check(found, keys, moved)
+    return found.drop("_before")
+
+
+def _check(found: DataFrame, keys: Sequence[str], moved: Sequence[Column]) -> None:
+    lacks = f.size(ABSENT) > 0
+    wrong = {"and no primary key is known": lacks}
+    if keys:
+        is_moved = f.col("_before").isNotNull() & reduce(Column.__or__, moved)
+        names = f.array(*map(f.lit, keys))
+        wrong = {
+            "not even those of the key": f.arrays_overlap(ABSENT, names),
+            "and an update changed the key of a row": lacks & is_moved,
+        }
+    for reason, condition in wrong.items():
+        if not found.where(condition).isEmpty():
+            raise UsageError(f"row images do not have all columns (binlog_row_image), {reason}")

@@ -1,0 +1,36 @@
+"""Lakes as the pipeline makes them, without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.follow import Follower
+from binlog_kaitai.follow.read import source_of
+from binlog_kaitai.lake.commits import Lake
+from binlog_kaitai.lake.write import write_lake
+from tests.lake.test_lake import opened
+
+
+def make_lake(folder: Path, paths: list[Path], size: int = 30000) -> Lake:
+    """A lake of several batches and pieces, with dates as text."""
+    lake = opened(folder)
+    follower = Follower([str(path) for path in paths], follows_definitions=True, split_size=size // 3)
+    mark, batch = follower.earliest(), 0
+    while (end := follower.advance(mark, max_bytes=size)) != mark:
+        pieces = []
+        for span in follower.spans(mark, end):
+            staging = lake.new_staging()
+            views = ["transactions", "changes"]
+            definitions = restore(span.definitions)
+            written = write_lake(
+                source_of(span), staging, views=views, definitions=definitions, zero_dates="text"
+            )
+            upheavals = [vars(one) for one in span.upheavals]
+            found: dict[str, Any] = {"files": written.files, "keys": written.keys}
+            found |= {"untold": written.untold, "upheavals": upheavals, "staging": str(staging)}
+            pieces.append(found)
+        lake.commit(batch, pieces)
+        mark, batch = end, batch + 1
+    return lake
