@@ -55,6 +55,13 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 @click.option("--split-size", default="64m", show_default=True, help="Bytes of a task, about.")
 @options.zero_dates
 @options.ddl
+@click.option(
+    "--mode",
+    type=click.Choice(("FAILFAST", "PERMISSIVE", "DROPMALFORMED"), case_sensitive=False),
+    default="FAILFAST",
+    show_default=True,
+    help="What becomes of damage: an error, rows of the table damage, or nothing but a count.",
+)
 @click.option("--allow-loss", is_flag=True, help="Go on where logs are gone that have not been read.")
 @click.option("--master", help="Spark's master, such as local[4]; spark-submit sets its own.")
 @click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. *")
@@ -73,6 +80,7 @@ def command(
     split_size: str,
     zero_dates: str,
     ddl: str | None,
+    mode: str,
     allow_loss: bool,
     master: str | None,
     settings: tuple[str, ...],
@@ -114,6 +122,7 @@ def command(
         fails_on_data_loss=not allow_loss,
         ddl=ddl,
         split_size=at_least_one("--split-size", split_size),
+        mode=mode.upper(),
     )
     job = Job(following, str(target.absolute()), wanted, tables, zero_dates, table_format)
     pipeline = Pipeline(job, on_batch=_say)

@@ -332,7 +332,7 @@ def typed_batches(
         return schema
 
     for page in pages:
-        yield from page_batches(page, schema_of, zero_dates)
+        yield from (batch for _, batch in page_batches(page, schema_of, zero_dates))
 
 
 def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
@@ -364,12 +364,13 @@ def _cast(array: Any, kind: pa.DataType, table: Table, name: str) -> Any:
 
 def page_batches(
     page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str
-) -> Iterator[pa.RecordBatch]:
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
     """The batches of a page in the order of the log, a new one wherever the table is another."""
     for table, events in page.runs():
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
-        yield from _table_or_reader_batches(page, table, events, zero_dates, schema_of(table))
+        for batch in _table_or_reader_batches(page, table, events, zero_dates, schema_of(table)):
+            yield table, batch
 
 
 def table_batches_of(

@@ -181,10 +181,10 @@ class Log:
 
     def cuts(self, start: Cut, stop: int | None = None) -> Iterator[Cut]:
         """All cuts behind one, about up to `stop`; damage is passed over."""
-        formats, follower = start.formats, _Follower(self.head)
+        formats, follower = start.formats, CutFinder(self.head)
         for block in self.blocks(start, stop):
             if isinstance(block, Gap):
-                follower = _Follower(self.head)
+                follower = CutFinder(self.head)
                 continue
             for position in follower.take(block):
                 if position > start.position:
@@ -234,7 +234,7 @@ class Log:
         at = find_event(self.stream, start - LOOK_BACK, self._layout)
         if at is None:
             return False, None
-        formats, follower = self.head.formats, _Follower(self.head)
+        formats, follower = self.head.formats, CutFinder(self.head)
         part = Part(((at, None),), self.head.binlog_version, formats)
         reader = PartReader(self.stream, part, self.name, block_size=_BLOCK)
         cut: Cut | None = None
@@ -272,8 +272,8 @@ def _before(cut: Cut | None, stop: int | None) -> Cut | None:
     return cut if cut is None or stop is None or cut.position < stop else None
 
 
-class _Follower:
-    """Finds the cuts in one block after another."""
+class CutFinder:
+    """Finds the cuts in one block after another, from anywhere on."""
 
     def __init__(self, head: Head) -> None:
         self._has_gtids = head.has_gtids

@@ -7,7 +7,7 @@ known and left out. Since every transaction is read by itself, damage gives the 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -37,6 +37,14 @@ class Damage(NamedTuple):
     reason: str
 
 
+class _Wanted(NamedTuple):
+    """What is read of a part, and how."""
+
+    view: str
+    read: Callable[..., Iterator[Any]]
+    options: dict[str, Any]
+
+
 class _Rest(NamedTuple):
     """What follows damage in its transaction."""
 
@@ -45,13 +53,17 @@ class _Rest(NamedTuple):
     knows_gtid: bool
 
 
-def read_around(split: Split, view: str, **options: Any) -> Iterator[pa.RecordBatch | Damage]:
-    """The rows of a split, and the damage between them, in the order of the log.
+def read_around(
+    split: Split, view: str, *, read: Callable[..., Iterator[Any]] = read_part, **options: Any
+) -> Iterator[Any]:
+    """The rows of a split, and the `Damage` between them, in the order of the log.
 
     Parameters
     ----------
+    read
+        Gives record batches of a part of the split, or pairs of something and such a batch; as `read_part`.
     options
-        Those of `read_split`.
+        Those of `read`.
 
     Raises
     ------
@@ -64,25 +76,26 @@ def read_around(split: Split, view: str, **options: Any) -> Iterator[pa.RecordBa
         if split.start == 0:
             yield Damage(split.file.path, error.position or 0, None, error.reason)
         return
+    wanted = _Wanted(view, read, options)
     while part is not None:
-        found = yield from _read(split, part, view, options)
-        part = None if found is None else (yield from _pass_over(split, part, view, options, found))
+        found = yield from _read(split, part, wanted)
+        part = None if found is None else (yield from _pass_over(split, part, wanted, found))
 
 
 def _read(
-    split: Split, part: Part, view: str, options: dict[str, Any]
-) -> Generator[pa.RecordBatch | Damage, None, BinlogError | None]:
+    split: Split, part: Part, wanted: _Wanted
+) -> Generator[Any, None, BinlogError | None]:
     """The rows of a part; gives the error that ends it."""
     try:
-        yield from read_part(split, part, view, **options)
+        yield from wanted.read(split, part, wanted.view, **wanted.options)
     except (DamagedError, NotABinlogError) as error:
         return error
     return None
 
 
 def _pass_over(
-    split: Split, part: Part, view: str, options: dict[str, Any], error: BinlogError
-) -> Generator[pa.RecordBatch | Damage, None, Part | None]:
+    split: Split, part: Part, wanted: _Wanted, error: BinlogError
+) -> Generator[Any, None, Part | None]:
     """The damage, and the rest of its transaction; gives what follows that."""
     if isinstance(error, NotABinlogError):
         yield Damage(split.file.path, error.position or 0, None, error.reason)
@@ -103,7 +116,7 @@ def _pass_over(
                 return None
             cut = log.first_cut(following, stop)
             behind = stop if cut is None else cut.position
-            if len(pieces) >= _MAX_PIECES or view == "transactions":
+            if len(pieces) >= _MAX_PIECES or wanted.view == "transactions":
                 # A transaction with damage is one that is not whole; the reader has told what it knows.
                 following = behind if behind is not None else log.size
             # Where framing is lost, how that showed depends on how far was read.
@@ -115,7 +128,7 @@ def _pass_over(
             start = following
             if following != behind:
                 rest = part._replace(pieces=(*pieces, (following, behind)))
-                found = yield from _read_rest(split, _Rest(rest, following, knows_gtid), view, options)
+                found = yield from _read_rest(split, _Rest(rest, following, knows_gtid), wanted)
                 if found is not None:
                     error = found
                     continue
@@ -125,15 +138,15 @@ def _pass_over(
 
 
 def _read_rest(
-    split: Split, rest: _Rest, view: str, options: dict[str, Any]
-) -> Generator[pa.RecordBatch | Damage, None, BinlogError | None]:
+    split: Split, rest: _Rest, wanted: _Wanted
+) -> Generator[Any, None, BinlogError | None]:
     """The rows of the rest; gives the error that ends it."""
-    begin = max(rest.position, (options.get("start_position") or 0) if split.number == 0 else 0)
+    begin = max(rest.position, (wanted.options.get("start_position") or 0) if split.number == 0 else 0)
     # As of a first file, of which a start position counts.
-    first, wanted = replace(split, number=0), {**options, "start_position": begin}
+    first, options = replace(split, number=0), {**wanted.options, "start_position": begin}
     try:
-        for batch in read_part(first, rest.part, view, **wanted):
-            yield batch if rest.knows_gtid else _without_gtid(batch)
+        for found in wanted.read(first, rest.part, wanted.view, **options):
+            yield found if rest.knows_gtid else _without_gtid(found)
     except (DamagedError, NotABinlogError) as error:
         return error
     return None
@@ -151,7 +164,9 @@ def _tells_its_end(log: Log, position: int, following: int) -> bool:
     return position + header.event_size == following and kind not in GTID_TYPES
 
 
-def _without_gtid(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _without_gtid(batch: Any) -> Any:
+    if isinstance(batch, tuple):
+        return batch[0], _without_gtid(batch[1])
     columns = list(batch.columns)
     for name, other in _OF_GTID.items():
         at = batch.schema.get_field_index(name)

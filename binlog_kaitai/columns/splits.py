@@ -15,7 +15,7 @@ rows of all splits of some logs are the rows of the logs, whatever the size of t
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -209,9 +209,23 @@ def read_part(
     scan_ddl: bool = True,
     zero_dates: str = "null",
     verify_checksums: bool = True,
+    definitions_at: Callable[[Part], Definitions] | None = None,
     **filters: Any,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of some events of a split's log; as `read_split`."""
+    """The rows of some events of a split's log; as `read_split`.
+
+    Parameters
+    ----------
+    definitions_at
+        Gives what is known of tables before a part, instead of `earlier` and `ddl`.
+    """
+    def known() -> Definitions:
+        if definitions_at is not None:
+            return definitions_at(part)
+        if view == "transactions":
+            return _definitions(split, part, (), None, needs_names=False)
+        return _definitions(split, part, earlier, ddl) if scan_ddl else new_definitions(ddl)
+
     if split.number > 0:
         filters.pop("start_position", None)
     if not split.is_last_file:
@@ -222,15 +236,14 @@ def read_part(
     if view == "events":
         yield from read_events(source, verify_checksums=verify_checksums, **filters)
     elif view == "transactions":
-        known = _definitions(split, part, (), None, needs_names=False)
         yield from transaction_batches(
-            [source], Filters.of(**filters), definitions=known, verify_checksums=verify_checksums
+            [source], Filters.of(**filters), definitions=known(), verify_checksums=verify_checksums
         )
     else:
         pages = RowsPages(
             source,
             Filters.of(table=table, **filters),
-            definitions=_definitions(split, part, earlier, ddl) if scan_ddl else new_definitions(ddl),
+            definitions=known(),
             verify_checksums=verify_checksums,
         )
         if schema is None:

@@ -42,6 +42,8 @@ class Follower:
         Definitions to begin with, as mysqldump writes them.
     split_size
         About how many bytes make a span.
+    passes_damage
+        Go on behind damage: it lies inside of a span, for whoever reads that.
     """
 
     def __init__(
@@ -52,12 +54,14 @@ class Follower:
         follows_definitions: bool = False,
         ddl: str | None = None,
         split_size: int = SPLIT_SIZE,
+        passes_damage: bool = False,
     ) -> None:
         self._paths = list(paths)
         self._fails_on_loss = fails_on_loss
         self._follows_definitions = follows_definitions
         self._ddl = ddl
         self._split_size = split_size
+        self._passes_damage = passes_damage
         self._planned: tuple[Mark, Mark, list[Span]] | None = None
 
     def logs(self) -> list[str]:
@@ -193,7 +197,7 @@ class Follower:
         definitions: Definitions | None = None
         if self._follows_definitions:
             definitions = restore(start.definitions, self._ddl)
-        walk = Walk(start, limit, self._split_size, definitions)
+        walk = Walk(start, limit, self._split_size, definitions, passes_damage=self._passes_damage)
         at = paths.index(start.file)
         try:
             while True:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
 from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.cuts import Cut, Gap
+from binlog_kaitai.columns.rows.tables import statement_body, statements_in
+from binlog_kaitai.columns.splits import LogFile, Split, opened
 from binlog_kaitai.context import Context
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.follow.heads import BLOCK_SIZE_OF_HEADS
 from binlog_kaitai.follow.walk import Span
 from binlog_kaitai.framing import read_start
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.sources import MAGIC, Part, Source
+from binlog_kaitai.sources import MAGIC, Part, Source, state_of
 
 
 def source_of(span: Span) -> Source:
@@ -36,6 +42,43 @@ def source_of(span: Span) -> Source:
     except BinlogError as error:
         raise error.at(file=span.path, position=0) from error.__cause__
     return replace(source, part=Part(((span.start, span.end),), version, formats))
+
+
+def split_of(span: Span) -> Split:
+    """A span for `binlog_kaitai.columns.mending`, which reads around damage.
+
+    Raises
+    ------
+    SourceError
+        The log is not there.
+    """
+    try:
+        state = state_of(span.path)
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), file=span.path) from error
+    start = span.start if span.start > len(MAGIC) else 0
+    # Not the first log: filters on positions are not for streams.
+    stop = None if span.has_torn_end else span.end
+    return Split(LogFile(span.path, *state), 1, start, stop, is_exact=True)
+
+
+def definitions_in(span: Span, ddl: str | None) -> Callable[[Part], Definitions]:
+    """What is known of tables before a part of a span."""
+
+    def before(part: Part) -> Definitions:
+        found, stop = restore(span.definitions, ddl), part.pieces[0][0]
+        split = split_of(span)
+        if stop > split.start:
+            with opened(split.file) as log:
+                for block in log.blocks(Cut(split.start, part.formats if split.start else ()), stop):
+                    if isinstance(block, Gap):
+                        continue
+                    for row in statements_in(block):
+                        if block.positions[row] < stop:
+                            found.observe_query(statement_body(block, row))
+        return found
+
+    return before
 
 
 def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> bytes | None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.boundaries import first_words
 from binlog_kaitai.columns.rows import tables
 from binlog_kaitai.ddl.definitions import Definitions, statement_of
 from binlog_kaitai.ddl.lexer import Cursor, UnreadableError, tokens_of
@@ -50,6 +51,13 @@ _CHANGE = re.compile(
     rb"%(gap)s*(?:SET%(gap)s+STATEMENT\b.*?\bFOR%(gap)s+)?(?:(?:INSERT|REPLACE|UPDATE|DELETE)(?:%(gap)s+%(words)s)*%(gap)s+"
     rb"|LOAD%(gap)s+(?:DATA|XML)\b.*?\bINTO%(gap)s+TABLE%(gap)s+)%(name)s"
     % {b"gap": _GAP, b"words": _WORDS, b"name": _NAME},
+    re.IGNORECASE | re.DOTALL,
+)
+
+#: Where UPDATE and DELETE of several tables end to name them, and what stands before each other one.
+_END = re.compile(rb"\b(?:SET|WHERE)\b", re.IGNORECASE)
+_OTHER = re.compile(
+    rb"(?:,|\b(?:JOIN|FROM|USING)\b)%(gap)s*%(name)s" % {b"gap": _GAP, b"name": _NAME},
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -152,13 +160,23 @@ class Statements:
             if epoch < (epoch := bisect(others, row)):
                 self._known.clear()
             query = bytes(block.data[start : start + min(length, _BEGINNING)])
-            if (change := _CHANGE.match(query)) is None:
-                continue
-            schema = bytes(block.data[name_at : name_at + name_length])
-            found = TextChange(schema.decode("utf-8", "surrogateescape"), change[1])
-            if found not in self._known:
-                self._known.add(found)
-                yield int(block.positions[row]), found
+            schema = bytes(block.data[name_at : name_at + name_length]).decode("utf-8", "surrogateescape")
+            for name in changed_tables(query):
+                if (found := TextChange(schema, name)) not in self._known:
+                    self._known.add(found)
+                    yield int(block.positions[row]), found
+
+
+def changed_tables(query: bytes) -> list[bytes]:
+    """The tables that a statement may change rows of, by its beginning."""
+    if (change := _CHANGE.match(query)) is None:
+        return []
+    words = first_words(query)
+    if words is None or words[0] not in (b"UPDATE", b"DELETE"):
+        return [change[1]]
+    end = _END.search(query, change.end())
+    names = query[change.start(1) : end.start() if end else len(query)]
+    return [change[1], *_OTHER.findall(names)]
 
 
 def _may_matter(query: bytes) -> bool:

@@ -9,16 +9,18 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.cuts import Cut, CutFinder, Gap, Log
 from binlog_kaitai.columns.gtid_runs import add_gtids
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
-from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.follow.heads import open_log, read_from
 from binlog_kaitai.follow.marks import Mark
 from binlog_kaitai.follow.rests import Rests
 from binlog_kaitai.follow.upheavals import Statements, Upheaval, take_statement
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import judge_end
+from binlog_kaitai.sources import MAGIC
 from binlog_kaitai.transactions import GTID_TYPES
 
 #: Further than any file goes.
@@ -45,6 +47,8 @@ class Span:
         Only, or without, these GTIDs; ``""`` for all of them.
     upheavals : tuple of Upheaval
         What statements do to whole tables in it.
+    has_torn_end : bool
+        It goes to the end of a log that does not end with a whole event.
     """
 
     path: str
@@ -55,6 +59,7 @@ class Span:
     include: str = ""
     exclude: str = ""
     upheavals: tuple[Upheaval, ...] = ()
+    has_torn_end: bool = False
 
 
 @dataclass
@@ -78,15 +83,30 @@ class Limit:
 
 
 class Walk:
-    """Goes from a mark on, log by log; :attr:`mark` is how far it came, `spans` what lies between."""
+    """Goes from a mark on, log by log; :attr:`mark` is how far it came, `spans` what lies between.
 
-    def __init__(self, start: Mark, limit: Limit, split_size: int, definitions: Definitions | None) -> None:
+    Parameters
+    ----------
+    passes_damage
+        Go on behind damage. What is at the end of the last log may become an event yet, and is not taken.
+    """
+
+    def __init__(
+        self,
+        start: Mark,
+        limit: Limit,
+        split_size: int,
+        definitions: Definitions | None,
+        *,
+        passes_damage: bool = False,
+    ) -> None:
         self.mark = start
         self.spans: list[Span] = []
         self.is_over = False
         self._limit = limit
         self._split_size = split_size
         self._definitions = definitions
+        self._passes_damage = passes_damage
         self._gtids = GtidSet.parse(start.gtids)
         # Of a transaction that is not over yet:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, Any]]()
@@ -94,6 +114,7 @@ class Walk:
         self._statements = Statements()
         self._rests = np.array([start.position], dtype=np.int64)  # of the block at hand, and the one before
         self._begin = start  # of the next span
+        self._has_torn_end = False
         self._size = self._files = 0
 
     def enter(self, start: Mark) -> None:
@@ -117,6 +138,9 @@ class Walk:
         soft = begin + self._limit.size - self._size
         try:
             with open_log(path) as stream:
+                if self._passes_damage:
+                    self._read_around(Log(stream, path), soft, hard, is_last=is_last)
+                    return
                 block_size = max(min(self._limit.size, BLOCK_SIZE), _LEAST)
                 reader = read_from(stream, path, begin, self.mark.format_position, block_size)
                 self._read(reader, soft, hard, is_last=is_last or hard != FAR)
@@ -141,6 +165,34 @@ class Walk:
             judge_end(reader.name, reader.tail, reader.context)
             self._pass(None)
             self._move(reader.tail.position)
+
+    def _read_around(self, log: Log, soft: int, hard: int, *, is_last: bool) -> None:
+        """The same over damage, which belongs to the transaction that it is in, up to the next cut."""
+        begin, formats = self.mark.position, log.head.formats
+        if self.mark.format_position > len(MAGIC):
+            formats = log.cut_before(begin).formats
+        start = Cut(0, ()) if begin <= len(MAGIC) else Cut(begin, formats)
+        rests, behind, gap, end = Rests(), None, None, begin
+        for block in log.blocks(start):
+            if isinstance(block, Gap):
+                rests, behind, gap = Rests(), CutFinder(log.head), block
+                continue
+            found, end = rests.of(block), int(block.end_positions[-1])
+            if behind is not None:
+                cuts = behind.take(block)
+                places = np.append(block.positions, end)
+                found = found[places[found] >= cuts[0]] if cuts else found[:0]
+                behind = None if cuts else behind
+            self._take(block, found, soft, hard)
+            if end > hard or (end > soft and self._size):
+                self.is_over = True
+                return
+        is_torn = gap is not None and gap.stop is None and not _is_in_use(log, gap)
+        end = log.size if is_torn else end
+        if not is_last or (is_torn and hard == end):
+            self._pass(None)
+            self._move(end)
+            self._has_torn_end = is_torn
 
     def _take(self, block: Block, rests: Any, soft: int, hard: int) -> None:
         places = np.append(block.positions, block.end_positions[-1])[rests]
@@ -192,7 +244,12 @@ class Walk:
         begin = self._begin
         if self.mark.position > begin.position:
             places = begin.position, self.mark.position, begin.format_position
-            found = Span(begin.file, *places, begin.definitions, "", begin.skip, tuple(self._upheavals))
-            self.spans.append(found)
-            self._upheavals = []
+            told = tuple(self._upheavals), self._has_torn_end
+            self.spans.append(Span(begin.file, *places, begin.definitions, "", begin.skip, *told))
+            self._upheavals, self._has_torn_end = [], False
         self._begin = self.mark
+
+
+def _is_in_use(log: Log, gap: Gap) -> bool:
+    """Whether what is left at the end is half an event of a server that writes, or was killed."""
+    return isinstance(gap.error, TruncatedError) and log.head.context().is_in_use

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +14,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from binlog_kaitai.columns.batches import read_events
-from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, table_schema
-from binlog_kaitai.columns.changes import table_batches_of
-from binlog_kaitai.columns.lake import PartWriter, folder_name
+from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, TIME, table_schema
+from binlog_kaitai.columns.changes import page_batches, table_batches_of
+from binlog_kaitai.columns.lake import PartWriter, folder_name, write_view
+from binlog_kaitai.columns.mending import Damage, read_around
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.images import Program
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.splits import Split, opened, read_part, source_of
 from binlog_kaitai.columns.transactions import read_transactions
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.lake import DATE, VIEWS
 from binlog_kaitai.options import Filters
-from binlog_kaitai.sources import Source
+from binlog_kaitai.sources import Part, Source
 
 #: The column of each view that the date is made of.
 _TIMES = {"events": "timestamp", "transactions": "start", "changes": "_commit_timestamp"}
@@ -36,6 +39,17 @@ _DAY = 86_400_000_000
 
 #: Files that are open at a time, and bytes that wait in them to be written.
 _MAX_OPEN, _MAX_WAITING = 128, 96 << 20
+
+#: Where a log is damaged: offsets in it, why, and when it was begun.
+DAMAGE_SCHEMA = pa.schema(
+    [
+        pa.field("file", pa.string()),
+        pa.field("from", pa.int64()),
+        pa.field("to", pa.int64()),
+        pa.field("reason", pa.string()),
+        pa.field("begun", TIME),
+    ]
+)
 
 #: Why changes do not tell what a table contains.
 _JSON_PARTS = "the log has only what changed in JSON documents (binlog_row_value_options, binlog_row_image)"
@@ -93,7 +107,8 @@ def write_lake(
         for view in views:
             if view == "changes":
                 pages = RowsPages(source, Filters.of(**chosen), definitions=definitions)
-                _write_changes(pages, files, written, zero_dates)
+                for name, batch in _changes(pages, table_batches_of, written, zero_dates):
+                    files.write(name, batch, _TIMES[view])
             else:
                 read: Callable[..., Any] = read_events if view == "events" else read_transactions
                 for batch in read(source, **chosen):
@@ -104,7 +119,85 @@ def write_lake(
     return written
 
 
-def _write_changes(pages: Iterable[RowsPage], files: _Files, written: Written, zero_dates: str) -> None:
+def write_around(
+    split: Split,
+    folder: Path,
+    *,
+    views: Iterable[str] = VIEWS,
+    definitions_at: Callable[[Part], Definitions],
+    zero_dates: str = "null",
+    tables: Iterable[str] = (),
+    filters: Mapping[str, Any] | None = None,
+) -> tuple[Written, list[Damage]]:
+    """The same of a split that may be damaged, around the damage, which each view may find some of.
+
+    Parameters
+    ----------
+    definitions_at
+        Gives what is known of the tables before a part.
+    tables
+        Only changes of these.
+
+    Returns
+    -------
+    What was written, and the damage by its place.
+    """
+    written, files, damages = Written(), _Files(folder), dict[int, Damage]()
+
+    def changes(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
+        if split.number > 0:
+            options.pop("start_position", None)
+        source = replace(source_of(split.file), part=part)
+        chosen = Filters.of(table=list(tables), **options)
+        pages = RowsPages(source, chosen, definitions=definitions_at(part))
+        # In the order of the log: what lies behind damage is read again.
+        return _changes(pages, page_batches, written, zero_dates)
+
+    def others(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
+        batches = read_part(split, part, view, definitions_at=definitions_at, **options)
+        return ((view, batch) for batch in batches)
+
+    try:
+        for view in views:
+            read = changes if view == "changes" else others
+            for item in read_around(split, view, read=read, **(filters or {})):
+                if isinstance(item, Damage):
+                    damages.setdefault(item.start, item)
+                else:
+                    name, batch = item
+                    files.write(name, batch, _TIMES[view])
+    finally:
+        files.close()
+    written.files = files.rows
+    return written, [damages[start] for start in sorted(damages)]
+
+
+def write_damage(damages: Sequence[Damage], split: Split, folder: Path) -> dict[str, int]:
+    """Write where a log is damaged as a file of the folder ``damage``; gives its path and rows."""
+    with opened(split.file) as log:
+        begun = datetime.fromtimestamp(log.head.timestamp, UTC)
+    rows = [
+        {
+            "file": one.file,
+            "from": one.start,
+            "to": split.file.size if one.stop is None else one.stop,
+            "reason": one.reason,
+            "begun": begun,
+        }
+        for one in damages
+    ]
+    path = Path("damage") / f"{DATE}={begun:%Y-%m-%d}"
+    write_view([pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA)], folder / path)
+    return {(path / one.name).as_posix(): len(rows) for one in (folder / path).iterdir()}
+
+
+def _changes(
+    pages: Iterable[RowsPage],
+    batches: Callable[..., Iterator[tuple[Table, pa.RecordBatch]]],
+    written: Written,
+    zero_dates: str,
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """The changes of pages, each batch with the folder of its table; `written` gets what is to be told."""
     lacking: set[tuple[str, str]] = set()
 
     def schema_of(table: Table) -> pa.Schema:
@@ -121,10 +214,10 @@ def _write_changes(pages: Iterable[RowsPage], files: _Files, written: Written, z
                 written.untold[folder_name(table.key)] = _JSON_PARTS
             if any(column.is_row_period for column in table.schema.columns):
                 written.untold[folder_name(table.key)] = _VERSIONED
-        for table, batch in table_batches_of(page, schema_of, zero_dates):
+        for table, batch in batches(page, schema_of, zero_dates):
             name = folder_name(table.key)
             written.keys[name] = [one.name for one in table.schema.columns if one.is_primary_key]
-            files.write(f"changes/{name}", for_spark(batch), _TIMES["changes"])
+            yield f"changes/{name}", for_spark(batch)
 
 
 def for_spark(batch: pa.RecordBatch) -> pa.RecordBatch:

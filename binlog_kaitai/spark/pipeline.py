@@ -18,7 +18,8 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.follow.read import source_of
+from binlog_kaitai.follow import Span
+from binlog_kaitai.follow.read import definitions_in, source_of, split_of
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.spark import register_source
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from binlog_kaitai.lake.write import Written
 
 _FORMAT = "binlog_lake"
 
@@ -89,11 +92,8 @@ class _LakeReader(FollowingReader):
         # The driver's process, which begins anew with each query, is spared what only tasks need.
         import pyarrow as pa
 
-        from binlog_kaitai.lake.write import write_lake
-
         job, span = self._job, partition.span
         staging = Lake(Path(job.folder)).new_staging()
-        source = source_of(span)
         piece: dict[str, Any] = {
             "staging": str(staging),
             "source": {"file": span.path, "start": span.start, "end": span.end},
@@ -102,25 +102,52 @@ class _LakeReader(FollowingReader):
             "keys": {},
             "untold": {},
         }
-        for view in job.views:
-            written = write_lake(
-                source,
-                staging,
-                views=[view],
-                definitions=restore(span.definitions, job.following.ddl),
-                zero_dates=job.zero_dates,
-                filters={
-                    "include_gtids": span.include or None,
-                    "exclude_gtids": span.exclude or None,
-                    "table": list(job.tables) if view == "changes" else None,
-                },
-            )
+        write = self._write if job.following.mode == "FAILFAST" else self._write_around
+        for written in write(span, staging):
             piece["files"].update(written.files)
             piece["keys"].update(written.keys)
             piece["untold"].update(written.untold)
         yield pa.RecordBatch.from_pydict(
             {"number": pa.array([partition.number], pa.int32()), "piece": [json.dumps(piece)]}
         )
+
+    def _write(self, span: Span, staging: Path) -> Iterator[Written]:
+        from binlog_kaitai.lake.write import write_lake
+
+        job, source = self._job, source_of(span)
+        for view in job.views:
+            yield write_lake(
+                source,
+                staging,
+                views=[view],
+                definitions=restore(span.definitions, job.following.ddl),
+                zero_dates=job.zero_dates,
+                filters={**_gtids(span), "table": list(job.tables) if view == "changes" else None},
+            )
+
+    def _write_around(self, span: Span, staging: Path) -> Iterator[Written]:
+        from binlog_kaitai.lake.write import write_around, write_damage
+        from binlog_kaitai.spark.rows import tell_dropped
+
+        job, split = self._job, split_of(span)
+        written, damages = write_around(
+            split,
+            staging,
+            views=job.views,
+            definitions_at=definitions_in(span, job.following.ddl),
+            zero_dates=job.zero_dates,
+            tables=job.tables,
+            filters=_gtids(span),
+        )
+        if damages and job.following.mode == "PERMISSIVE":
+            written.files |= write_damage(damages, split, staging)
+        elif damages:
+            tell_dropped(damages, split)
+        yield written
+
+
+def _gtids(span: Span) -> dict[str, str | None]:
+    return {"include_gtids": span.include or None, "exclude_gtids": span.exclude or None}
 
 
 @dataclass

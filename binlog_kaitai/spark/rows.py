@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -44,11 +45,24 @@ def rows_of(
             "zero_dates": options.zero_dates,
         }
     if options.table is not None:
-        arguments["schema"] = _columns_of_table(target, options.corrupt_column)
+        arguments["schema"] = columns_of_table(target, options.corrupt_column)
     if options.mode == "FAILFAST":
         for batch in read_split(split, view, **arguments):
             yield conform(batch, target)
-        return
+    else:
+        yield from rows_around(split, view, arguments, options, target)
+
+
+def rows_around(
+    split: Split, view: str, arguments: dict[str, Any], options: ReadOptions, target: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one split around damage, which becomes rows, or is counted.
+
+    Parameters
+    ----------
+    arguments
+        Of `binlog_kaitai.columns.splits.read_part`.
+    """
     dropped: list[Damage] = []
     for item in read_around(split, view, **arguments):
         if not isinstance(item, Damage):
@@ -58,10 +72,11 @@ def rows_of(
         else:
             dropped.append(item)
     if dropped:
-        _tell(dropped, split)
+        tell_dropped(dropped, split)
 
 
-def _columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
+def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
+    """The columns that rows of a table have, whichever of those before them are wanted."""
     own = {field.name for field in META_FIELDS} | {corrupt_column}
     return pa.schema([*META_FIELDS, *(field for field in target if field.name not in own)])
 
@@ -75,7 +90,7 @@ def _row_of(damage: Damage, split: Split, options: ReadOptions, target: pa.Schem
     return pa.RecordBatch.from_pylist([row], schema=target)
 
 
-def _tell(dropped: Sequence[Damage], split: Split) -> None:
+def tell_dropped(dropped: Sequence[Damage], split: Split) -> None:
     """Count on the worker's stderr, which is where Spark shows what a task says."""
     size = sum((split.file.size if one.stop is None else one.stop) - one.start for one in dropped)
     places = ", ".join(f"{one.start} ({one.reason})" for one in dropped[:10])

@@ -58,6 +58,8 @@ class Following:
         Definitions to begin with.
     split_size : int
         Bytes of a task, about.
+    mode : str
+        One of `binlog_kaitai.spark.options.MODES`.
     """
 
     paths: tuple[str, ...]
@@ -67,6 +69,7 @@ class Following:
     fails_on_data_loss: bool = True
     ddl: str | None = None
     split_size: int = SPLIT_SIZE
+    mode: str = "FAILFAST"
 
 
 class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -87,6 +90,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             follows_definitions=follows_definitions,
             ddl=options.ddl,
             split_size=options.split_size,
+            passes_damage=options.mode != "FAILFAST",
         )
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802

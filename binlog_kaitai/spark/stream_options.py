@@ -25,8 +25,6 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
     """
     texts = {_BY_LOWER[name.lower()]: text for name, text in given.items() if name.lower() in _BY_LOWER}
     read = ReadOptions.parse(without_stream_options(given))
-    if read.mode != "FAILFAST":
-        raise UsageError(f"a stream has mode FAILFAST, not {read.mode}: a batch can be read around damage")
     if read.ending is not None or {"start_position", "stop_position"} & set(read.filters):
         reason = "has no endingOffsets, startPosition and stopPosition"
         raise UsageError(f"a stream begins at startingOffsets, and {reason}")
@@ -39,6 +37,7 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
         parse_bool("failOnDataLoss", texts.get("failOnDataLoss", "true")),
         read.ddl,
         read.split_size or FAR,
+        read.mode,
     )
 
 

@@ -9,10 +9,11 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.follow import Span
-from binlog_kaitai.follow.read import source_of
+from binlog_kaitai.follow.read import definitions_in, source_of, split_of
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.options import Filters
 from binlog_kaitai.spark.options import TABLE, ReadOptions
+from binlog_kaitai.spark.rows import columns_of_table, rows_around
 from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
@@ -54,7 +55,11 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.columns.transactions import read_transactions
 
-    source, filters = source_of(span), with_gtids(options.filters, span)
+    filters = with_gtids(options.filters, span)
+    if options.mode != "FAILFAST":
+        yield from _around(span, options, filters, target)
+        return
+    source = source_of(span)
     if options.view == "events":
         yield from read_events(source, **filters)
         return
@@ -67,17 +72,19 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     if options.view == "changes":
         yield from json_batches(pages)
     else:
-        yield from typed_batches(pages, columns_of_table(target), options.zero_dates)
+        yield from typed_batches(pages, columns_of_table(target, options.corrupt_column), options.zero_dates)
 
 
-def columns_of_table(target: pa.Schema) -> pa.Schema:
-    """The columns that rows of a table have, whichever of those before them are wanted."""
-    import pyarrow as pa
-
-    from binlog_kaitai.columns.change_schemas import META_FIELDS
-
-    meta = {field.name for field in META_FIELDS}
-    return pa.schema([*META_FIELDS, *(field for field in target if field.name not in meta)])
+def _around(
+    span: Span, options: ReadOptions, filters: dict[str, Any], target: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    arguments = {**filters, "definitions_at": definitions_in(span, options.ddl)}
+    view = "changes" if options.view == TABLE else options.view
+    if view == "changes":
+        arguments |= {"zero_dates": options.zero_dates, "table": options.table or filters.get("table")}
+    if options.table is not None:
+        arguments["schema"] = columns_of_table(target, options.corrupt_column)
+    yield from rows_around(split_of(span), view, arguments, options, target)
 
 
 def with_gtids(filters: Any, span: Span) -> dict[str, Any]:

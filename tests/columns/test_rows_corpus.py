@@ -33,7 +33,7 @@ def by_columns(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[tuple[Any, 
     pages = RowsPages(path, Filters(), block_size=block_size)
     try:
         for page in pages:
-            for batch in page_batches(page, table_schema, "null"):
+            for _, batch in page_batches(page, table_schema, "null"):
                 batch.validate(full=True)
                 for row in batch.to_pylist():
                     names = "_position", "_row", "_change_type", "_gtid"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore, save
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow import Follower
-from binlog_kaitai.follow.upheavals import Kind
-from tests.corpus_files import CORPUS, cases
+from binlog_kaitai.follow.upheavals import Kind, changed_tables
+from tests.corpus_files import CORPUS, case, cases
 
 
-def upheavals(case: str) -> list[tuple[str, ...]]:
-    follower = Follower([str(CORPUS / case / "*.0*")], follows_definitions=True)
+def upheavals(folder: str) -> list[tuple[str, ...]]:
+    follower = Follower([str(CORPUS / folder / "*.0*")], follows_definitions=True)
     start = follower.earliest()
     return [
         (str(one.kind), f"{one.schema_name}.{one.table_name}", f"{one.new_schema_name}.{one.new_table_name}")
@@ -66,3 +69,38 @@ def test_a_file_of_definitions_stays_apart() -> None:
     ddl = "CREATE TABLE d.t (a INT);"
     assert save(restore("", ddl)) == ""
     assert restore("", ddl).of("d", "t") is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "tables"),
+    [
+        ("INSERT INTO a VALUES (1)", ["a"]),
+        ("/* app */ INSERT LOW_PRIORITY IGNORE INTO `s`.`we ``ird`(id) SELECT 1", ["`s`.`we ``ird`"]),
+        ("REPLACE a SET id = 1", ["a"]),
+        ("UPDATE a SET x = (SELECT 1 FROM b)", ["a"]),
+        ("UPDATE a, t2 . b SET a.x = 1", ["a", "t2 . b"]),
+        ("UPDATE IGNORE a JOIN b USING (id) SET a.x = 1", ["a", "b"]),
+        ("DELETE QUICK FROM a WHERE id = 1", ["a"]),
+        ("DELETE a FROM a JOIN b ON a.id = b.id WHERE 1", ["a", "a", "b"]),
+        ("LOAD DATA LOCAL INFILE 'x' IGNORE INTO TABLE `a` FIELDS TERMINATED BY ','", ["`a`"]),
+        ("SET STATEMENT max_statement_time=1 FOR INSERT INTO a VALUES (1)", ["a"]),
+        ("SELECT `t`.`f`()", []),
+        ("CREATE TABLE a (id INT)", []),
+        ("SAVEPOINT `a`", []),
+    ],
+)
+def test_tables_that_a_logged_statement_may_change(query: str, tables: list[str]) -> None:
+    assert changed_tables(query.encode()) == [name.encode() for name in tables]
+
+
+def test_a_transaction_of_xa_is_told_from_its_start_to_its_end() -> None:
+    for server in ("mysql-9.7", "mariadb-10.5"):
+        logs = [str(path) for path in case(server, "xa").logs]
+        follower = Follower(logs, follows_definitions=True)
+        start = follower.earliest()
+        found = [one for span in follower.spans(start, follower.advance(start)) for one in span.upheavals]
+        kinds = Counter(one.kind for one in found)
+        assert kinds[Kind.PREPARED] == kinds[Kind.COMMITTED] + kinds[Kind.ROLLED_BACK] > 2
+        rows = bk.read_transactions(logs).read_all().to_pylist()
+        expected = {row["position"] for row in rows if row["kind"] == "xa_prepare"}
+        assert {one.start for one in found if one.kind is Kind.PREPARED} == expected

@@ -13,17 +13,21 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.lake import folder_name, write_changes
+from binlog_kaitai.columns.mending import Damage, read_around
 from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.splits import plan
+from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow import Follower
 from binlog_kaitai.follow.read import source_of
 from binlog_kaitai.lake.commits import Lake
-from binlog_kaitai.lake.write import by_date, write_lake
+from binlog_kaitai.lake.write import by_date, write_around, write_damage, write_lake
 from binlog_kaitai.options import Filters
 from tests.corpus_files import CORPUS
 
@@ -198,3 +202,24 @@ def test_the_folder_of_a_table_is_one_name(key: tuple[str, str]) -> None:
     assert not set(name) & set("/\\\0:")
     assert tuple(map(unquote, name.split("."))) == key
     assert name != ".."
+
+
+@pytest.mark.parametrize("case", ["mysql-9.7-flipped_bit", "mariadb-10.11-hole", "mysql-9.7-garbage_tail"])
+def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -> None:
+    (split,) = plan(str(next((CORPUS / "damaged" / case).glob("*.0*"))), 0)
+    written, damages = write_around(split, tmp_path, definitions_at=lambda part: Definitions())
+    assert damages
+    for view in ("events", "transactions"):
+        batches = [item for item in read_around(split, view) if not isinstance(item, Damage)]
+        assert sum(rows(tmp_path / view).values()) == sum(batch.num_rows for batch in batches)
+    images: Counter[str] = Counter()
+    for item in read_around(split, "changes"):
+        for row in [] if isinstance(item, Damage) else item.to_pylist():
+            count = (row["before"] is not None) + (row["after"] is not None)
+            images[f"{row['schema']}.{row['table']}"] += count
+    assert {path.name: rows(path).total() for path in (tmp_path / "changes").iterdir()} == images
+    found = write_damage(damages, split, tmp_path)
+    told = pa.concat_tables(pq.read_table(tmp_path / path, partitioning=None) for path in found).to_pylist()
+    assert [(row["file"], row["from"]) for row in told] == [(split.file.path, one.start) for one in damages]
+    assert all(row["from"] < row["to"] <= split.file.size for row in told)
+    assert sum(written.files.values()) > 0

@@ -10,6 +10,10 @@ import pytest
 from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.change_schemas import CHANGES_SCHEMA
+from binlog_kaitai.columns.splits import plan
+from binlog_kaitai.spark.options import ReadOptions
+from binlog_kaitai.spark.rows import rows_of
 from tests.corpus_files import case
 
 if TYPE_CHECKING:
@@ -64,6 +68,20 @@ def test_dropmalformed_drops_it(spark: SparkSession, hit: Any) -> None:
     path, row = hit
     rows = load(spark, path, "DROPMALFORMED").collect()
     assert sorted(one._position for one in rows) == rest(path, row)
+
+
+def test_dropmalformed_counts_what_it_drops(hit: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """On the stderr of the worker that has the split."""
+    path, row = hit
+    options = ReadOptions.parse({"path": str(path), "view": "changes", "mode": "DROPMALFORMED"})
+    (split,) = plan(str(path), 0)
+    rows = [one for batch in rows_of(split, (), options, CHANGES_SCHEMA) for one in batch.to_pylist()]
+    assert sorted(one["_position"] for one in rows) == rest(path, row)
+    told = capsys.readouterr().err
+    size = bk.read_events(LOG).read_all().to_pylist()
+    (lost,) = [one["size"] for one in size if one["position"] == row["_position"]]
+    place = f"at {row['_position']} (the checksum does not fit the bytes)"
+    assert told == f"binlog-kaitai: {path}: dropped 1 damaged ranges, {lost} bytes, {place}\n"
 
 
 def test_the_column_can_be_called_otherwise(spark: SparkSession, hit: Any) -> None:

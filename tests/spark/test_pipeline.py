@@ -103,3 +103,26 @@ def test_damage_names_file_and_position(spark: SparkSession, tmp_path: Path) -> 
         run(spark, tmp_path / "lake", damaged)
     lake = tmp_path / "lake"
     assert not [path for path in lake.rglob("*.parquet") if "_pipeline" not in path.parts]
+
+
+def test_damage_is_a_table_of_its_own(spark: SparkSession, tmp_path: Path) -> None:
+    logs, lake = tmp_path / "logs", tmp_path / "lake"
+    logs.mkdir()
+    data = bytearray(ROTATED[0].read_bytes())
+    hit = bk.read_changes(ROTATED[0]).read_all().to_pylist()[1]["_position"]
+    data[hit + 30] ^= 4
+    (logs / ROTATED[0].name).write_bytes(data)
+    for path in ROTATED[1:]:
+        shutil.copy(path, logs)
+    run(spark, lake, logs, max_bytes=900, mode="PERMISSIVE")
+    damage = spark.read.parquet(str(lake / "damage")).collect()
+    assert [(row["file"], row["from"]) for row in damage] == [(str(logs / ROTATED[0].name), hit)]
+    paths = [str(path) for path in ROTATED]
+    written = ds.dataset(lake / "events").to_table(columns=["file", "position"]).to_pylist()
+    found, whole = (
+        Counter((Path(row["file"]).name, row["position"]) for row in rows)
+        for rows in (written, bk.read_events(paths).read_all().to_pylist())
+    )
+    assert whole - found == Counter({(ROTATED[0].name, hit): 1})
+    assert not found - whole
+    assert not run(spark, lake, logs, max_bytes=900, mode="PERMISSIVE")

@@ -113,6 +113,26 @@ def test_a_stream_begins_where_it_is_told_to(spark: SparkSession, tmp_path: Path
     )
 
 
+@pytest.mark.spark
+def test_a_stream_goes_on_behind_damage(spark: SparkSession, tmp_path: Path) -> None:
+    """Each damaged range is one row, also over restarts; the rest is as in a batch."""
+    logs, checkpoint = tmp_path / "logs", tmp_path / "checkpoint"
+    logs.mkdir()
+    data = bytearray(ROTATED[0].read_bytes())
+    hit = bk.read_changes(ROTATED[0]).read_all().to_pylist()[1]["_position"]
+    data[hit + 30] ^= 4
+    (logs / ROTATED[0].name).write_bytes(data)
+    options = {"view": "changes", "mode": "PERMISSIVE", "maxBytesPerTrigger": 900}
+    found = stream(spark, logs, checkpoint, **options)
+    for path in ROTATED[1:3]:
+        shutil.copy(path, logs)
+    found += stream(spark, logs, checkpoint, **options)
+    batch = spark.read.format("binlog").options(view="changes", mode="PERMISSIVE").load(str(logs)).toArrow()
+    assert rows(found) == rows([batch])
+    records = (record for table in found for record in table["_corrupt_record"].drop_null().to_pylist())
+    assert [json.loads(record)["from"] for record in records] == [hit]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -120,7 +140,7 @@ def test_a_stream_begins_where_it_is_told_to(spark: SparkSession, tmp_path: Path
         ({"maxFilesPerTrigger": "0"}, "0 would be nothing"),
         ({"startingOffsets": "yesterday"}, "yesterday.*earliest, latest, or JSON"),
         ({"failOnDataLoss": "maybe"}, "maybe.*true or false"),
-        ({"mode": "PERMISSIVE"}, "FAILFAST"),
+        ({"mode": "GENTLE"}, "PERMISSIVE"),
         ({"startPosition": "4"}, "startingOffsets"),
         ({"endingOffsets": '{"file": "a"}'}, "endingOffsets"),
         ({"maxBytes": "4"}, "unknown option maxBytes"),

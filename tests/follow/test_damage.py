@@ -1,0 +1,124 @@
+"""Following logs over damage: the rows and ranges of a batch, whatever the steps, also after a restart."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from binlog_kaitai.columns.mending import Damage, read_around
+from binlog_kaitai.columns.splits import plan
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.follow import Follower, Mark
+from binlog_kaitai.follow.heads import read_head
+from binlog_kaitai.follow.read import definitions_in, split_of
+from tests.columns.log_maker import LogMaker, events_of
+from tests.corpus_files import case, special_cases
+
+VIEWS = ("events", "changes")
+
+
+def follower(folder: Path, split_size: int) -> Follower:
+    paths = [str(path) for path in sorted(folder.iterdir())]
+    return Follower(paths, follows_definitions=True, split_size=split_size, passes_damage=True)
+
+
+def found_in(items: Any) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for item in items:
+        found.update(map(repr, [item] if isinstance(item, Damage) else item.to_pylist()))
+    return found
+
+
+def followed(folder: Path, view: str, size: int) -> tuple[Counter[str], Mark]:
+    """All that is found in steps; each is planned again by a follower that knows its ends alone."""
+    steps, found = follower(folder, size // 2), Counter[str]()
+    mark = steps.earliest()
+    while (end := steps.advance(mark, max_bytes=size)) != mark:
+        spans = steps.spans(mark, end)
+        assert follower(folder, size // 2).spans(mark, Mark.of(end.as_dict())) == spans
+        for span in spans:
+            known: dict[str, Any] = {"definitions_at": definitions_in(span, None)}
+            found += found_in(read_around(split_of(span), view, **(known if view == "changes" else {})))
+        mark = end
+    return found, mark
+
+
+def in_batch(path: Path, view: str) -> Counter[str]:
+    return sum((found_in(read_around(split, view)) for split in plan(str(path), 0)), Counter())
+
+
+def closed(folder: Path, log: Path) -> Path:
+    """A log with another one behind it, so that nothing more can come; gives the first."""
+    folder.mkdir()
+    path = folder / "binlog.000001"
+    shutil.copy(log, path)
+    server = "mysql-9.7" if "mysql" in str(log) else "mariadb-10.11"
+    shutil.copy(case(server, "rotate").logs[0], folder / "binlog.000002")
+    return path
+
+
+def readable(log: Path) -> bool:
+    try:
+        return read_head(str(log)) is not None
+    except BinlogError:
+        return False
+
+
+#: Not where a whole event was cut out: nothing in the bytes shows that, and rows without their table map
+#: are damage only to who did not read an earlier one.
+DAMAGED = [
+    log
+    for one in special_cases("damaged")
+    for log in one.logs
+    if readable(log) and not one.folder.name.endswith("lost_event")
+]
+
+
+@pytest.mark.parametrize("log", DAMAGED, ids=lambda log: log.parent.name)
+@pytest.mark.parametrize("view", VIEWS)
+def test_damage_is_told_as_by_a_batch(log: Path, view: str, tmp_path: Path) -> None:
+    path = closed(tmp_path / "logs", log)
+    expected = in_batch(path, view) + in_batch(path.with_suffix(".000002"), view)
+    for size in (400, 1 << 30):
+        assert followed(path.parent, view, size)[0] == expected
+
+
+@pytest.mark.parametrize("server", ["mysql-9.7", "mysql-5.6", "mariadb-11.8", "mariadb-10.5"])
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")
+def test_random_damage(server: str, view: str, tmp_path: Path) -> None:
+    chance = random.Random(f"{server}{view}")
+    layout, (head, *transactions) = events_of(case(server, "mixed").logs[0])
+    log = LogMaker(layout)
+    log.add_all(head)
+    for transaction in transactions[:30]:
+        log.add_all(transaction)
+    start = sum(map(len, head)) + 4
+    for number in range(6):
+        data = bytearray(log.data)
+        for _ in range(chance.choice((1, 1, 3))):
+            at, size = chance.randrange(start, len(data)), chance.choice((1, 1, 40, 2000))
+            data[at : at + size] = bytes(chance.randrange(256) for _ in data[at : at + size])
+        whole = tmp_path / f"{server}-{number}.bin"
+        whole.write_bytes(data)
+        path = closed(tmp_path / str(number), whole)
+        expected = in_batch(path, view) + in_batch(path.with_suffix(".000002"), view)
+        assert followed(path.parent, view, chance.choice((300, 3000, 1 << 30)))[0] == expected
+
+
+def test_half_an_event_of_a_server_that_writes_is_no_damage(tmp_path: Path) -> None:
+    source = case("mysql-9.7", "rotate").logs[0].read_bytes()
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(source[:-100])
+    found, mark = followed(tmp_path, "events", 1 << 20)
+    assert not any("Damage" in one for one in found)
+    path.write_bytes(source)
+    steps = follower(tmp_path, 1 << 20)
+    spans = steps.spans(mark, steps.advance(mark))
+    rest = sum((found_in(read_around(split_of(span), "events")) for span in spans), Counter[str]())
+    assert found + rest == in_batch(path, "events")

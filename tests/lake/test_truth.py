@@ -1,0 +1,125 @@
+"""What a lake tells of the content of tables, for every case that has them: by a fold that takes the changes
+one by one, and knows nothing of how Spark does it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.lake.commits import Lake
+from binlog_kaitai.lake.lineage import Lineage, Segment
+from tests.corpus_files import Case, cases
+from tests.lake.told import LOST, REFUSED, WRONG
+from tests.rows.truth import OracleTable
+from tests.spark.lakes import make_lake
+from tests.spark.oracle import server_text
+
+CASES = [one for one in cases() if one.tables() and one.folder.name not in LOST]
+
+Row = dict[str, Any]
+
+
+class Change(NamedTuple):
+    """One image, and the names of the columns that it lacks."""
+
+    kind: str
+    row: Row
+    lacks: set[str]
+
+
+class RefusedError(Exception):
+    """The changes do not tell what is in the table."""
+
+
+def changes_of(lake: Lake, lineage: Lineage, table: str) -> list[Change]:
+    """The changes of a table in the order of the log."""
+    placed = [item for segment in lineage.segments(table) for item in _of_segment(lake, lineage, segment)]
+    return [change for _, change in sorted(placed, key=lambda item: item[0])]
+
+
+def _of_segment(lake: Lake, lineage: Lineage, segment: Segment) -> Iterator[tuple[Any, Change]]:
+    for path in (lake.folder / "changes" / segment.table).rglob("*.parquet"):
+        numbers = re.match(r"part-(\d+)-(\d+)-", path.name)
+        assert numbers
+        for found in _plain(pq.read_table(path, partitioning=None)).to_pylist():
+            place = int(numbers[1]), int(numbers[2]), found["_position"]
+            is_in = (not segment.after or place > segment.after) and (
+                not segment.before or place < segment.before
+            )
+            if is_in and not any(first <= place <= last for first, last in lineage.undone):
+                kind = found["_change_type"]
+                own = {name: value for name, value in found.items() if not name.startswith("_")}
+                is_after = kind in ("insert", "update_postimage")
+                yield (*place, found["_row"], is_after), Change(kind, own, set(found.get("_absent") or ()))
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Durations as numbers, as Spark has them."""
+    for at, field in enumerate(table.schema):
+        if pa.types.is_duration(field.type):
+            table = table.set_column(at, field.name, table.column(at).cast(pa.int64()))
+    return table
+
+
+def content(changes: list[Change], keys: list[str]) -> list[Row]:
+    """The rows that are left."""
+    rows: list[Row] = []
+    before: Change | None = None
+    gone: Row = {}
+    for change in changes:
+        if change.kind in ("delete", "update_preimage"):
+            if change.lacks & set(keys or change.row):
+                raise RefusedError("images before lack what tells the row")
+            gone, before = _take(rows, change.row, keys), change
+            continue
+        row, lacks = dict(change.row), set() if change.kind == "insert" else change.lacks
+        if before is not None and change.kind == "update_postimage":
+            row |= {name: before.row.get(name) for name in lacks - before.lacks}
+            lacks &= before.lacks
+            if lacks and [row[key] for key in keys] != [before.row[key] for key in keys]:
+                raise RefusedError("an update changed the key")
+        row |= {name: gone.get(name) for name in lacks}
+        rows.append(row)
+    return rows
+
+
+def _take(rows: list[Row], wanted: Row, keys: list[str]) -> Row:
+    def text(row: Row) -> list[str]:
+        return [repr(row.get(name)) for name in keys or wanted]
+
+    looked_for = text(wanted)
+    at = next(at for at, row in enumerate(rows) if text(row) == looked_for)
+    return rows.pop(at)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_changes_tell_what_the_server_had(case: Case, tmp_path: Path) -> None:
+    lake = make_lake(tmp_path / "lake", list(case.logs), 1 << 18)
+    lineage = Lineage.of(lake.records())
+    for oracle in map(OracleTable.of, case.tables()):
+        name = folder_name(oracle.name)
+        key = f"{case.folder.name}/{name}"
+        if name in lineage.unclear:
+            assert REFUSED.get(key, "-") in lineage.unclear[name], (key, lineage.unclear[name])
+            continue
+        if name not in lineage.tables():
+            assert not oracle.rows, key
+            continue
+        try:
+            rows = content(changes_of(lake, lineage, name), lineage.keys.get(name, []))
+        except RefusedError:
+            assert key in REFUSED
+            continue
+        found = Counter(
+            tuple(server_text(row.get(column.name), column) for column in oracle.columns) for row in rows
+        )
+        assert found == Counter(oracle.rows) or key in WRONG, key
