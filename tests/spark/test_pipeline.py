@@ -109,7 +109,7 @@ def test_damage_is_a_table_of_its_own(spark: SparkSession, tmp_path: Path) -> No
     logs, lake = tmp_path / "logs", tmp_path / "lake"
     logs.mkdir()
     data = bytearray(ROTATED[0].read_bytes())
-    hit = bk.read_changes(ROTATED[0]).read_all().to_pylist()[1]["_position"]
+    hit = bk.read_changes(ROTATED[0]).read_all().to_pylist()[0]["_position"]
     data[hit + 30] ^= 4
     (logs / ROTATED[0].name).write_bytes(data)
     for path in ROTATED[1:]:

@@ -119,7 +119,7 @@ def test_a_stream_goes_on_behind_damage(spark: SparkSession, tmp_path: Path) -> 
     logs, checkpoint = tmp_path / "logs", tmp_path / "checkpoint"
     logs.mkdir()
     data = bytearray(ROTATED[0].read_bytes())
-    hit = bk.read_changes(ROTATED[0]).read_all().to_pylist()[1]["_position"]
+    hit = bk.read_changes(ROTATED[0]).read_all().to_pylist()[0]["_position"]
     data[hit + 30] ^= 4
     (logs / ROTATED[0].name).write_bytes(data)
     options = {"view": "changes", "mode": "PERMISSIVE", "maxBytesPerTrigger": 900}
