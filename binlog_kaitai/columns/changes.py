@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, compress, islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ def _fitted(
     for field in fields:
         if (column := own.get(field.name)) is None:
             is_asked = field == ABSENT_FIELD
-            columns.append(_absent(found, table) if is_asked else pa.nulls(len(found.events), field.type))
+            columns.append(found.absent(list(own)) if is_asked else pa.nulls(len(found.events), field.type))
             continue
         try:
             array = next(arrays)
@@ -107,14 +107,6 @@ def column_arrays(
             yield pa.array(values, array.type)
         else:
             yield array
-
-
-def _absent(found: Found, table: Table) -> Any:
-    """The names of the columns that each image does not have; null where it has all."""
-    patterns, which = np.unique(found.starts == ABSENT, axis=1, return_inverse=True)
-    names = [column.name for column in table.schema.columns]
-    lists = [list(compress(names, pattern)) or None for pattern in patterns.T]
-    return pa.array(lists, ABSENT_FIELD.type).take(pa.array(which.reshape(-1)))
 
 
 def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
@@ -160,12 +152,10 @@ def reader_batches(
     own = {field_name(column): column for column in table.schema.columns}
     for field in list(schema)[len(META_FIELDS) :]:
         column = own.get(field.name)
-        if column is None and field == ABSENT_FIELD:
-            names = [[name for name, one in own.items() if one.name not in image] or None for image in images]
-            columns.append(pa.array(names, field.type))
-            continue
         if column is None:
-            columns.append(pa.nulls(count, field.type))
+            names = [[name for name, one in own.items() if one.name not in image] or None for image in images]
+            is_asked = field == ABSENT_FIELD
+            columns.append(pa.array(names, field.type) if is_asked else pa.nulls(count, field.type))
             continue
         try:
             values = [plain_value(image.get(column.name), column, field.type, zero_dates) for image in images]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
-from binlog_kaitai.columns.rows.walk import AFTER, FULL, MISFIT, STATE_SIZE, locate
+from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISFIT, STATE_SIZE, locate
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.grammar import ROWS_TYPES, parse_compressed
 
@@ -250,6 +251,12 @@ class Found(NamedTuple):
         """Some of the rows."""
         arrays = (values[begin:end] for values in self[2:])
         return Found(self.data, self.starts[:, begin:end], *arrays)
+
+    def absent(self, names: Sequence[str]) -> Any:
+        """Of the names of all columns those that each image does not have; null where it has all."""
+        patterns, which = np.unique(self.starts == ABSENT, axis=1, return_inverse=True)
+        lists = [list(compress(names, pattern)) or None for pattern in patterns.T]
+        return pa.array(lists, pa.list_(pa.string())).take(pa.array(which.reshape(-1)))
 
     def before(self, row: int) -> Found:
         """The rows of all events before the one that a row belongs to."""
