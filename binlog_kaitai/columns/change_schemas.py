@@ -43,9 +43,14 @@ CHANGES_SCHEMA = pa.schema(
 )
 
 
+def plain_name(name: str) -> str:
+    """A name as text that Arrow takes."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
 def field_name(column: Column) -> str:
     """The name of a column as Arrow takes it: bytes that are no text are escaped."""
-    return column.name.encode("utf-8", "backslashreplace").decode()
+    return plain_name(column.name)
 
 
 def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:

@@ -18,6 +18,7 @@ from binlog_kaitai.columns.change_schemas import (
     TIME,
     field_name,
     merged_schema,
+    plain_name,
 )
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.rows.arrow_types import cast
@@ -193,7 +194,7 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     codes, texts = _gtids(page, events)
     return [
         over_rows(page.commit_times[events]).view(TIME),
-        _named(zeros(len(of_rows)), pa.array([_plain(block.file)])),
+        _named(zeros(len(of_rows)), pa.array([plain_name(block.file)])),
         over_rows(block.positions[events]),
         pa.array(page.numbered(of_rows, numbers)),
         _named(np.repeat(codes, np.diff(limits)), texts),
@@ -220,10 +221,6 @@ def same(value: int, count: int) -> Any:
 @lru_cache(maxsize=4)
 def _same(value: int, count: int) -> Any:
     return np.full(count, value, dtype=np.int64)
-
-
-def _plain(name: str) -> str:
-    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _named(codes: Any, texts: Any) -> Any:
@@ -335,10 +332,9 @@ def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
             tables = page.images.table_of[objects.events]
             keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
             codes = tables.astype(np.int32)
-            names = [_named(codes, pa.array([_plain(key[at]) for key in keys])) for at in range(2)]
-            change = objects.changes.dictionary_encode()
+            names = [_named(codes, pa.array([plain_name(key[at]) for key in keys])) for at in range(2)]
             meta = meta_columns(page, objects.events, objects.numbers)
-            columns = [*meta, *names, change, objects.before, objects.after]
+            columns = [*meta, *names, objects.changes.dictionary_encode(), objects.before, objects.after]
             yield pa.RecordBatch.from_arrays(columns, schema=CHANGES_SCHEMA)
 
 

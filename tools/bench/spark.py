@@ -106,13 +106,13 @@ class _ReadyReader(DataSourceReader):
         from binlog_kaitai.columns.changes import typed_batches
         from binlog_kaitai.columns.rows.pages import RowsPages
         from binlog_kaitai.options import Filters
+        from binlog_kaitai.spark.rows import columns_of_table
         from binlog_kaitai.spark.schemas import arrow_schema, conform
-        from binlog_kaitai.spark.stream_views import columns_of_table
 
         target = arrow_schema(self._schema)
         filters = Filters.of(table=first_table(self._log), stop_position=4 * BLOCK_SIZE)
         pages = RowsPages(self._log, filters, block_size=BLOCK_SIZE)
-        batches = typed_batches(pages, columns_of_table(target), "null")
+        batches = typed_batches(pages, columns_of_table(target, "_corrupt_record"), "null")
         batch = conform(max(islice(batches, 3), key=len), target)
         for _ in range(_SPLIT // BLOCK_SIZE):
             yield batch
