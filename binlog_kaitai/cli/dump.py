@@ -19,6 +19,24 @@ def _flag(*names: str, help: str) -> Callable[[_Command], _Command]:
     return click.option(*names, is_flag=True, help=help)
 
 
+def _refuse(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    if value:
+        raise click.UsageError(f"{parameter.opts[0]} needs a server; dump reads files and connects to none")
+
+
+def _server_options(command: _Command) -> _Command:
+    """The clients' options for reading from a server, known so that the error can say what is meant."""
+    for names in (("-h", "--host"), ("-P", "--port"), ("-u", "--user"), ("-S", "--socket"), ("--protocol",)):
+        command = click.option(*names, hidden=True, expose_value=False, callback=_refuse)(command)
+    for names in (("-R", "--read-from-remote-server"), ("--read-from-remote-source",), ("--stop-never",)):
+        command = click.option(*names, is_flag=True, hidden=True, expose_value=False, callback=_refuse)(
+            command
+        )
+    return click.option(
+        "-p", "--password", is_flag=False, flag_value="-", hidden=True, expose_value=False, callback=_refuse
+    )(command)
+
+
 @click.command()
 @options.sources
 @click.option("--verbose", "-v", count=True, help="Rows as commented statements; -vv: with types.")
@@ -35,6 +53,7 @@ def _flag(*names: str, help: str) -> Callable[[_Command], _Command]:
 @_flag("--skip-gtids", help="No GTIDs: transactions get new ones.")
 @_flag("--skip-annotate-row-events", help="MariaDB: no statements behind row events.")
 @_flag("--idempotent", help="MySQL: pass over errors of missing and double rows.")
+@_flag("--require-row-format", help="MySQL: refuse what is not logged as rows.")
 @_flag("--disable-log-bin", "-D", help="Turn the binary log off while the text runs.")
 @_flag("--verify-binlog-checksum", "-c", help="Stop at an event whose checksum is wrong.")
 @click.option("--set-charset", metavar="NAME", help="SET NAMES in front.")
@@ -52,6 +71,7 @@ def _flag(*names: str, help: str) -> Callable[[_Command], _Command]:
 @click.option("--local-load", "-l", metavar="DIR", help="Where files of LOAD DATA go; default: /tmp.")
 @_flag("--to-last-log", "-t", help="Go on with the later logs beside the last SOURCE.")
 @click.option("--result-file", "-r", type=click.Path(dir_okay=False), metavar="FILE", help="Not to stdout.")
+@_server_options
 def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None, **given: Any) -> None:
     """What mysqlbinlog prints, byte for byte; of MariaDB's logs, what mariadb-binlog prints.
 

@@ -21,7 +21,7 @@ from binlog_kaitai.stats.transactions import TransactionCounts
 from binlog_kaitai.transactions import GTID_TYPES
 
 #: The work for a block is mostly the same whatever its length.
-_BLOCK_SIZE = 16 << 20
+_BLOCK_SIZE = 32 << 20
 
 
 def collect(

@@ -74,6 +74,8 @@ CASES = _of(
     _case("mysql-9.7", "mysql-9.7/gtid_tags/binlog.000002", f"--include-gtids={_UUID}:tag1:1-8", "-v"),
     _case("mysql-9.7", "mysql-9.7/gtid_tags/binlog.000001", f"--exclude-gtids={_UUID}:tag1:1-3", "-v"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--idempotent", "--set-charset=latin1", "-D"),
+    _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--require-row-format", "--idempotent"),
+    _case("mysql-9.7", "mysql-9.7/ddl/binlog.000001", "--require-row-format", _DECODE),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--rewrite-db=t->other", "-v"),
     _case("mysql-9.7", "mysql-9.7/many_databases/binlog.000001", "--database=t", _DECODE, "-v"),
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000004 mysql-9.7/rotate/binlog.000005", "-v"),

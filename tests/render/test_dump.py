@@ -105,6 +105,27 @@ def test_a_log_from_before_8_runs_on_its_own_server(options: DumpOptions, is_beh
     assert order == ([b"GTID_NEXT", *newer] if is_behind else [*newer, b"GTID_NEXT"])
 
 
+def test_what_is_not_logged_as_rows_is_refused_on_demand(tmp_path: Path) -> None:
+    log = corpus_files.case("mysql-9.7", "statement").logs[0]
+    pieces: list[bytes] = []
+    with pytest.raises(UsageError, match="position 1001: --require-row-format"):
+        dump(str(log), pieces.append, DumpOptions(require_row_format=True))
+    assert b"ROLLBACK /* added by mysqlbinlog */ /*!*/;\n" in b"".join(pieces)
+    of_mariadb = corpus_files.case("mariadb-11.8", "crash").logs[0]
+    with pytest.raises(UsageError, match="for logs of MySQL"):
+        dump(str(of_mariadb), lambda _: None, DumpOptions(require_row_format=True))
+
+
+@pytest.mark.parametrize(
+    "option", [["-R"], ["-h", "db"], ["--host=db"], ["-psecret"], ["--stop-never"], ["-u", "x"]]
+)
+def test_no_server_is_read(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["dump", *option, "binlog.000001"])
+    assert ended.value.code == 2
+    assert "connects to none" in capsys.readouterr().err
+
+
 def test_files_of_load_data_are_written(tmp_path: Path) -> None:
     log = corpus_files.case("mysql-5.6", "statement").logs[0]
     pieces: list[bytes] = []

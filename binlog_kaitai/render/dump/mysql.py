@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from binlog_kaitai.adapter import gtid_text
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType, UserVarEvent
 from binlog_kaitai.render.dump.gtids import commented_set, gtid_lines
 from binlog_kaitai.render.dump.item import Item
@@ -36,6 +37,17 @@ _ValueType = UserVarEvent.ValueType
 
 #: Statements wait for their Query event, which tells the database.
 _WAITING = frozenset((EventType.intvar_event, EventType.rand_event, EventType.user_var_event))
+#: What `--require-row-format` refuses, by type or by how a statement begins.
+_NOT_ROWS = OLD_LOADS | {
+    EventType.intvar_event,
+    EventType.rand_event,
+    EventType.create_file_event,
+    EventType.append_block_event,
+    EventType.delete_file_event,
+    EventType.begin_load_query_event,
+    EventType.execute_load_query_event,
+}
+_TEMPORARY = (b"CREATE TEMPORARY", b"DROP TEMPORARY")
 _STATEMENT_ROWS = ROWS_TYPES | {EventType.table_map_event, EventType.rows_query_log_event}
 _UTF8 = 33
 
@@ -84,6 +96,16 @@ class MysqlPrinter(MysqlRows):
             EventType.transaction_context_event: self.print_transaction_context,
             EventType.view_change_event: self.print_view_change,
         }
+
+    def check(self, item: Item) -> None:
+        if not self.options.require_row_format:
+            return
+        is_temporary = item.kind == EventType.query_event and bytes(
+            item.event.body.query[:16]
+        ).upper().startswith(_TEMPORARY)
+        if is_temporary or item.kind in _NOT_ROWS:
+            reason = "--require-row-format specified, but this is not logged as rows"
+            raise UsageError(f"{item.event.file}, position {item.event.position}: {reason}")
 
     def take(self, item: Item) -> None:
         if not self.options.short_form:
@@ -224,6 +246,8 @@ class MysqlPrinter(MysqlRows):
         text += COMPLETION_TYPE + set_names(options)
         if options.idempotent:
             text += b"/*!50700 SET @@SESSION.RBR_EXEC_MODE=IDEMPOTENT*/;\n\n"
+        if options.require_row_format:
+            text += b"/*!80019 SET @@SESSION.REQUIRE_ROW_FORMAT=1*/;\n\n"
         return text + b"DELIMITER " + self.delimiter + b"\n"
 
     def end_log(self) -> None:

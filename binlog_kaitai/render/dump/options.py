@@ -37,6 +37,8 @@ class DumpOptions:
         No GTIDs of MySQL, so that transactions get new ones.
     skip_annotate_row_events : bool
         No statements behind MariaDB's row events.
+    require_row_format : bool
+        Refuse what is not logged as rows, and have the server refuse it; for logs of MySQL.
     disable_log_bin, idempotent : bool
         Statements that turn logging off, or make errors of missing rows pass.
     verify_checksums : bool
@@ -70,6 +72,7 @@ class DumpOptions:
     skip_annotate_row_events: bool = False
     disable_log_bin: bool = False
     idempotent: bool = False
+    require_row_format: bool = False
     verify_checksums: bool = False
     set_charset: str | None = None
     rewrite_databases: Mapping[str, str] = field(default_factory=dict)

@@ -126,6 +126,9 @@ class Printer:
     def end_payload(self) -> None:
         """All events of a transaction payload were printed."""
 
+    def check(self, item: Item) -> None:
+        """Refuse an event that the options forbid, wanted or not."""
+
     def take(self, item: Item) -> None:
         """What a dress does with an event."""
         raise NotImplementedError

@@ -12,7 +12,7 @@ from binlog_kaitai.columns.blocks import BlockReader
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.reader import Event, LogReader, judge_end
@@ -138,6 +138,7 @@ class _Dump:
 
     def _print(self, item: Item) -> Verdict:
         """Print an event if it is wanted."""
+        self._printer.check(item)
         is_filtered = self.selection.filters_gtid(item)
         verdict = self.selection.judge(item)
         if verdict is Verdict.PRINT:
@@ -268,6 +269,8 @@ class _Dump:
 
     def _printer_of(self, event: Event | None) -> Printer:
         if event is not None and is_of_mariadb(event):
+            if self.options.require_row_format:
+                raise UsageError("--require-row-format is for logs of MySQL")
             version = version_of(event.body.server_version)
             return MariadbPrinter(self.options, self.write, self.loads, version)
         return MysqlPrinter(self.options, self.write, self.loads)

@@ -96,6 +96,8 @@ class StatementHead:
 
     def _print_thread(self, item: Item, thread_id: int) -> None:
         session = self.printer.session
+        if self.printer.options.require_row_format:
+            return
         if session.thread_id is None or (
             item.event.header.is_thread_specific and thread_id != session.thread_id
         ):
