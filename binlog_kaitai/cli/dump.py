@@ -54,6 +54,7 @@ def _server_options(command: _Command) -> _Command:
 @_flag("--skip-annotate-row-events", help="MariaDB: no statements behind row events.")
 @_flag("--idempotent", help="MySQL: pass over errors of missing and double rows.")
 @_flag("--require-row-format", help="MySQL: refuse what is not logged as rows.")
+@_flag("--flashback", "-B", help="MariaDB: take the rows back, the last ones first.")
 @_flag("--disable-log-bin", "-D", help="Turn the binary log off while the text runs.")
 @_flag("--verify-binlog-checksum", "-c", help="Stop at an event whose checksum is wrong.")
 @click.option("--set-charset", metavar="NAME", help="SET NAMES in front.")

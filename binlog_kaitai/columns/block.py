@@ -164,7 +164,7 @@ class Block:
     def offset(self, kind: int, path: str) -> int | None:
         """Where in every event of a type a field of the body begins; None where that is not one place."""
         code = int(self.codes[np.argmax(self.types == kind)])
-        place = _place(self.layout, kind, code, path)
+        place = place_of(self.layout, kind, code, path)
         return None if place is None else self.header_length + place
 
     def numbers_at(self, rows: Any, offset: int, width: int) -> Any:
@@ -224,7 +224,7 @@ def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
 
 
 @lru_cache
-def _place(layout: Format, kind: int, code: int, path: str) -> int | None:
+def place_of(layout: Format, kind: int, code: int, path: str) -> int | None:
     """Where in a body a field begins, if that is the same whatever the body holds."""
     nothing = np.zeros(1, dtype=np.int64)
     parameters = _parameters(layout, kind, code)

@@ -22,6 +22,7 @@ _DECODE = "--base64-output=decode-rows"
 _NEVER = "--base64-output=never"
 _NO_STATEMENTS = "--skip-annotate-row-events"
 _ALTER = "mariadb-11.8/alter_two_phase/binlog.000001"
+_TWO_LOGS = "mariadb-11.8/rotate/binlog.000004 mariadb-11.8/rotate/binlog.000005"
 _UUID = "a40b4242-e518-11f1-9090-02fc00000001"
 #: The number that makes the name of a file of LOAD DATA new depends on what lies in the folder.
 _LOAD_FILE = re.compile(rb"/\S*/SQL_LOAD_MB-([0-9a-f]+)-[0-9a-f]+")
@@ -98,12 +99,17 @@ CASES = _of(
     _case("mariadb-10.11", "mariadb-10.11/xa/binlog.000001", "-v"),
     _case("mariadb-10.11", "mariadb-10.11/crash/binlog.000001", "--short-form", "-v"),
     _case("mariadb-11.8", "mariadb-11.8/alter_two_phase/binlog.000001", "-vv"),
+    _case("mariadb-10.11", "mariadb-10.11/xa/binlog.000001", "--flashback", "-v"),
+    _case("mariadb-10.11", "mariadb-10.11/types_compressed/binlog.000001", "--flashback", "-vv"),
+    _case("mariadb-10.11", "mariadb-10.11/mixed/binlog.000001", "--flashback"),
+    _case("mariadb-11.8", _TWO_LOGS, "--flashback"),
+    _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", "--flashback", "--hexdump"),
     _case("mariadb-11.8", _ALTER, _DECODE, "--rewrite-db=t->other", "-v"),
     _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", "--hexdump"),
     _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", "--set-charset=latin1", "-D"),
     _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", "--rewrite-db=t->other", "-v"),
     _case("mariadb-11.8", "mariadb-11.8/crash/binlog.000001", _NO_STATEMENTS, _NEVER),
-    _case("mariadb-11.8", "mariadb-11.8/rotate/binlog.000004 mariadb-11.8/rotate/binlog.000005", "-v"),
+    _case("mariadb-11.8", _TWO_LOGS, "-v"),
     _case("mariadb-11.8", "mariadb-11.8/domains/binlog.000001", "--server-id=777"),
     _case("mariadb-11.8", "mariadb-11.8/relay-of-mariadb-10.5/relay.000002", "-v"),
 )  # fmt: skip

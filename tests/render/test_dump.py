@@ -14,7 +14,7 @@ from binlog_grammar.table_map_event import TableMapEvent
 import binlog_kaitai as bk
 from binlog_kaitai.cli import main
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump, flashback, turned
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.text import second_of, timestamp
 from tests import corpus_files
@@ -114,6 +114,37 @@ def test_what_is_not_logged_as_rows_is_refused_on_demand(tmp_path: Path) -> None
     of_mariadb = corpus_files.case("mariadb-11.8", "crash").logs[0]
     with pytest.raises(UsageError, match="for logs of MySQL"):
         dump(str(of_mariadb), lambda _: None, DumpOptions(require_row_format=True))
+
+
+@pytest.mark.parametrize(
+    ("log", "error"),
+    [("mysql-9.7/crash", "for logs of MariaDB"), ("mariadb-10.11/types_noblob", "needs all columns")],
+)
+def test_not_all_can_be_taken_back(log: str, error: str) -> None:
+    path = corpus_files.case(*log.split("/")).logs[0]
+    with pytest.raises(UsageError, match=error):
+        dump(str(path), lambda _: None, DumpOptions(flashback=True))
+
+
+def test_a_damaged_log_is_not_taken_back() -> None:
+    """Its end would have to be taken back first; the client prints nothing of the rows either."""
+    log = corpus_files.case("damaged", "mariadb-10.11-cut_in_body").logs[0]
+    pieces: list[bytes] = []
+    with pytest.raises(BinlogError):
+        dump(str(log), pieces.append, DumpOptions(flashback=True))
+    text = b"".join(pieces)
+    assert b"# Number of rows: 1\n" in text
+    assert text.count(b"BINLOG '") == 1
+    assert b"\nCOMMIT\n" not in text
+
+
+def test_what_is_taken_back_waits_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = corpus_files.case("mariadb-10.11", "types_full").logs[0]
+    options = DumpOptions(flashback=True, verbose=1)
+    in_memory = printed(log, options, tmp_path)
+    monkeypatch.setattr(flashback, "_CHUNK", 1)
+    monkeypatch.setattr(turned, "_ROWS", 2)
+    assert printed(log, options, tmp_path) == in_memory
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.options import Filters
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 from binlog_kaitai.render.sql.script import Script
-from binlog_kaitai.render.sql.spool import Spool
+from binlog_kaitai.render.stack import Stack
 from binlog_kaitai.rows import rows_of
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import all_files, use_plain_kernels
@@ -293,8 +293,8 @@ def test_a_name_of_a_file_cannot_end_a_comment(tmp_path: Path) -> None:
 
 
 def test_spool_gives_chunks_backward(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("binlog_kaitai.render.sql.spool._MOST", 4)
-    spool = Spool()
+    monkeypatch.setattr("binlog_kaitai.render.stack._MOST", 4)
+    spool = Stack()
     for text in (b"first", b"", b"second, which is long", b"third"):
         spool.append(text)
     mark = len(spool)

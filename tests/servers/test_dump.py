@@ -90,3 +90,18 @@ def _gtids(server: Server) -> str:
     """What the server has executed, by its own account."""
     name = "gtid_executed" if server.spec.flavour == "mysql" else "gtid_binlog_pos"
     return str(server.execute(f"SELECT @@GLOBAL.{name}")[0][0])
+
+
+def test_flashback_gives_back_the_state_before(start_server: StartServer) -> None:
+    server = start_server("mariadb-10.11")
+    server.execute("DROP DATABASE IF EXISTS r")
+    server.execute(reset_statement(server))
+    setup, after = changes("mariadb-10.11", 5)
+    run(server, ["CREATE DATABASE r", *setup])
+    last_log(server)
+    before = (contents(server), checksums(server))
+    run(server, after)
+    log = last_log(server)
+    assert (contents(server), checksums(server)) != before
+    play(server, _dumped("--flashback", log))
+    assert (contents(server), checksums(server)) == before

@@ -17,7 +17,6 @@ from binlog_kaitai.render.dump.printer import (
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
-    PLACE,
     Version,
     Write,
     query_line,
@@ -94,8 +93,7 @@ class MariadbPrinter(MariadbRows):
         return text
 
     def take(self, item: Item) -> None:
-        if not self.options.short_form:
-            self.write(PLACE % {b"position": item.position})
+        self.put_place(item)
         if item.kind in ROWS_TYPES:
             self.print_rows(item)
             return
@@ -150,6 +148,10 @@ class MariadbPrinter(MariadbRows):
         name = b"Query_compressed" if item.kind == EventType.query_compressed_event else b"Query"
         found = self.statements.print(item, body, query, self._query_line(name, body))
         alter = found["mariadb_gtid_flags3"].flags if "mariadb_gtid_flags3" in found else 0
+        self.put_query(item, query, alter)
+
+    def put_query(self, item: Item, query: bytes, alter: int) -> None:
+        """Add a statement itself; `alter` are the flags of one in two phases."""
         if alter & (_START | _COMMIT | _ROLLBACK):
             self._put_alter(item, query, alter)
         else:

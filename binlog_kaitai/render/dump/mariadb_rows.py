@@ -23,6 +23,12 @@ ROWS_NUMBER = b"# Number of rows: "
 _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
 
 
+def rows_line(kind: int, body: Any, *, is_end: bool) -> bytes:
+    """What stands behind the header of a rows event."""
+    flags = b" flags: STMT_END_F" if is_end else b""
+    return b"\t%s: table id %d%s\n" % (_rows_name(kind), body.table_id.value, flags)
+
+
 def _rows_name(kind: int) -> bytes:
     words = EventType(kind).name.split("_")
     verb = next(_ROWS_NAMES[word] for word in words if word in _ROWS_NAMES)
@@ -98,12 +104,11 @@ class MariadbRows(Printer):
     @staticmethod
     def rows_line(kind: int, body: Any) -> bytes:
         """What stands behind the header of a rows event."""
-        flags = b" flags: STMT_END_F" if body.is_statement_end else b""
-        return b"\t%s: table id %d%s\n" % (_rows_name(kind), body.table_id.value, flags)
+        return rows_line(kind, body, is_end=body.is_statement_end)
 
     def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
         if "compressed" in EventType(item.kind).name:
-            item.raw = _uncompressed(item, body)
+            item.raw = uncompressed(item, body)
         if not self.options.short_form:
             self.head.append(self.header(item) + self.rows_line(item.kind, body))
             self._add_base64(item)
@@ -127,7 +132,7 @@ class MariadbRows(Printer):
         self.rows = 0
 
 
-def _uncompressed(item: Item, body: Any) -> bytes:
+def uncompressed(item: Item, body: Any) -> bytes:
     """A compressed rows event as the plain one that it stands for."""
     packed: Any = body.compressed_images
     behind = CHECKSUM_SIZE if item.event.checksum_status != "none" else 0

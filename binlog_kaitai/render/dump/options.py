@@ -39,6 +39,8 @@ class DumpOptions:
         No statements behind MariaDB's row events.
     require_row_format : bool
         Refuse what is not logged as rows, and have the server refuse it; for logs of MySQL.
+    flashback : bool
+        Statements that take the rows back, the last one first; for logs of MariaDB.
     disable_log_bin, idempotent : bool
         Statements that turn logging off, or make errors of missing rows pass.
     verify_checksums : bool
@@ -73,6 +75,7 @@ class DumpOptions:
     disable_log_bin: bool = False
     idempotent: bool = False
     require_row_format: bool = False
+    flashback: bool = False
     verify_checksums: bool = False
     set_charset: str | None = None
     rewrite_databases: Mapping[str, str] = field(default_factory=dict)

@@ -60,6 +60,8 @@ class Printer:
         Of the client that prints so.
     log_version : tuple of int
         Of the server by the newest format description.
+    is_broken : bool
+        A log could not be read to its end.
     """
 
     style: Style
@@ -72,6 +74,7 @@ class Printer:
         self.write = write
         self.loads = loads
         self.delimiter = DELIMITER
+        self.is_broken = False
         self.session = Session()
         self.head: list[bytes] = []
         self.body = Spool()
@@ -135,6 +138,10 @@ class Printer:
 
     def pass_over(self, item: Item) -> None:
         """Leave an event out, but for its place."""
+        self.put_place(item)
+
+    def put_place(self, item: Item) -> None:
+        """Write where an event is."""
         if not self.options.short_form:
             self.write(PLACE % {b"position": item.position})
 

@@ -19,6 +19,7 @@ from binlog_kaitai.reader import Event, LogReader, judge_end
 from binlog_kaitai.render.dump.blocks.mariadb import MariadbBlocks
 from binlog_kaitai.render.dump.blocks.mysql import MysqlBlocks
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
+from binlog_kaitai.render.dump.flashback import FlashbackPrinter
 from binlog_kaitai.render.dump.item import Item, inner_item, item_of
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb import MariadbPrinter, version_of
@@ -80,17 +81,21 @@ class _Dump:
         self._has_begun = False
 
     def run(self) -> None:
-        sources = self.reader.sources
+        sources, is_broken = self.reader.sources, False
         with self.reader:
             try:
                 for number, source in enumerate(sources):
                     self.selection.begin_log(is_first=number == 0, is_last=number == len(sources) - 1)
                     if not self._print_log(source):
                         break
+            except BaseException:
+                is_broken = True
+                raise
             finally:
                 if self.printer is None:
                     self.printer = self._printer_of(None)
                     self.write(self.printer.start_all())
+                self.printer.is_broken = is_broken
                 self.write(self.printer.end_all())
 
     def _print_log(self, source: Source) -> bool:
@@ -271,8 +276,10 @@ class _Dump:
         if event is not None and is_of_mariadb(event):
             if self.options.require_row_format:
                 raise UsageError("--require-row-format is for logs of MySQL")
-            version = version_of(event.body.server_version)
-            return MariadbPrinter(self.options, self.write, self.loads, version)
+            make = FlashbackPrinter if self.options.flashback else MariadbPrinter
+            return make(self.options, self.write, self.loads, version_of(event.body.server_version))
+        if self.options.flashback and event is not None:
+            raise UsageError("--flashback is for logs of MariaDB; `sql --undo` takes back what others tell")
         return MysqlPrinter(self.options, self.write, self.loads)
 
     @property

@@ -8,7 +8,6 @@ versions    history rows of system versioning, which statements make anew
 events      the statements that a log itself has
 session     the settings that statements need
 where       conditions on values
-spool       what is written forward and read backward
 report      what is left out
 """
 

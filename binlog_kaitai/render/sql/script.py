@@ -35,7 +35,7 @@ from binlog_kaitai.render.sql.options import SqlOptions
 from binlog_kaitai.render.sql.report import Report, comment, place, plain
 from binlog_kaitai.render.sql.rows import RowStatements
 from binlog_kaitai.render.sql.session import postamble, preamble
-from binlog_kaitai.render.sql.spool import Spool
+from binlog_kaitai.render.stack import Stack
 from binlog_kaitai.schema import is_mariadb
 from binlog_kaitai.sources import MAGIC, Source, SourceLike
 from binlog_kaitai.values import Dialect
@@ -83,7 +83,7 @@ class Script:
         self._was_open: int | None = None  # the same before the newest lines
         self._open_at = ""
         self._mark = 0  # chunks in the spool below those of the open transaction
-        self._spool: Spool | None = None
+        self._spool: Stack | None = None
         self._has_head = False
 
     def __iter__(self) -> Iterator[memoryview | bytes]:
@@ -114,7 +114,7 @@ class Script:
         yield self._cut_off() + self._head() + postamble()
 
     def _backward(self) -> Iterator[memoryview | bytes]:
-        with closing(Spool()) as self._spool:
+        with closing(Stack()) as self._spool:
             for page in self._pages:
                 for lines, numbers in self._portions(page):
                     self._put(lines, numbers)

@@ -38,7 +38,8 @@ _CALL = 1 << 10
 #: What jobs of an event come in which order: its lines; then, where a statement ends, the beginning of its
 #: base64 and its end, rows and their number, and a job behind which all may go out.
 _HEAD, _BEGIN, _BODY, _END, _ROWS, _NUMBER, _LAST, _PHASES = range(8)
-_NOT_PLAIN = ("hexdump", "short_form", "skip_gtids", "rewrite_databases", "database", "table", "server_id")
+_NOT_PLAIN = ("hexdump", "short_form", "skip_gtids", "rewrite_databases", "database", "table", "server_id",
+              "require_row_format", "flashback")  # fmt: skip
 
 #: Prints the event of this number by the reader.
 PrintEvent = Callable[[int], None]

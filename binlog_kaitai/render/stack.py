@@ -14,7 +14,7 @@ _LEVEL = 1
 _MOST = 8 << 20
 
 
-class Spool:
+class Stack:
     """A stack of chunks in a temporary file, which is gone when it is closed."""
 
     def __init__(self) -> None:
@@ -38,6 +38,15 @@ class Spool:
         del self._ends[count + 1 :]
         self._file.seek(self._ends[-1])
         self._file.truncate()
+
+    def take(self, other: Stack) -> None:
+        """Put all chunks of another stack on top, which is empty afterwards."""
+        at = self._ends[-1]
+        other._file.seek(0)
+        while piece := other._file.read(_MOST):
+            self._file.write(piece)
+        self._ends.extend(at + end for end in other._ends[1:])
+        other.cut(0)
 
     def backwards(self) -> Iterator[bytes]:
         """The chunks, the last one first."""

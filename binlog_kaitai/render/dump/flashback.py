@@ -1,0 +1,204 @@
+"""`--flashback` of `mariadb-binlog`: the rows of a log taken back, the last ones first.
+
+Strategy
+--------
+1. A rows event becomes its opposite: an INSERT a DELETE and the other way round, with the images in reverse
+   order. In an update that swaps each image before with the one after, too.
+2. The events of a statement change their order, and so does all that ends a transaction or begins one. This
+   text is written onto a stack on disk, and read backward at the end; so memory does not depend on the log.
+3. Comments and settings stay where they are, in front of it all, as the client has it. Statements are left
+   out: what they did is not known.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.reader import Event
+from binlog_kaitai.render.dump.item import Item
+from binlog_kaitai.render.dump.loads import LoadFiles
+from binlog_kaitai.render.dump.mariadb import MariadbPrinter
+from binlog_kaitai.render.dump.mariadb_rows import rows_line, uncompressed
+from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.printer import Version, Write
+from binlog_kaitai.render.dump.row_programs import Head
+from binlog_kaitai.render.dump.rows import rows_text
+from binlog_kaitai.render.dump.text import encode
+from binlog_kaitai.render.dump.turned import TurnedRows, event_of, flagged, opposite
+from binlog_kaitai.render.stack import Stack
+
+#: Text that changes its order; all else does not wait.
+_HELD = frozenset(
+    (
+        EventType.query_event,
+        EventType.query_compressed_event,
+        EventType.xid_event,
+        EventType.gtid_event,
+        EventType.xa_prepare_log_event,
+    )
+)
+_INSTEAD = {b"BEGIN": b"COMMIT", b"COMMIT": b"START TRANSACTION"}
+#: Short pieces are put together before they are packed.
+_CHUNK = 1 << 20
+
+
+class _Held:
+    """Pieces of text, read backward; none of them is turned round itself."""
+
+    def __init__(self) -> None:
+        self._stack: Stack | None = None
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces) or bool(self._stack)
+
+    def push(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size >= _CHUNK:
+            self._settle()
+
+    def take(self, other: _Held) -> None:
+        """All pieces of another, on top of these."""
+        if other._stack:
+            other._settle()
+            self._settle().take(other._stack)
+        for piece in other._pieces:
+            self.push(piece)
+        other._pieces, other._size = [], 0
+
+    def _settle(self) -> Stack:
+        if self._stack is None:
+            self._stack = Stack()
+        if self._pieces:
+            self._stack.append(b"".join(reversed(self._pieces)))
+        self._pieces, self._size = [], 0
+        return self._stack
+
+    def write_backward(self, write: Write) -> None:
+        """Write everything out, and forget it."""
+        for piece in reversed(self._pieces):
+            write(piece)
+        self._pieces, self._size = [], 0
+        if self._stack is not None:
+            with closing(self._stack):
+                for chunk in self._stack.backwards():
+                    write(chunk)
+            self._stack = None
+
+
+class FlashbackPrinter(MariadbPrinter):
+    """Prints what takes a log of MariaDB back."""
+
+    def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
+        super().__init__(options, write, loads, version)
+        self._held = _Held()
+        # Of the statement at hand: header lines, BINLOG lines, rows in text.
+        self._lines, self._base64_lines, self._texts = _Held(), _Held(), _Held()
+        self._has_rows = False
+        self._turn = TurnedRows()
+        self._kind = 0
+        self._stop = b""
+
+    def put_place(self, item: Item) -> None:
+        """In another order, places would lead astray."""
+
+    def take(self, item: Item) -> None:
+        self._kind = item.kind
+        super().take(item)
+
+    def flush_head(self) -> None:
+        """Write the lines of an event, or keep them for the end."""
+        if self._kind not in _HELD and self._kind != EventType.stop_event:
+            super().flush_head()
+            return
+        text = b"".join(self.head)
+        self.head.clear()
+        if self._kind == EventType.stop_event:
+            self._stop = text
+        else:
+            self._held.push(text)
+
+    def put_query(self, item: Item, query: bytes, alter: int) -> None:
+        if query in _INSTEAD:
+            self.head.append(_INSTEAD[query] + b"\n" + self.delimiter + b"\n")
+
+    def print_xid(self, item: Item, body: Any) -> None:
+        self.put(item, b"\tXid = %d\n" % body.xid, b"START TRANSACTION" + self.delimiter + b"\n")
+
+    def print_gtid(self, item: Item, body: Any) -> None:
+        if not body.is_standalone:
+            self.head.append(b"COMMIT\n" + self.delimiter + b"\n")
+
+    def print_rows(self, item: Item) -> None:
+        head = self.heads.of(item.event)
+        body: Any = item.event.body if head is None else head.body
+        if body.table_id.value not in self.ignored_maps:
+            self._take_back(item, body, head)
+        if body.is_statement_end:
+            self.ignored_maps.clear()
+            self.annotation = None
+            self._end_rows()
+
+    def _take_back(self, item: Item, body: Any, head: Head | None) -> None:
+        # The client names a compressed event as what it was.
+        is_packed = "compressed" in EventType(item.kind).name
+        kind = item.kind if is_packed else opposite(item.kind)
+        is_end = not self._has_rows
+        item.raw = flagged(item.event, is_end=is_end)
+        # The client gives a checksum to what was compressed, and that counts the flags.
+        event = event_of(item.event, uncompressed(item, body) if is_packed else item.raw)
+        shown = Item(event, item.kind, item.position, item.end_position, event.raw, item.checksum)
+        if not self.options.short_form:
+            self._lines.push(self.header(shown) + rows_line(kind, body, is_end=is_end))
+        content = None if event.table_map is None else self.quick.content_of(event.table_map)[1]
+        turned = self._turn(event, head, content)
+        shown.event, shown.raw = turned, turned.raw
+        if self.options.prints_base64:
+            self._base64_lines.push(self.base64(shown))
+        self._put_text(turned)
+        self._has_rows = True
+
+    def _put_text(self, event: Event) -> None:
+        table_map: Any = event.table_map
+        head = self.heads.of(event)
+        if self.options.shown_rows:
+            name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
+            found = rows_text(event, self.style, name) if head is None else self.quick.text(event, head, name)
+            self._texts.push(found.text)
+            self.rows += found.rows
+        elif not self.options.short_form:
+            self.rows += self.quick.count(event, head)
+
+    def _end_rows(self) -> None:
+        """Keep a statement, from its end to its beginning, since the stack is read backward."""
+        maps: list[bytes] = []
+        self.body.flush(maps.append)
+        self._held.take(self._texts)
+        if self._base64_lines:
+            self._held.push(b"'" + self.delimiter + b"\n")
+            self._held.take(self._base64_lines)
+            self._held.push(b"\nBINLOG '\n" + b"".join(maps))
+        self._held.take(self._lines)
+        if self.rows and not self.options.short_form:
+            self.write(b"# Number of rows: %d\n" % self.rows)
+        self.rows = 0
+        self._has_rows = False
+
+    def end_log(self) -> None:
+        self.head.clear()
+        self.body.clear()
+        self._lines, self._base64_lines, self._texts = _Held(), _Held(), _Held()
+        self.rows, self._has_rows = 0, False
+        self.annotation = None
+
+    def end_all(self) -> bytes:
+        text = b"DELIMITER ;\n" + super().end_all()
+        if self.is_broken:
+            # What came after the damage would have to be taken back first.
+            return text
+        self._held.write_backward(self.write)
+        return b"COMMIT\n" + self.delimiter + b"\n" + self._stop + text
