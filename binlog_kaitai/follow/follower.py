@@ -202,14 +202,17 @@ class Follower:
         try:
             while True:
                 walk.read(is_last=at == len(paths) - 1)
-                at += 1
                 if goal is not None:
                     walk.is_over |= not goal.without(GtidSet.parse(walk.mark.gtids))
-                if walk.is_over or at == len(paths):
+                if walk.is_over:
                     return walk
-                head = read_head(paths[at])
-                if head is None:
-                    return walk  # made just now, and still without a first event
+                # Of a log without a first event the newest was made just now; another is left by a crash.
+                head = None
+                while head is None:
+                    at += 1
+                    if at == len(paths):
+                        return walk
+                    head = read_head(paths[at])
                 check_next(walk.mark, paths[at], head, self._lose)
                 skip = walk.mark.skip
                 if head.previous is not None and not GtidSet.parse(skip).without(head.previous):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.columns.blocks import BlockReader
-from binlog_kaitai.errors import TruncatedError, UsageError
+from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
 from binlog_kaitai.follow import Follower, Mark
 from binlog_kaitai.follow.rests import Rests
 from tests.corpus_files import CORPUS, cases, logs
@@ -125,6 +125,22 @@ def test_a_closed_log_that_is_cut(tmp_path: Path) -> None:
     assert Path(marks[-1].file).name == "binlog.000001"
     with pytest.raises(TruncatedError, match=r"binlog\.000001"):
         follower.advance(marks[-1])
+
+
+def test_an_empty_log_between_others(tmp_path: Path) -> None:
+    """A server that dies may leave a log without an event, and go on in the next one."""
+    logs = [tmp_path / f"binlog.{number:06}" for number in (1, 2, 3)]
+    shutil.copy(ROTATED[0], logs[0])
+    logs[1].write_bytes(b"")
+    shutil.copy(ROTATED[1], logs[2])
+    follower = Follower([str(tmp_path)])
+    mark = follower.advance(follower.earliest())
+    assert (mark.file, mark.position) == (str(logs[2]), logs[2].stat().st_size)
+    names = [name for name, *_ in covered(follower, [follower.earliest(), mark])]
+    assert names == [logs[0].name, logs[2].name]
+    shutil.copy(ROTATED[2], logs[2])
+    with pytest.raises(SourceError, match="are in no log that is there"):
+        follower.advance(steps_until_error(follower)[-1])
 
 
 def steps_until_error(follower: Follower) -> list[Mark]:
