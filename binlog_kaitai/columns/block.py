@@ -167,10 +167,10 @@ class Block:
         place = place_of(self.layout, kind, code, path)
         return None if place is None else self.header_length + place
 
-    def numbers_at(self, rows: Any, offset: int, width: int) -> Any:
-        """Little-endian numbers of `width` bytes, `offset` bytes into some events, uint64."""
+    def numbers_at(self, rows: Any, offset: Any, width: int) -> Any:
+        """Little-endian numbers of `width` bytes, `offset` bytes into some events or into each, uint64."""
         out = np.empty(len(rows), dtype=np.uint64)
-        read_numbers.for_work(len(rows))(self.data, self.starts[rows], offset, width, False, out)
+        read_numbers.for_work(len(rows))(self.data, self.starts[rows] + offset, 0, width, False, out)
         return out
 
     def part(self, begin: int, end: int) -> Block:
