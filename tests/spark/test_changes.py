@@ -27,8 +27,11 @@ def load(spark: SparkSession, path: object, **options: object) -> DataFrame:
 
 def rows(table: pa.Table) -> list[Any]:
     """The rows in Spark's types, in the order of the log."""
-    plain = table.cast(pa.schema([field.with_type(plain_type(field.type)) for field in table.schema]))
-    found = plain.to_pylist()
+    wide = {field.name for field in table.schema if pa.types.is_decimal256(field.type)}
+    fields = [one if one.name in wide else one.with_type(plain_type(one.type)) for one in table.schema]
+    found = table.cast(pa.schema(fields)).to_pylist()
+    for row in found:
+        row.update({name: f"{row[name]:f}" for name in wide if row[name] is not None})
     places = ("file", "_file", "position", "_position", "_row")
     order = [name for name in places if name in table.column_names]
     return sorted(found, key=lambda row: [*(row[name] for name in order), str(row)])
