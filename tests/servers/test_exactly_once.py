@@ -46,7 +46,7 @@ def transaction(choose: random.Random) -> Iterator[str]:
                 f"UPDATE k.a SET n = n + 1, v = '{text}' WHERE id % 97 = {n % 97}",
                 f"UPDATE k.a SET id = -id WHERE id = {n}",
                 f"DELETE FROM k.a WHERE id % 101 = {n % 101}",
-                f"INSERT INTO k.b VALUES ({n % 7}, 'a'), ({n % 7}, 'a'), (NULL, 'b')",
+                f"INSERT INTO k.b VALUES ({n % 13}, 'a'), ({n % 13}, 'a'), (NULL, 'b')",
                 f"DELETE FROM k.b WHERE n = {n % 7} LIMIT 1",
                 f"UPDATE k.b SET n = {n % 7} WHERE n = {n % 5}",
                 f"REPLACE INTO k.c VALUES ({n % 50}, '{'abc'[n % 3]}', {n})",
@@ -190,4 +190,4 @@ def check_tables(server: Server, lake: Path) -> None:
         state = ds.dataset(lake / "state" / f"k.{name}").to_table().to_pylist()
         mine = Counter(tuple(row.values()) for row in state)
         assert mine == Counter(server.execute(f"SELECT * FROM k.{name}"))
-        assert mine.total() > 5
+        assert len(mine) > 5
