@@ -18,7 +18,6 @@ from binlog_kaitai.render.dump.blocks.queries import Queries
 from binlog_kaitai.render.dump.item import item_of
 from binlog_kaitai.render.dump.mariadb import GTID_LINE, MariadbPrinter, gtid_details
 from binlog_kaitai.render.dump.mariadb_rows import ROWS_NUMBER
-from binlog_kaitai.render.dump.printer import XID_LINE, XID_STATEMENT
 
 #: What the line of a GTID event depends on.
 _GTID_FLAGS = ("has_commit_id", "is_ddl", "is_transactional", "has_waited", "is_start_alter",
@@ -61,7 +60,7 @@ class MariadbBlocks(BlockPrinter):
     def begin_dress(self) -> None:
         lines = self.lines
         self._add_gtids()
-        self._add_xids()
+        self.add_xids()
         self._add_annotations()
         self._add_table_maps()
         self._add_rows()
@@ -99,15 +98,6 @@ class MariadbBlocks(BlockPrinter):
             program.fill(self.printer.number_statement(), fields).text(end)
             program.text(b"" if told.is_standalone else b"START TRANSACTION\n" + end)
             lines.add(program, events[rows], rows)
-
-    def _add_xids(self) -> None:
-        lines = self.lines
-        fits, body = lines.fits(EventType.xid_event)
-        events = lines.block.rows_of(EventType.xid_event)
-        if len(events):
-            program = lines.program().fill(XID_LINE, {"xid": lines.pool.numbers(body.numbers("xid"))})
-            program.text(XID_STATEMENT + self.printer.delimiter + b"\n")
-            lines.add(program, events[fits], np.flatnonzero(fits))
 
     def _add_annotations(self) -> None:
         """Statements of rows: of the event itself only the place is printed, the rest with a table map."""

@@ -20,7 +20,6 @@ from binlog_kaitai.render.dump.gtids import GTID_LINE, ROWS_ONLY_STATEMENT, gtid
 from binlog_kaitai.render.dump.mysql import MysqlPrinter
 from binlog_kaitai.render.dump.mysql_rows import TELLS_INVISIBLE_KEYS
 from binlog_kaitai.render.dump.options import Base64Output
-from binlog_kaitai.render.dump.printer import XID_LINE, XID_STATEMENT
 from binlog_kaitai.render.dump.rows import extra_info
 from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.transactions import mysql_source
@@ -46,7 +45,7 @@ class MysqlBlocks(BlockPrinter):
         self._versions = np.full(len(lines.block), -1, dtype=np.int64)
         for kind in _GTIDS:
             self._add_gtids(kind)
-        self._add_xids()
+        self.add_xids()
         self._add_statements_of_rows()
         self._add_table_maps()
         self._add_rows()
@@ -113,15 +112,6 @@ class MysqlBlocks(BlockPrinter):
         sources = [mysql_source(bytes(data[at : at + 16])).encode() for at in starts[changes].tolist()]
         source = pool.choice(np.cumsum(changes) - 1, sources)
         return source, b":", pool.numbers(body.numbers("gno"))
-
-    def _add_xids(self) -> None:
-        lines = self.lines
-        fits, body = lines.fits(EventType.xid_event)
-        events = lines.block.rows_of(EventType.xid_event)
-        if len(events):
-            program = lines.program().fill(XID_LINE, {"xid": lines.pool.numbers(body.numbers("xid"))})
-            program.text(XID_STATEMENT + self.printer.delimiter + b"\n")
-            lines.add(program, events[fits], np.flatnonzero(fits))
 
     def _add_statements_of_rows(self) -> None:
         """Rows_query events."""

@@ -27,7 +27,7 @@ from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.rows import RowsEvents, TableMaps
 from binlog_kaitai.render.dump.jobs import Jobs, MisfitError
 from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.printer import BINLOG
+from binlog_kaitai.render.dump.printer import BINLOG, XID_LINE, XID_STATEMENT
 from binlog_kaitai.render.dump.row_programs import Heads, Programs
 
 #: Shorter stretches are not worth it, in events; nor is a block with more events that do not follow their
@@ -108,6 +108,16 @@ class BlockPrinter:
         Those whose owner lies behind the last event wait for what comes next.
         """
         return []
+
+    def add_xids(self) -> None:
+        """Make the program of the ends of transactions, which both dresses print alike."""
+        lines = self.lines
+        fits, body = lines.fits(EventType.xid_event)
+        events = lines.block.rows_of(EventType.xid_event)
+        if len(events):
+            program = lines.program().fill(XID_LINE, {"xid": lines.pool.numbers(body.numbers("xid"))})
+            program.text(XID_STATEMENT + self.printer.delimiter + b"\n")
+            lines.add(program, events[fits], np.flatnonzero(fits))
 
     # ----------------------------------------------------------------------------------------------------
 
@@ -336,17 +346,14 @@ class _Plan:
         begin, end = np.searchsorted(self._keys, (first, last)).tolist()
         return _JobList(self._jobs[begin:end], self._event_of[begin:end])
 
-    def _phase(self, owner: int, phase: int) -> _JobList:
+    def members(self, owner: int, phase: int) -> _JobList:
+        """The jobs of a phase of the statement that an event ends."""
         key = owner * _PHASES + phase
         return self._between(key * self._count, (key + 1) * self._count)
 
-    def members(self, owner: int, phase: int) -> _JobList:
-        """The jobs of a phase of the statement that an event ends."""
-        return self._phase(owner, phase)
-
     def left(self, phase: int) -> _JobList:
         """The jobs of a phase of the statement that goes on behind the stretch."""
-        return self._phase(self._count, phase)
+        return self.members(self._count, phase)
 
     def main(self, after: int) -> _JobList:
         """All others, behind the statement that an event ends, -1 for all."""
