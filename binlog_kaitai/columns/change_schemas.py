@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import pyarrow as pa
 
@@ -48,9 +48,21 @@ def plain_name(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode()
 
 
+#: What no column of a table is called here.
+_TAKEN = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
+
+
 def field_name(column: Column) -> str:
-    """The name of a column as Arrow takes it: bytes that are no text are escaped."""
-    return plain_name(column.name)
+    """The name of a column here: bytes that are no text are escaped, and it is none of ours."""
+    return untaken_name(plain_name(column.name), _TAKEN)
+
+
+def untaken_name(name: str, taken: Collection[str]) -> str:
+    """The name with one more `_` behind it if it is a taken one, in any case, with or without some behind it.
+
+    So names that differ still do, and what becomes of one depends on no other column of the table.
+    """
+    return name + "_" if name.rstrip("_").lower() in taken else name
 
 
 def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ _MAX_OPEN = 128
 
 #: What some file system has no names with, and the point between the names; they are written as in a URL.
 _UNFIT = re.compile(r'[%./\\:*?"<>|\x00-\x1f\ud800-\udfff]')
+
+#: Bytes of the longest name that file systems have, and of the digest that stands for what is cut off.
+_LONGEST, _DIGEST = 255, 8
 
 
 class PartWriter:
@@ -134,8 +138,16 @@ def _bound(writers: dict[str, PartWriter]) -> None:
 
 
 def folder_name(key: tuple[str, str]) -> str:
-    """The folder of a table, by its schema and name: always one name, and another for each table."""
-    return ".".join(_UNFIT.sub(_quoted, part) for part in key)
+    """The folder of a table, by its schema and name: always one name, and another for each table.
+
+    One that is too long for a file system is cut, and ends with ``%~`` and a digest, which no other one does.
+    """
+    name = ".".join(_UNFIT.sub(_quoted, part) for part in key)
+    data = name.encode()
+    if len(data) <= _LONGEST:
+        return name
+    end = "%~" + blake2b(data, digest_size=_DIGEST).hexdigest()
+    return data[: _LONGEST - len(end)].decode(errors="ignore") + end
 
 
 def _quoted(found: re.Match[str]) -> str:

@@ -14,7 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from binlog_kaitai.columns.batches import read_events
-from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, TIME, table_schema
+from binlog_kaitai.columns.change_schemas import (
+    ABSENT_FIELD,
+    TIME,
+    field_name,
+    table_schema,
+    untaken_name,
+)
 from binlog_kaitai.columns.changes import page_batches, table_batches_of
 from binlog_kaitai.columns.lake import PartWriter, folder_name, write_view
 from binlog_kaitai.columns.mending import Damage, read_around
@@ -34,6 +40,9 @@ _TIMES = {"events": "timestamp", "transactions": "start", "changes": "_commit_ti
 
 #: What Hive, and all who read its layout, take for NULL.
 _NO_DATE = "__HIVE_DEFAULT_PARTITION__"
+
+#: What a lake calls its dates, and Spark the file of a row: no column of a table is called so in it.
+_TAKEN = frozenset({DATE, "_metadata"})
 
 _DAY = 86_400_000_000
 
@@ -216,8 +225,20 @@ def _changes(
                 written.untold[folder_name(table.key)] = _VERSIONED
         for table, batch in batches(page, schema_of, zero_dates):
             name = folder_name(table.key)
-            written.keys[name] = [one.name for one in table.schema.columns if one.is_primary_key]
-            yield f"changes/{name}", for_spark(batch)
+            keys = (field_name(one) for one in table.schema.columns if one.is_primary_key)
+            written.keys[name] = [untaken_name(key, _TAKEN) for key in keys]
+            yield f"changes/{name}", for_spark(_renamed(batch))
+
+
+def _renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with other names for columns that are called as what a lake adds."""
+    names = {name: untaken_name(name, _TAKEN) for name in batch.schema.names}
+    if all(new == old for old, new in names.items()):
+        return batch
+    if (at := batch.schema.get_field_index(ABSENT_FIELD.name)) >= 0:
+        absent = [lacks and [names[one] for one in lacks] for lacks in batch.column(at).to_pylist()]
+        batch = batch.set_column(at, ABSENT_FIELD, pa.array(absent, ABSENT_FIELD.type))
+    return batch.rename_columns([*names.values()])
 
 
 def for_spark(batch: pa.RecordBatch) -> pa.RecordBatch:

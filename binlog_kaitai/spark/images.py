@@ -19,6 +19,9 @@ from binlog_kaitai.errors import UsageError
 #: The names of the columns that an image does not have.
 ABSENT = ABSENT_FIELD.name
 
+#: Of an update, the image before. No column of a server has a name that ends with a space.
+_BEFORE = "_before "
+
 #: Images that give a row its content, rather than taking it away.
 AFTER = ("insert", "update_postimage")
 
@@ -58,27 +61,27 @@ def filled(changes: DataFrame, own: Sequence[str], keys: Sequence[str], place: S
     both = Window.partitionBy(*place).orderBy(is_after())
     other = f.lag(f.struct(lacks.alias("lacks"), *values)).over(both)
     before = f.when(f.col("_change_type") == "update_postimage", other)
-    found = changes.withColumn("_before", before).withColumn(ABSENT, lacks)
-    is_update = f.col("_before").isNotNull()
+    found = changes.withColumn(_BEFORE, before).withColumn(ABSENT, lacks)
+    is_update = f.col(_BEFORE).isNotNull()
 
     def value(at: int, name: str) -> Column:
         is_absent = is_update & f.array_contains(ABSENT, name)
-        return f.when(is_absent, f.col(f"_before.c{at}")).otherwise(quoted(name)).alias(name)
+        return f.when(is_absent, f.col(f"{_BEFORE}.c{at}")).otherwise(quoted(name)).alias(name)
 
-    left = f.when(is_update, f.array_intersect(ABSENT, "_before.lacks"))
+    left = f.when(is_update, f.array_intersect(ABSENT, f"{_BEFORE}.lacks"))
     left = left.when(f.col("_change_type") != "insert", f.col(ABSENT)).otherwise(nothing).alias(ABSENT)
     others = [quoted(name) for name in changes.columns if name not in (*own, ABSENT)]
-    moved = [~f.col(f"_before.c{own.index(key)}").eqNullSafe(quoted(key)) for key in keys]
-    found = found.select(*others, *(value(at, name) for at, name in enumerate(own)), left, "_before")
+    moved = [~f.col(f"{_BEFORE}.c{own.index(key)}").eqNullSafe(quoted(key)) for key in keys]
+    found = found.select(*others, *(value(at, name) for at, name in enumerate(own)), left, _BEFORE)
     _check(found, keys, moved)
-    return found.drop("_before")
+    return found.drop(_BEFORE)
 
 
 def _check(found: DataFrame, keys: Sequence[str], moved: Sequence[Column]) -> None:
     lacks = f.size(ABSENT) > 0
     wrong = {"and no primary key is known": lacks}
     if keys:
-        is_moved = f.col("_before").isNotNull() & reduce(Column.__or__, moved)
+        is_moved = f.col(_BEFORE).isNotNull() & reduce(Column.__or__, moved)
         names = f.array(*map(f.lit, keys))
         wrong = {
             "not even those of the key": f.arrays_overlap(ABSENT, names),

@@ -44,7 +44,16 @@ def spark_schema(columns: pa.Schema) -> StructType:
 
 
 def with_corrupt_column(schema: StructType, name: str) -> StructType:
-    """The same columns, any of which may be null, and one that tells of damage."""
+    """The same columns, any of which may be null, and one that tells of damage.
+
+    Raises
+    ------
+    UsageError
+        A column is called so.
+    """
+    if name.lower() in (field.name.lower() for field in schema.fields):
+        reason = f"there is a column {name} already; the option columnNameOfCorruptRecord takes another name"
+        raise UsageError(reason)
     fields = [StructField(field.name, field.dataType) for field in schema.fields]
     return StructType([*fields, StructField(name, StringType())])
 

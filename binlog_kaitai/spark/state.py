@@ -23,6 +23,9 @@ META = (
     "_timestamp",
 )
 
+#: Whether a key has a row, and how many are equal. No column of a server has a name that ends with a space.
+_IS_THERE, _COPIES = "_is_there ", "_copies "
+
 #: What a query says that meets a change without its key.
 NO_KEY = (
     "a change has no value in its key: row images lack columns (binlog_row_image is not FULL; there is the "
@@ -90,14 +93,14 @@ def _by_keys(
 ) -> DataFrame:
     """The last image of each key, if it is one that came: an update of the key takes the old one away."""
     order = f.struct(*by_log)
-    groups = changes.groupBy(*(_key(changes, name).alias(f"_key{at}") for at, name in enumerate(keys)))
+    groups = changes.groupBy(*(_key(changes, name).alias(f"_key{at} ") for at, name in enumerate(keys)))
     if ABSENT not in changes.columns:
-        image = f.struct(is_after().alias("_is_there"), *map(quoted, own))
-        last = groups.agg(f.max_by(image, order).alias("last")).where("last._is_there")
-        return last.select("last.*").drop("_is_there")
+        image = f.struct(is_after().alias(_IS_THERE), *map(quoted, own))
+        last = groups.agg(f.max_by(image, order).alias("last")).where(f.col(f"last.{_IS_THERE}"))
+        return last.select("last.*").drop(_IS_THERE)
     told = (f.when(is_after() & ~f.array_contains(ABSENT, name), order) for name in own)
     values = (f.max_by(quoted(name), when).alias(name) for name, when in zip(own, told, strict=True))
-    found = groups.agg(f.max_by(is_after(), order).alias("_is_there"), *values).where("_is_there")
+    found = groups.agg(f.max_by(is_after(), order).alias(_IS_THERE), *values).where(f.col(_IS_THERE))
     return found.select(*map(quoted, own))
 
 
@@ -109,9 +112,9 @@ def _key(changes: DataFrame, name: str) -> Column:
 
 
 def _by_content(changes: DataFrame, own: Sequence[str]) -> DataFrame:
-    copies = f.sum(f.when(is_after(), 1).otherwise(-1)).alias("_copies")
-    found = changes.groupBy(*map(quoted, own)).agg(copies).where("_copies > 0")
-    each = f.explode(f.sequence(f.lit(1), f.col("_copies")))
+    copies = f.sum(f.when(is_after(), 1).otherwise(-1)).alias(_COPIES)
+    found = changes.groupBy(*map(quoted, own)).agg(copies).where(f.col(_COPIES) > 0)
+    each = f.explode(f.sequence(f.lit(1), f.col(_COPIES)))
     return found.select(*map(quoted, own), each).select(*map(quoted, own))
 
 

@@ -25,8 +25,8 @@ from binlog_kaitai.spark.images import ABSENT, is_after, quoted
 from binlog_kaitai.spark.schemas import arrow_schema, spark_schema
 from binlog_kaitai.spark.state import META, NO_KEY, fold
 
-#: Where a row of the lake comes from, told by the name of its file.
-_BATCH, _PIECE = "_batch", "_piece"
+#: Where a row of the lake comes from, told by the name of its file; no column of a server is called so.
+_BATCH, _PIECE = "_batch ", "_piece "
 _BY_LOG = (_BATCH, _PIECE, "_position", "_row")
 
 

@@ -137,10 +137,10 @@ def test_columns_that_no_server_has_are_told_where_rows_have_them(
     layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
     maker = LogMaker(layout)
     maker.add_all(groups[0])
-    maker.add(_event(EventType.table_map_event, table_map_bytes([column], metadata)))
+    maker.add(row_event(EventType.table_map_event, table_map_bytes([column], metadata)))
     position = len(maker.data)
     rows = bytes.fromhex("070000000000 0100 0200 01 ff 00") + bytes(size)
-    maker.add(_event(EventType.write_rows_event, rows))
+    maker.add(row_event(EventType.write_rows_event, rows))
     log = maker.write(tmp_path / "binlog.000001")
     for table in (None, "s.t"):
         with pytest.raises(bk.BinlogError) as told:
@@ -150,7 +150,7 @@ def test_columns_that_no_server_has_are_told_where_rows_have_them(
     assert list(by_columns(log)) == list(by_reader(log))
 
 
-def _event(kind: EventType, body: bytes) -> bytes:
+def row_event(kind: EventType, body: bytes) -> bytes:
     return bytes(4) + bytes([kind]) + (1).to_bytes(4, "little") + bytes(10) + body
 
 
@@ -158,7 +158,7 @@ def test_a_name_of_a_column_that_is_no_text_is_escaped(tmp_path: Path) -> None:
     layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
     maker = LogMaker(layout)
     maker.add_all(groups[0])
-    maker.add(_event(EventType.table_map_event, table_map_bytes([1], optional=field(4, b"\x02a\xff"))))
-    maker.add(_event(EventType.write_rows_event, bytes.fromhex("070000000000 0100 0200 01 ff 00 05")))
+    maker.add(row_event(EventType.table_map_event, table_map_bytes([1], optional=field(4, b"\x02a\xff"))))
+    maker.add(row_event(EventType.write_rows_event, bytes.fromhex("070000000000 0100 0200 01 ff 00 05")))
     found = bk.read_changes(maker.write(tmp_path / "binlog.000001"), table="s.t").read_all()
     assert found["a\\udcff"].to_pylist() == [5]

@@ -204,6 +204,19 @@ def test_the_folder_of_a_table_is_one_name(key: tuple[str, str]) -> None:
     assert name != ".."
 
 
+def test_the_folder_of_a_table_with_a_long_name(tmp_path: Path) -> None:
+    long = "\N{CJK UNIFIED IDEOGRAPH-8868}" * 63
+    keys = [*itertools.product((long + "a", long + "b"), repeat=2), ("." * 64, "." * 64)]
+    names = [folder_name(key) for key in keys]
+    assert len(set(names)) == len(keys)
+    for key, name in zip(keys, names, strict=True):
+        assert len(name.encode()) <= 255
+        assert folder_name(key) == name
+        (tmp_path / name).mkdir()
+    assert names[0].startswith(long + "a.")
+    assert "%~" not in folder_name(("%~", "t"))
+
+
 @pytest.mark.parametrize("case", ["mysql-9.7-flipped_bit", "mariadb-10.11-hole", "mysql-9.7-garbage_tail"])
 def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -> None:
     (split,) = plan(str(next((CORPUS / "damaged" / case).glob("*.0*"))), 0)

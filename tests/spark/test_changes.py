@@ -12,6 +12,8 @@ from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
 from binlog_kaitai.spark.schemas import plain_type
+from binlog_kaitai.spark.state import latest
+from tests.columns.test_taken_names import NAMES, log_with
 from tests.corpus_files import CORPUS, Case, case, cases
 
 if TYPE_CHECKING:
@@ -134,3 +136,20 @@ def test_a_glob_over_folders(spark: SparkSession) -> None:
     pattern = CORPUS / "mysql-9.7" / "rot*" / "binlog.00000[12]"
     frame = load(spark, pattern, view="changes")
     assert frame.count() == bk.read_changes(paths(case("mysql-9.7", "rotate"))[:2]).read_all().num_rows
+
+
+def test_columns_of_a_table_that_are_called_as_others_here(spark: SparkSession, tmp_path: Path) -> None:
+    log = log_with(list(NAMES), tmp_path)
+    frame = load(spark, log, table="s.t")
+    assert rows(frame.toArrow()) == rows(bk.read_changes(log, table="s.t").read_all())
+    assert frame.select("_file", "_FILE__", "`_position_`").count() == 1
+    for state in (latest(frame), latest(frame, ["_key0"])):
+        assert [list(row.asDict().values()) for row in state.collect()] == [list(range(len(NAMES)))]
+
+
+def test_a_column_called_as_that_of_damage(spark: SparkSession, tmp_path: Path) -> None:
+    log = log_with(["a", "_Corrupt_Record"], tmp_path)
+    with pytest.raises(PySparkException, match="columnNameOfCorruptRecord"):
+        load(spark, log, table="s.t", mode="PERMISSIVE")
+    frame = load(spark, log, table="s.t", mode="PERMISSIVE", columnNameOfCorruptRecord="_damage")
+    assert frame.select("_Corrupt_Record", "_damage").collect() == [(1, None)]

@@ -1,6 +1,8 @@
 """How long a value of a column is in a row image: all that walking over one takes.
 
-What the bytes mean is the grammar's (`row_image.ksy`), whose cells a test holds against these lengths.
+What the bytes mean is the grammar's (`row_image.ksy`), whose cells a test holds against these lengths. They
+are stated here a second time: a cell is chosen by a type that only the table map tells, where the generated
+layouts end; and a program for the kernels needs a length, or where one lies, before there is any cell.
 """
 
 from __future__ import annotations
