@@ -24,6 +24,7 @@ _NO_STATEMENTS = "--skip-annotate-row-events"
 _ALTER = "mariadb-11.8/alter_two_phase/binlog.000001"
 _TWO_LOGS = "mariadb-11.8/rotate/binlog.000004 mariadb-11.8/rotate/binlog.000005"
 _UUID = "a40b4242-e518-11f1-9090-02fc00000001"
+_RELAYED = "1752b935-e51a-11f1-b3fe-02fc00000001"
 #: The number that makes the name of a file of LOAD DATA new depends on what lies in the folder.
 _LOAD_FILE = re.compile(rb"/\S*/SQL_LOAD_MB-([0-9a-f]+)-[0-9a-f]+")
 #: Of logs from before 8.0: what 5.6 takes only behind the GTID, and `mysqlbinlog` prints in front of it.
@@ -74,6 +75,8 @@ CASES = _of(
     _case("mysql-9.7", "mysql-9.7/metadata/binlog.000001", _DECODE, "--print-table-metadata", "-v"),
     _case("mysql-9.7", "mysql-9.7/gtid_tags/binlog.000002", f"--include-gtids={_UUID}:tag1:1-8", "-v"),
     _case("mysql-9.7", "mysql-9.7/gtid_tags/binlog.000001", f"--exclude-gtids={_UUID}:tag1:1-3", "-v"),
+    _case("mysql-9.7", "mysql-9.7/relay-of-mysql-9.7/relay.000004", f"--exclude-gtids={_RELAYED}:6", "-v"),
+    _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--short-form", "--skip-gtids"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--idempotent", "--set-charset=latin1", "-D"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--require-row-format", "--idempotent"),
     _case("mysql-9.7", "mysql-9.7/ddl/binlog.000001", "--require-row-format", _DECODE),

@@ -107,9 +107,13 @@ class MysqlPrinter(MysqlRows):
             reason = "--require-row-format specified, but this is not logged as rows"
             raise UsageError(f"{item.event.file}, position {item.event.position}: {reason}")
 
-    def take(self, item: Item) -> None:
+    def put_place(self, item: Item) -> None:
+        # It waits for what is printed next; behind a log's last event there is nothing.
         if not self.options.short_form:
             self.head.append(PLACE % {b"position": item.position})
+
+    def take(self, item: Item) -> None:
+        self.put_place(item)
         if item.kind in _WAITING:
             self.waiting.append(item)
         elif not self.print_event(item):
@@ -189,7 +193,7 @@ class MysqlPrinter(MysqlRows):
             self.put_statement(b"ROLLBACK")
         if self.options.prints_base64 and not header.is_relay_log:
             self.head.append(b"BINLOG '\n" + self.base64(item) + b"'" + self.delimiter + b"\n")
-        if self.options.skip_gtids and not header.is_relay_log:
+        if self.options.skip_gtids and not self.options.short_form and not header.is_relay_log:
             self.put_statement(b"/*!50616 SET @@SESSION.GTID_NEXT='AUTOMATIC'*/")
 
     def print_xid(self, item: Item, body: Any) -> None:
