@@ -117,6 +117,10 @@ class Gathered:
         with np.errstate(all="ignore"):
             self._locate()
         self._is_located = True
+        for name in parameters:
+            # A field has the name of a parameter: behind it, that is the field's.
+            if type(self._fields.get(name)).__name__ == "Number":
+                del self._values[name]
 
     def _locate(self) -> None:
         fields: tuple[Any, ...] = self.layout.fields

@@ -108,8 +108,8 @@ types:
       - id: srid
         -orig-id: srid
         type: u4
-        if: not _io.eof
-        doc: Number of the spatial reference system.
+        if: _io.size >= 4
+        doc: Number of the spatial reference system; not there in what is no shape.
       - id: data
         -orig-id: wkb
         size-eos: true

@@ -204,7 +204,7 @@ class StringValues(KaitaiStruct):
             self._read()
 
         def _read(self):
-            if (not (self._io.is_eof())):
+            if self._io.size() >= 4:
                 pass
                 self.srid = self._io.read_u4le()
 
@@ -213,7 +213,7 @@ class StringValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            if (not (self._io.is_eof())):
+            if self._io.size() >= 4:
                 pass
 
             _ = self.shape

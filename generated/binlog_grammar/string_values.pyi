@@ -92,7 +92,7 @@ class StringValues(KaitaiStruct):
 
     class GeometryContent(KaitaiStruct):
         srid: int | None
-        """Number of the spatial reference system."""
+        """Number of the spatial reference system; not there in what is no shape."""
         data: bytes
         """The shape as well-known binary (WKB); `shape` reads it.
 

@@ -1191,7 +1191,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'content': 'The reference system and the shape.',
     },
     'StringValues.GeometryContent': {
-        'srid': 'Number of the spatial reference system.',
+        'srid': 'Number of the spatial reference system; not there in what is no shape.',
         'data': 'The shape as well-known binary (WKB); `shape` reads it.',
         'shape': 'The shape.',
     },

@@ -243,7 +243,7 @@ class StringValues(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            if (not (self._io.is_eof())):
+            if self._io.size() >= 4:
                 pass
                 self._debug['srid']['start'] = self._io.pos()
                 self.srid = self._io.read_u4le()
@@ -256,7 +256,7 @@ class StringValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            if (not (self._io.is_eof())):
+            if self._io.size() >= 4:
                 pass
 
             _ = self.shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 import threading
 from collections.abc import Generator, Iterator
 
@@ -10,9 +11,12 @@ import pytest
 
 from binlog_kaitai.columns.ahead import ahead
 from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.grammar import EventType
 from binlog_kaitai.sources import Source
+from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import by_columns, by_reader
-from tests.corpus_files import LogFile, logs
+from tests.columns.test_rows_hostile import row_event
+from tests.corpus_files import LogFile, case, logs
 
 SMALL = [log for log in logs() if log.path.stat().st_size < 6_000]
 SOME = random.Random(11).sample(SMALL, 25)
@@ -52,6 +56,20 @@ def test_random_bytes_behind_the_magic() -> None:
     for size in (0, 1, 12, 13, 19, 100, 3000):
         data = b"\xfebin" + rng.randbytes(size)
         assert by_columns(data) == by_reader(data)
+
+
+@pytest.mark.parametrize("version", [1, 3, 4, 500])
+def test_an_event_that_tells_another_version_than_the_log_has(version: int) -> None:
+    layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    maker = LogMaker(layout)
+    maker.add_all(groups[0])
+    body = struct.pack("<H50sI", version, b"4.0.1", 5)
+    maker.add(row_event(EventType.start_event_v3, body))
+    maker.add_all(groups[1])
+    log = bytes(maker.data)
+    lines, error = by_columns(log)
+    assert (lines, error) == by_reader(log)
+    assert b'"binlog_version":%d' % version in lines[len(groups[0])]
 
 
 def test_items_are_made_one_ahead_and_no_more() -> None:

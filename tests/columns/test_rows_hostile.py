@@ -150,6 +150,20 @@ def test_columns_that_no_server_has_are_told_where_rows_have_them(
     assert list(by_columns(log)) == list(by_reader(log))
 
 
+@pytest.mark.parametrize("size", range(6))
+def test_a_geometry_is_its_bytes_however_few(size: int, tmp_path: Path) -> None:
+    layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    maker = LogMaker(layout)
+    maker.add_all(groups[0])
+    maker.add(row_event(EventType.table_map_event, table_map_bytes([255], "01")))
+    value = bytes(range(size))
+    row = bytes.fromhex("070000000000 0100 0200 01 ff 00") + bytes([size]) + value
+    maker.add(row_event(EventType.write_rows_event, row))
+    log = maker.write(tmp_path / "binlog.000001")
+    assert bk.read_changes(log, table="s.t").read_all()["c1"].to_pylist() == [value]
+    assert list(by_columns(log)) == list(by_reader(log))
+
+
 def row_event(kind: EventType, body: bytes) -> bytes:
     return bytes(4) + bytes([kind]) + (1).to_bytes(4, "little") + bytes(10) + body
 
