@@ -182,10 +182,29 @@ def read_start(stream: BinaryIO) -> tuple[int, bytes]:
     return detect_version(ahead) if len(ahead) == header_length(1) else 4, ahead
 
 
+_PACKED = "it is packed by {0}, and can be read as `{0} -dc FILE | binlog-kaitai ... -`"
+
+#: What people have instead of a log, by its first bytes, and what to do with it.
+_OTHER_FILES = {
+    b"\x1f\x8b": _PACKED.format("gzip"),
+    b"\x28\xb5\x2f\xfd": _PACKED.format("zstd"),
+    b"\xfd7zX": _PACKED.format("xz"),
+    b"BZh": _PACKED.format("bzip2"),
+    b"PK\x03\x04": "it is a zip archive",
+    b"\xfe\xfe\r\x01": "it is a log that InnoDB of MariaDB 12.3 keeps, in a format of its own",
+}
+
+
 def check_magic(start: bytes) -> None:
     """Refuse a file that does not start like a binary log."""
     if start == ENCRYPTED_MAGIC:
         raise EncryptedError("the file is encrypted by MySQL (binlog_encryption)", position=0)
-    if start != MAGIC:
-        what = f"starts with {start.hex(' ')}" if start else "is empty"
-        raise NotABinlogError(f"not a binary log: it {what}, not with {MAGIC.hex(' ')}", position=0)
+    if start == MAGIC:
+        return
+    if not start:
+        raise NotABinlogError("not a binary log: it is empty", position=0)
+    reason = f"not a binary log: it starts with {start.hex(' ')}, not with {MAGIC.hex(' ')}"
+    for other, what in _OTHER_FILES.items():
+        if start.startswith(other):
+            reason += f": {what}"
+    raise NotABinlogError(reason, position=0)
