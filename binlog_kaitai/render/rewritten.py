@@ -22,6 +22,7 @@ def repair_object(done: Repair) -> dict[str, Any]:
         "file": done.file,
         "target": done.target,
         "damage_count": done.damage_count,
+        "mended": done.mended,
         "lost": [part._asdict() for part in done.lost],
         "dropped": [part._asdict() for part in done.dropped],
         "gaps": done.result.gaps(),
@@ -33,6 +34,8 @@ def repair_lines(done: Repair) -> Iterator[str]:
     """The report on a repair for people."""
     result = done.result
     yield f"{done.file}: {counted(done.damage_count, 'damage') if done.damage_count else 'no damage'}"
+    if done.mended is not None:
+        yield f"  put right: the byte at {done.mended}, in the first event"
     yield from _shown(
         "lost", [f"{one.start} to {one.end}, {one.reason}" for one in done.lost if one.end > one.start]
     )

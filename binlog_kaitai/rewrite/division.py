@@ -20,7 +20,10 @@ import numpy as np
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.boundaries import Outcome, Role, Roles
+from binlog_kaitai.grammar import EventType
 from binlog_kaitai.transactions import GTID_TYPES
+
+_PIECE = EventType.partial_row_data_event
 
 
 @dataclass
@@ -86,6 +89,37 @@ def sure_beginning(found: Roles, *, has_gtids: bool) -> int:
         return _first(is_sure | (roles == Role.GTID))
     is_sure |= (roles == Role.BEGIN) | ((roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL))
     return min(_first(is_sure), _first(roles == Role.END) + 1, len(roles))
+
+
+def orphans(block: Block) -> int:
+    """How many pieces of a rows event stand in front, behind a gap with the first of them."""
+    rows = block.rows_of(_PIECE)
+    is_one = (rows == np.arange(len(rows))) & (block.body(_PIECE).numbers("fragment_number") != 1)
+    return _first(~is_one)
+
+
+def open_pieces(block: Block, first: int, target: int, before: Open | None) -> Open | None:
+    """The pieces of a rows event at the end of a block, as long as not all have come.
+
+    Parameters
+    ----------
+    first, target
+        The first event of the block that is written, and where.
+    before
+        The same of the block before.
+    """
+    rows, body = block.rows_of(_PIECE), block.body(_PIECE)
+    numbers, totals = body.numbers("fragment_number"), body.numbers("number_of_fragments")
+    if not len(rows) or rows[-1] != len(block) - 1 or numbers[-1] == totals[-1]:
+        return None
+    begins = np.flatnonzero(numbers == 1)
+    at = first
+    if before is None or len(begins):
+        at = int(rows[begins[-1]]) if len(begins) else first
+        before = Open(int(block.positions[at]), target + int(block.positions[at] - block.positions[first]))
+    before.size += int(block.sizes[at:].sum())
+    before.events += len(block) - at
+    return before
 
 
 def _first(is_it: Any) -> int:

@@ -18,16 +18,19 @@ from binlog_kaitai.columns.boundaries import Boundaries, Role, Roles, Segments, 
 from binlog_kaitai.columns.report import Lost, Report
 from binlog_kaitai.columns.verify import scan
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError, UsageError
+from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError, TruncatedError, UsageError
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.rewrite.division import Open, sure_beginning
-from binlog_kaitai.rewrite.salvage import Head, Headed, Part, lost_in, read_head
+from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
+from binlog_kaitai.rewrite.salvage import Head, Headed, Mended, Part, lost_in, mended, read_head
 from binlog_kaitai.rewrite.writer import LogWriter, writing
 from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES
 
 #: Where one of these is, each transaction begins with a GTID event.
 _TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
+
+#: Why pieces of a rows event are left out.
+_PIECES = "not all pieces of the rows event are there"
 
 
 class Dropped(NamedTuple):
@@ -55,6 +58,8 @@ class Repair:
         What a pass over the damaged log found (the first thousand).
     damage_count : int
         How many there are.
+    mended : int or None
+        Offset of the one byte of the first event that was wrong, and was put right.
     lost : list of Lost
         Bytes in which there is no whole event.
     dropped : list of Dropped
@@ -67,6 +72,7 @@ class Repair:
     target: str
     damages: list[BinlogError] = field(default_factory=list)
     damage_count: int = 0
+    mended: int | None = None
     lost: list[Lost] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     result: Report = field(default_factory=lambda: Report(""))
@@ -90,7 +96,7 @@ def repair(
     target
         Path of the new log.
     keep_partial
-        Keep whole events of transactions that are not whole, too.
+        Keep whole events of transactions that are not whole, too; of rows events in pieces, those with all.
     format_from
         Another log of the same server: its first event takes the place of the damaged one's.
     overwrite
@@ -106,9 +112,15 @@ def repair(
         The first event cannot be read, so that nothing else can; or the log is encrypted.
     """
     if format_from is not None:
-        source = _with_head_of(source, format_from)
+        source, right = _with_head_of(source, format_from), None
+    else:
+        source, right = _with_mended_head(source)
     report = scan(source, progress)
     done = Repair(source.name, target, report.damages, report.damage_count)
+    if right is not None:
+        done.mended = right.position
+        done.damages.insert(0, _wrong_byte(source.name, right.position))
+        done.damage_count += 1
     try:
         with source.open() as stream, writing(target, overwrite=overwrite) as writer:
             if not stream.seekable():
@@ -141,7 +153,22 @@ def _with_head_of(source: Source, other: Source) -> Source:
         end = read_head(stream).end
         stream.seek(0)
         head = stream.read(end)
+    return _headed(source, head)
 
+
+def _with_mended_head(source: Source) -> tuple[Source, Mended | None]:
+    with source.open() as stream:
+        found = mended(stream) if stream.seekable() else None
+    return (source, None) if found is None else (_headed(source, found.head), found)
+
+
+def _wrong_byte(name: str, position: int) -> ChecksumError:
+    reason = f"the checksum does not fit the bytes; the one at {position} is wrong"
+    kind = "FORMAT_DESCRIPTION_EVENT"
+    return ChecksumError(reason, file=name, position=len(MAGIC), event_type=kind, field="checksum")
+
+
+def _headed(source: Source, head: bytes) -> Source:
     def opened() -> BinaryIO:
         headed: Any = Headed(source.open(), head)
         return cast(BinaryIO, io.BufferedReader(headed))
@@ -161,6 +188,7 @@ class _Rebuild:
         self._is_adrift = False  # behind a gap, and no sure beginning yet
         self._boundaries = Boundaries()
         self._open: Open | None = None
+        self._pieces: Open | None = None
 
     def run(self, stream: BinaryIO) -> None:
         at = 0
@@ -187,15 +215,19 @@ class _Rebuild:
             self._take_outside(block, found)
             return
         self._has_gtids |= not _TELL_GTIDS.isdisjoint(block.kinds)
-        if self._is_adrift and not self._keep_partial:
-            first = sure_beginning(found, has_gtids=self._has_gtids)
+        if self._is_adrift:
+            if self._keep_partial:
+                first, reason = orphans(block), _PIECES
+            else:
+                first, reason = sure_beginning(found, has_gtids=self._has_gtids), "its beginning may be lost"
             if first:
                 size = int(block.end_positions[first - 1] - block.positions[0])
-                self._drop(int(block.positions[0]), size, first, None, "its beginning may be lost")
+                self._drop(int(block.positions[0]), size, first, None, reason)
         if first < len(block):
             self._is_adrift = False
             segments = self._boundaries.divide(Roles(found.roles[first:], found.outcomes[first:]))
             self._note_open(block, segments, found.roles, first)
+            self._pieces = open_pieces(block, first, self._writer.position, self._pieces)
             self._writer.write(block, np.arange(first, len(block)))
 
     def _take_outside(self, block: Block, found: Roles) -> None:
@@ -218,7 +250,10 @@ class _Rebuild:
     def _close(self, reason: str) -> None:
         """Nothing follows, or not what should: leave out what is not complete."""
         found, self._open = self._open, None
-        if found is not None and not found.is_complete and not self._keep_partial:
+        pieces, self._pieces = self._pieces, None
+        if self._keep_partial:
+            found, reason = pieces, _PIECES
+        if found is not None and not found.is_complete:
             self._writer.truncate(found.target)
             self._drop(found.position, found.size, found.events, found.gtid, reason)
         self._boundaries = Boundaries()

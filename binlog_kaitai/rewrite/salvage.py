@@ -7,19 +7,30 @@ event, that takes whole events along; so what is lost is searched once more, fro
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from binlog_kaitai.columns.report import TO_THE_END, Lost, Report
 from binlog_kaitai.columns.resync import find_event, find_shifted_event
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.framing import Frame, Framer
-from binlog_kaitai.grammar import parse_event
+from binlog_kaitai.framing import Frame, Framer, read_up_to
+from binlog_kaitai.grammar import (
+    CHECKSUM_SIZE,
+    EventType,
+    header_length,
+    header_offset,
+    parse_event,
+    read_header,
+)
 from binlog_kaitai.reader import checksum_status
 from binlog_kaitai.sources import MAGIC
+
+#: No server writes a longer first event.
+_LONGEST_HEAD = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,60 @@ def read_head(stream: BinaryIO) -> Head:
         context.observe(frame.raw, frame.header)
         return Head(context, frame.end_position)
     return Head(context, len(MAGIC))
+
+
+class Mended(NamedTuple):
+    """The start of a log with one byte put right, and where that is."""
+
+    head: bytes
+    position: int
+
+
+def mended(stream: BinaryIO) -> Mended | None:
+    """The start of a log whose first event has just one wrong byte, which its checksum tells.
+
+    None if the checksum fits, or no one byte makes it fit. That a byte does by chance happens once in some
+    100,000 times, and then the event has to be one that describes a format.
+    """
+    stream.seek(0)
+    start = read_up_to(stream, _LONGEST_HEAD)
+    if len(start) < len(MAGIC) + header_length(4) or not start.startswith(MAGIC):
+        return None
+    size = read_header(start[len(MAGIC) :], 4).event_size
+    head = start[: len(MAGIC) + size]
+    if not header_length(4) + CHECKSUM_SIZE < size == len(head) - len(MAGIC) or _is_head(head):
+        return None
+    found = [one for one in _neighbours(head) if _is_head(one.head)]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_head(data: bytes) -> bool:
+    """Whether this is the start of a log of version 4, with a checksum that fits."""
+    with suppress(BinlogError):
+        frame = next(iter(Framer.of_file(io.BytesIO(data))))
+        is_format = frame.header.type_code == EventType.format_description_event
+        layout = Context(4).layout
+        return is_format and checksum_status(frame.raw, frame.header, layout) == "ok"
+    return False
+
+
+def _neighbours(head: bytes) -> Iterator[Mended]:
+    """What differs in one byte, and has a checksum that fits."""
+    data, end = bytearray(head), len(head) - CHECKSUM_SIZE
+    flags = len(MAGIC) + header_offset("flags")
+    in_use, data[flags] = data[flags] & 1, data[flags] & ~1  # the checksum is that of a closed log
+    stored = int.from_bytes(head[end:], "little")
+    for at in range(len(MAGIC), end):
+        before = zlib.crc32(memoryview(data)[len(MAGIC) : at])
+        behind, own = bytes(data[at + 1 : end]), data[at]
+        for value in range(256):
+            if zlib.crc32(behind, zlib.crc32(bytes([value]), before)) == stored and value != own:
+                new = bytes(data[:at]) + bytes([value]) + behind + head[end:]
+                yield Mended(new[:flags] + bytes([new[flags] | in_use]) + new[flags + 1 :], at)
+    right = zlib.crc32(memoryview(data)[len(MAGIC) : end]).to_bytes(CHECKSUM_SIZE, "little")
+    wrong = [at for at, (a, b) in enumerate(zip(right, head[end:], strict=True)) if a != b]
+    if len(wrong) == 1:
+        yield Mended(head[:end] + right, end + wrong[0])
 
 
 def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:

@@ -10,10 +10,12 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.verify import scan
-from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
+from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rewrite import Repair, repair
 from binlog_kaitai.rewrite.salvage import read_head
 from binlog_kaitai.sources import MAGIC, Source
+from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, Case, LogFile, logs, special_cases
 from tests.rewrite.damage import random_damage, transactions_of
 
@@ -100,6 +102,49 @@ def test_the_first_event_from_another_log(tmp_path: Path) -> None:
         repair(Source.of_path(str(damaged)), str(target))
     repair(Source.of_path(str(damaged)), str(target), format_from=Source.of_path(str(second)))
     assert transactions_of(target)[1:] == transactions_of(first)[1:]
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7/xa", "mysql-5.6/crash", "mariadb-10.11/crash"])
+def test_a_wrong_byte_of_the_first_event_is_put_right(name: str, tmp_path: Path) -> None:
+    good = (CORPUS / name / "binlog.000001").read_bytes()
+    whole = _repair(good, tmp_path)
+    expected = (tmp_path / "repaired").read_bytes()
+    assert whole.mended is None
+    sizes = range(len(MAGIC) + 9, len(MAGIC) + 13)  # of another size it would be another event
+    end = len(MAGIC) + int.from_bytes(good[sizes.start : sizes.stop], "little")
+    for at in [*random.Random(name).sample(range(len(MAGIC), end), 12), end - 5, end - 1]:
+        if at in sizes:
+            continue
+        bad = good[:at] + bytes([good[at] ^ 0xA6]) + good[at + 1 :]
+        done = _repair(bad, tmp_path)
+        assert (tmp_path / "repaired").read_bytes() == expected
+        assert (done.mended, done.damage_count) == (at, whole.damage_count + 1)
+        assert done.damages[0].position == len(MAGIC)
+
+
+def test_two_wrong_bytes_of_the_first_event_are_not_put_right(tmp_path: Path) -> None:
+    good = (CORPUS / "mysql-9.7/xa/binlog.000001").read_bytes()
+    at = good.index(b"9.7")
+    done = _repair(good[:at] + b"8.4" + good[at + 3 :], tmp_path)
+    assert done.mended is None
+    assert isinstance(done.damages[0], ChecksumError)
+
+
+@pytest.mark.parametrize("lost", range(4))
+@pytest.mark.parametrize("is_cut", [False, True], ids=["changed", "cut"])
+def test_pieces_of_a_rows_event_that_is_not_whole_are_left_out(
+    lost: int, is_cut: bool, tmp_path: Path
+) -> None:
+    good = in_pieces(4)
+    pieces = [event for event in bk.open(good) if event.type_code == EventType.partial_row_data_event]
+    at = pieces[lost].position
+    behind = b"" if is_cut else bytes([good[at + 30] ^ 1]) + good[at + 31 :]
+    done = _repair(good[: at + 30] + behind, tmp_path, keep_partial=True)
+    left = lost if is_cut else len(pieces) - 1
+    assert sum(one.events for one in done.dropped) == left
+    assert done.result.damage_count == 0
+    types = [event.type for event in bk.open(tmp_path / "repaired")]
+    assert "PARTIAL_ROW_DATA_EVENT" not in types
 
 
 def test_partial_transactions_on_request(tmp_path: Path) -> None:
