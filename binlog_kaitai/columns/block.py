@@ -61,6 +61,8 @@ class Block:
         The one event changes the format behind it.
     pieces : Pieces or None
         What the log has had of a rows event in pieces, for who goes through the blocks.
+    is_before_gtid : bool
+        The next event of the log is a GTID event, if this is known.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Block:
         self.layout = layout
         self.is_special = is_special
         self.pieces: Pieces | None = None
+        self.is_before_gtid = False
         self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
 

@@ -22,7 +22,7 @@ from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.ahead import ahead, is_regular_file
 from binlog_kaitai.columns.block import Block, Frames
 from binlog_kaitai.columns.compile import note_work
-from binlog_kaitai.columns.kernels import IMPOSSIBLE, MORE, NONE, PENDING, SPECIAL, frame
+from binlog_kaitai.columns.kernels import FULL, IMPOSSIBLE, MORE, NONE, PENDING, SPECIAL, frame
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import type_name
@@ -34,6 +34,7 @@ from binlog_kaitai.grammar import (
     header_offset,
 )
 from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.transactions import GTID_TYPES
 
 BLOCK_SIZE = 4 << 20
 
@@ -48,6 +49,9 @@ _SMALL = 1000
 
 #: More events than this are divided into several blocks, so that their columns stay small.
 _MAX_EVENTS = 1 << 17
+
+#: A block ends before its last event only where no more than this part of it is left for the next one.
+_READ_AGAIN = 8
 
 _SPECIAL = (EventType.format_description_event, EventType.start_encryption_event)
 
@@ -70,6 +74,8 @@ class BlockReader:
         second megabyte, for a consumer with little else to do.
     reads_ahead
         Read, frame and check blocks of a regular file in a thread of their own, one ahead.
+    ends_at_gtids
+        End blocks in front of a GTID event where one is near their end, so that few transactions lie in two.
 
     Attributes
     ----------
@@ -96,8 +102,10 @@ class BlockReader:
         max_event_size: int = 1 << 32,
         leaves_checks: int = 0,
         reads_ahead: bool = True,
+        ends_at_gtids: bool = False,
     ) -> None:
         self.name = name
+        self._ends_at_gtids = ends_at_gtids
         self._reads_ahead = reads_ahead
         self._leaves_checks = leaves_checks
         self._steps = 0
@@ -122,6 +130,7 @@ class BlockReader:
         block_size: int = BLOCK_SIZE,
         leaves_checks: int = 0,
         reads_ahead: bool = True,
+        ends_at_gtids: bool = False,
     ) -> BlockReader:
         """The blocks of a whole file, from its magic on."""
         version, ahead = read_start(stream)
@@ -134,6 +143,7 @@ class BlockReader:
             block_size=block_size,
             leaves_checks=leaves_checks,
             reads_ahead=reads_ahead,
+            ends_at_gtids=ends_at_gtids,
         )
 
     def __iter__(self) -> Iterator[Block]:
@@ -152,8 +162,12 @@ class BlockReader:
             if why == MORE and self._read_on():
                 continue
             if found:
-                yield self._block(found)
+                is_full = why == FULL or (why == MORE and self._end == self._buffer.size)
+                block = self._block(found, ends_at_gtid=self._ends_at_gtids and is_full)
+                yield block
                 found = []
+                if block.is_before_gtid and why == MORE:
+                    self._make_room()
             elif why == SPECIAL:
                 yield self._special_block()
             elif why == IMPOSSIBLE or not self._make_room():
@@ -174,13 +188,23 @@ class BlockReader:
         )
         return frames, why
 
-    def _block(self, found: list[Frames]) -> Block:
+    def _block(self, found: list[Frames], *, ends_at_gtid: bool) -> Block:
         frames = Frames(*(np.concatenate(values) for values in zip(*found, strict=True)))
+        last = self._last_gtid(frames) if ends_at_gtid else 0
+        if last:
+            self._scanned, frames = int(frames.starts[last]), frames.part(0, last)
         data = self._buffer[: self._scanned]
         block = Block(self.name, data, self.position - self._at, frames, self.context.layout)
-        block.pieces = self.context.pieces
+        block.pieces, block.is_before_gtid = self.context.pieces, last > 0
         self._leave_behind()
         return block
+
+    def _last_gtid(self, frames: Frames) -> int:
+        """The last GTID event, if so little comes from there on that it may be read again; else 0."""
+        begin, end = int(frames.starts[0]), self._scanned
+        near = int(np.searchsorted(frames.starts, end - (end - begin) // _READ_AGAIN))
+        found = np.flatnonzero(_is_gtid(self.context.layout)[frames.codes[near:]])
+        return near + int(found[-1]) if len(found) else 0
 
     def _leave_behind(self) -> None:
         self.position += self._scanned - self._at
@@ -295,6 +319,12 @@ class _Rest(io.RawIOBase):
             part, self._start = self._start[:size], self._start[size:]
             return part
         return self._stream.read(size)
+
+
+@cache
+def _is_gtid(layout: Format) -> Any:
+    """For each type code, whether an event of that type is a GTID event."""
+    return np.array([layout.effective_type(code) in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
 
 @cache

@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns import boundary_kernels
 from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.boundary_kernels import IS_OPEN, STATE_SIZE, divide_events
 from binlog_kaitai.columns.kernels import copy_ranges
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
@@ -28,12 +30,12 @@ from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
 class Role(IntEnum):
     """What an event is to the transactions around it."""
 
-    PART = 0
-    OUTSIDE = 1
-    GTID = 2
-    BEGIN = 3
-    END = 4
-    STATEMENT = 5
+    PART = boundary_kernels.PART
+    OUTSIDE = boundary_kernels.OUTSIDE
+    GTID = boundary_kernels.GTID
+    BEGIN = boundary_kernels.BEGIN
+    END = boundary_kernels.END
+    STATEMENT = boundary_kernels.STATEMENT
 
 
 class Outcome(IntEnum):
@@ -235,39 +237,14 @@ class Boundaries:
     """Divides the blocks of one file into transactions."""
 
     def __init__(self) -> None:
-        self._has_gtid = False  # the open transaction began with a GTID event
-        self._is_begun = False  # a BEGIN without an end
-        self._is_open = False
+        self._state = np.zeros(STATE_SIZE, dtype=np.bool_)
 
-    def divide(self, found: Roles) -> Segments:
-        """The transactions of the next block."""
-        roles = found.roles
-        count = len(roles)
-        if not count:
-            return Segments(np.zeros(0, np.int64), np.zeros(0, np.int64), False, self._is_open)
-        number = np.arange(count)
-        is_marker = (roles == Role.GTID) | (roles == Role.OUTSIDE)
-        has_gtid = _latest(roles == Role.GTID, is_marker, self._has_gtid, number)
-        is_turn = is_marker | (roles == Role.BEGIN) | (roles == Role.END)
-        is_begun = _latest(roles == Role.BEGIN, is_turn, self._is_begun, number)
-        was_begun = np.concatenate(([self._is_begun], is_begun[:-1]))
-        closes = (roles == Role.END) | ((roles == Role.STATEMENT) & ~was_begun)
-        closes &= ~has_gtid
-        is_member = roles != Role.OUTSIDE
-        was_open = np.concatenate(([self._is_open], (is_member & ~closes)[:-1]))
-        begins = (roles == Role.GTID) | (is_member & ~was_open)
-        begins |= (roles == Role.BEGIN) & was_begun & ~has_gtid
-        rows = np.flatnonzero(is_member)
-        continues = bool(len(rows)) and rows[0] == 0 and not begins[0]
-        starts = np.flatnonzero(begins[rows])
-        if continues:
-            starts = np.concatenate(([0], starts))
-        self._has_gtid, self._is_begun = bool(has_gtid[-1]), bool(is_begun[-1])
-        self._is_open = bool(is_member[-1] and not closes[-1])
-        return Segments(rows, starts, continues, self._is_open)
-
-
-def _latest(is_yes: Any, is_either: Any, before: bool, number: Any) -> Any:
-    """Whether the newest event of those that tell says yes, up to each event."""
-    last = np.maximum.accumulate(np.where(is_either, number, -1))
-    return np.where(last >= 0, is_yes[last], before)
+    def divide(self, found: Roles, *, is_before_gtid: bool = False) -> Segments:
+        """The transactions of the next block; `is_before_gtid`: behind it comes a GTID event."""
+        count = len(found.roles)
+        rows, starts = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+        divide = divide_events.for_work(count)
+        members, parts, continues = divide(found.roles, self._state, rows, starts)
+        if is_before_gtid:
+            self._state[IS_OPEN] = False
+        return Segments(rows[:members], starts[:parts], bool(continues), bool(self._state[IS_OPEN]))

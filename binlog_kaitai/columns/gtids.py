@@ -86,6 +86,41 @@ class GtidColumns:
         return found
 
 
+def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> None:
+    """Have `fail` get the GTID events that cannot be read, as :meth:`GtidColumns.column` does."""
+    for kind in GTID_TYPES.intersection(block.kinds):
+        rows = block.rows_of(kind)
+        for row in rows[~_readable(block, kind)].tolist():
+            _by_reader(block, row, fail)
+
+
+def _readable(block: Block, kind: int) -> Any:
+    """Which of the GTID events of one type need no reader, a bool array."""
+    body = block.body(kind)
+    if kind == EventType.gtid_tagged_log_event:
+        return TaggedGtids.of(block).fits
+    fields = _FIELDS.get(kind)
+    is_known = fields is not None and all(path in body for path in fields)
+    return body.fits if is_known else np.zeros(len(body.fits), dtype=np.bool_)
+
+
+#: What a GTID is made of, by type of event.
+_FIELDS: dict[int, tuple[str, ...]] = {
+    EventType.gtid_log_event: ("uuid", "gno"),
+    EventType.gtid_event: ("domain_id", "sequence_number"),
+    EventType.anonymous_gtid_log_event: (),
+}
+
+
+def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object]) -> bytes | None:
+    """The GTID of one event as JSON text; None where it cannot be read."""
+    try:
+        return json_text(gtid_text(block.event(row).parsed))
+    except BinlogError as error:
+        fail(row, error)
+        return None
+
+
 def _texts(
     block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError], object]
 ) -> tuple[Any, Any]:
@@ -94,30 +129,27 @@ def _texts(
     count = len(rows)
     first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
     second = np.full(count, pool.null[1], dtype=np.int64)
-    fits = body.fits
+    is_known = all(path in body for path in _FIELDS.get(kind, ()))
     sources: tuple[list[str], Any, Any] | None = None
-    if kind == EventType.gtid_log_event and "uuid" in body and "gno" in body:
-        sources = _of_mysql(body)
-    elif kind == EventType.gtid_tagged_log_event:
+    if kind == EventType.gtid_tagged_log_event:
         tagged = TaggedGtids.of(block)
         sources, fits = ([f'"{text}:' for text in tagged.sources], tagged.codes, tagged.numbers), tagged.fits
-    elif kind == EventType.gtid_event and "domain_id" in body and "sequence_number" in body:
-        sources = _of_mariadb(block, rows, body)
-    elif kind != EventType.anonymous_gtid_log_event:
-        fits = np.zeros(count, dtype=np.bool_)
+    else:
+        fits = _readable(block, kind)
+        if kind == EventType.gtid_log_event and is_known:
+            sources = _of_mysql(body)
+        elif kind == EventType.gtid_event and is_known:
+            sources = _of_mariadb(block, rows, body)
     if sources is not None:
         starts, ends = _write(pool, *sources)
         first, second = -starts - 1, ends - starts
         # Past 63 bits, and one number before, the reader has the digits.
         fits = fits & (sources[2] >= 0)
     for index in np.flatnonzero(~fits).tolist():
-        try:
-            text = json_text(gtid_text(block.event(int(rows[index])).parsed))
-        except BinlogError as error:
-            fail(int(rows[index]), error)
-            continue
-        place, second[index] = pool.place(text)
-        first[index] = -place - 1
+        text = _by_reader(block, int(rows[index]), fail)
+        if text is not None:
+            place, second[index] = pool.place(text)
+            first[index] = -place - 1
     return first, second
 
 

@@ -38,8 +38,12 @@ class Blocks(Protocol):
         """Afterwards: how the log ended; None if its end was not reached."""
 
 
-def blocks_of(source: Source, stream: BinaryIO, *, block_size: int = BLOCK_SIZE) -> Blocks:
+def blocks_of(
+    source: Source, stream: BinaryIO, *, block_size: int = BLOCK_SIZE, ends_at_gtids: bool = False
+) -> Blocks:
     """The blocks of a source, from a stream at its first byte; that of a part must be able to seek.
+
+    `ends_at_gtids` is as for :class:`BlockReader`; blocks of a part end where they end.
 
     Raises
     ------
@@ -47,7 +51,9 @@ def blocks_of(source: Source, stream: BinaryIO, *, block_size: int = BLOCK_SIZE)
         As the reader does, also while iterating.
     """
     if source.part is None:
-        return _Whole(BlockReader.of_file(stream, source.name, block_size=block_size))
+        return _Whole(
+            BlockReader.of_file(stream, source.name, block_size=block_size, ends_at_gtids=ends_at_gtids)
+        )
     return PartReader(stream, source.part, source.name, block_size=block_size)
 
 

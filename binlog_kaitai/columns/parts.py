@@ -40,6 +40,11 @@ class Parts:
         """The last event of each."""
         return self._rows[self._starts + self._lengths - 1]
 
+    def part(self, begin: int, end: int) -> Segments:
+        """Some of the transactions, in a block that begins at the first event of the first of them."""
+        rows = self._rows[self._starts[begin] : self._starts[end - 1] + self._lengths[end - 1]]
+        return Segments(rows - rows[0], self._starts[begin:end] - self._starts[begin], False, False)
+
     @property
     def lengths(self) -> Any:
         """The number of events of each."""
@@ -57,7 +62,7 @@ class Parts:
         return np.minimum.reduceat(values[self._rows], self._starts) if self._count else self._starts
 
     def any(self, mask: Any) -> Any:
-        """Whether any event of each is one of those that the mask marks."""
+        """Whether any event of each is one of those that the mask marks, or whose numbers it has."""
         out = np.zeros(self._count, dtype=np.bool_)
         numbers = self.number_of[mask]
         out[numbers[numbers >= 0]] = True

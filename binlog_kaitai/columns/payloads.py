@@ -52,6 +52,8 @@ def expand(block: Block) -> Iterator[Block]:
         if large is None and room > 0:
             continue
         merged = _merge(block, begin, row + 1, inner)
+        if large is not None and merged is block:
+            merged = block.part(0, len(block))  # what is known of what comes next does not hold
         # What has been put together is not held twice while it is used.
         begin, room, inner = row + 1, _ROOM, []
         del small

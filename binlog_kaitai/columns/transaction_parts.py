@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.row_counts import UNKNOWN
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import GTID_TYPES
 
@@ -70,14 +71,31 @@ PART_SCHEMA = pa.schema(
 )
 
 
+class Changes(NamedTuple):
+    """The rows events of a block: their numbers in it, tables, which of these, how many rows each has."""
+
+    rows: Any
+    tables: Sequence[Table | BinlogError]
+    table_of: Any
+    counts: Any
+
+    @classmethod
+    def of(cls, images: Images, counts: Any) -> Changes:
+        return cls(images.rows, images.tables, images.table_of, counts)
+
+    def part(self, begin: int, end: int) -> Changes:
+        """Those between two events of the block, for a block that begins at the first of the two."""
+        some = slice(*np.searchsorted(self.rows, (begin, end)).tolist())
+        return Changes(self.rows[some] - begin, self.tables, self.table_of[some], self.counts[some])
+
+
 def parts_of(
     block: Block,
     found: Roles,
     parts: Parts,
     gtids: Column,
     pool: Pool,
-    images: Images,
-    counts: Any,
+    changes: Changes,
     *,
     types: list[int],
     with_schemas: bool,
@@ -86,8 +104,6 @@ def parts_of(
 
     Parameters
     ----------
-    images, counts
-        The rows events, and how many rows each has.
     types
         Event types that are asked for: `has_type` tells which transactions have one.
     with_schemas
@@ -95,23 +111,32 @@ def parts_of(
     """
     first, last = parts.first, parts.last
     stamps = block.header["timestamp"]
+    ends = outcomes_of(found, parts)
     columns: dict[str, Any] = {
         "position": block.positions[first],
         "end_position": block.end_positions[last],
         "gtid": _gtids(gtids, pool, first),
         "server_id": block.header.numbers("server_id")[first],
-        "start": _earliest(stamps, parts),
+        "start": earliest(stamps, parts),
         "end": stamps[last],
         "events": parts.lengths,
-        "is_begun": parts.any(found.roles == Role.BEGIN),
-        "is_compressed": parts.any(np.isin(block.types, _COMPRESSED_TYPES)),
-        **_of_gtid_events(block, parts),
+        "is_begun": ends.is_begun,
+        "is_compressed": compressed(block, parts),
+        **{
+            name: pa.array(values, mask=~known) for name, (values, known) in gtid_fields(block, parts).items()
+        },
         "xid": _xids(block, parts),
         "thread_id": _threads(block, parts),
-        **_outcomes(block, found, parts, with_schemas=with_schemas),
+        "outcome": ends.outcome,
+        "meant": ends.meant,
+        "statement": definitions(block, ends),
+        "schema": _schemas(block, parts) if with_schemas else [None] * len(parts),
         "has_type": parts.any(np.isin(block.types, types)),
-        "tables": _tables(parts, images),
-        **{name: _sums_of_counts(block, parts, kinds, images, counts) for name, kinds in _CHANGES.items()},
+        "tables": _tables(parts, changes),
+        **{
+            name: pa.array(sums, mask=is_unknown)
+            for name, (sums, is_unknown) in changed_rows(block, parts, changes).items()
+        },
     }
     arrays = [
         pa.array(columns[field.name]).cast(field.type, safe=False)
@@ -134,15 +159,15 @@ def _gtids(gtids: Column, pool: Pool, first: Any) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(first), buffers)
 
 
-def _earliest(stamps: Any, parts: Parts) -> Any:
+def earliest(stamps: Any, parts: Parts) -> Any:
     """When each began: a GTID event is made at the end, the first statement's events before it."""
     never = np.iinfo(np.int64).max
     least = parts.least(np.where(stamps > 0, stamps, never))
     return np.where(least == never, 0, least)
 
 
-def _of_gtid_events(block: Block, parts: Parts) -> dict[str, Any]:
-    """What the GTID event of each says, by the layouts, or by the reader where they do not reach."""
+def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Any, Any]]:
+    """What the GTID event of each says, int64, and which say it; by the layouts, else by the reader."""
     names = (*_TIMES, *_CLOCK, *_OF_MARIADB)
     values = {name: np.zeros(len(parts), dtype=np.int64) for name in names}
     known = {name: np.zeros(len(parts), dtype=np.bool_) for name in names}
@@ -163,7 +188,7 @@ def _of_gtid_events(block: Block, parts: Parts) -> dict[str, Any]:
                 value = getattr(content, path, None)
                 known[name][numbers[index]] = value is not None
                 values[name][numbers[index]] = value or 0
-    return {name: pa.array(values[name], mask=~known[name]) for name in names}
+    return {name: (values[name], known[name]) for name in names}
 
 
 def _is_there(body: Any, path: str) -> Any:
@@ -197,30 +222,52 @@ def _picked(values: Any, index: Any) -> pa.Array:
     return pa.array(padded[index], mask=index < 0)
 
 
-def _outcomes(block: Block, found: Roles, parts: Parts, *, with_schemas: bool) -> dict[str, Any]:
-    """How each ended, what its first statement is, and that statement's text if it is a definition."""
+class Ends(NamedTuple):
+    """How each transaction ended and what its first statement is (`Outcome`, int8), and where that stands."""
+
+    outcome: Any
+    meant: Any
+    statement: Any  # number of the event
+    is_begun: Any
+
+
+def outcomes_of(found: Roles, parts: Parts) -> Ends:
+    """How each ended, and what its first statement is."""
     ends = np.flatnonzero(found.roles == Role.END)
     outcome = np.append(found.outcomes[ends], np.int8(Outcome.OPEN))[parts.last_of(ends)]
     statements = np.flatnonzero(found.roles == Role.STATEMENT)
     at = parts.first_of(statements)
     meant = np.append(found.outcomes[statements], np.int8(Outcome.OPEN))[at]
-    texts: list[str | None] = [None] * len(parts)
-    for number in np.flatnonzero(meant == Outcome.DDL).tolist():
-        texts[number] = _text(block.event(int(statements[at[number]])))
-    schemas: list[str | None] = [None] * len(parts)
-    for kind in _QUERIES if with_schemas else ():
-        _take_schemas(block, kind, parts, schemas)
-    return {"outcome": outcome, "meant": meant, "statement": texts, "schema": schemas}
+    return Ends(outcome, meant, np.append(statements, -1)[at], parts.any(found.roles == Role.BEGIN))
 
 
-def _take_schemas(block: Block, kind: int, parts: Parts, out: list[str | None]) -> None:
+def definitions(block: Block, ends: Ends) -> list[str | None]:
+    """The text of the first statement of each, if it is a definition."""
+    texts: list[str | None] = [None] * len(ends.meant)
+    for number in np.flatnonzero(ends.meant == Outcome.DDL).tolist():
+        texts[number] = _text(block.event(int(ends.statement[number])))
+    return texts
+
+
+def compressed(block: Block, parts: Parts) -> Any:
+    """Which have an event that is compressed."""
+    if not any(kind in _COMPRESSED_TYPES for kind in block.kinds):
+        return np.zeros(len(parts), dtype=np.bool_)
+    return parts.any(np.isin(block.types, _COMPRESSED_TYPES))
+
+
+def _schemas(block: Block, parts: Parts) -> list[str | None]:
     """The default database of the last statement of each."""
-    rows = block.rows_of(kind)
-    if len(rows):
-        starts, lengths = block.body(kind).ranges("schema_name")
-        for number, at in enumerate(parts.last_of(rows).tolist()):
-            if at >= 0:
-                out[number] = _decode(bytes(block.data[int(starts[at]) : int(starts[at] + lengths[at])]))
+    schemas: list[str | None] = [None] * len(parts)
+    for kind in _QUERIES:
+        rows = block.rows_of(kind)
+        if len(rows):
+            starts, lengths = block.body(kind).ranges("schema_name")
+            for number, at in enumerate(parts.last_of(rows).tolist()):
+                if at >= 0:
+                    place = slice(int(starts[at]), int(starts[at] + lengths[at]))
+                    schemas[number] = _decode(bytes(block.data[place]))
+    return schemas
 
 
 def _text(event: Any) -> str | None:
@@ -231,13 +278,13 @@ def _text(event: Any) -> str | None:
     return None if query is None else query.decode("utf-8", "backslashreplace")
 
 
-def _tables(parts: Parts, images: Images) -> pa.Array:
+def _tables(parts: Parts, changes: Changes) -> pa.Array:
     """The tables whose rows each changes, in the order in which it first does."""
     known: dict[str, int] = {}
-    names = [_name(table) if isinstance(table, Table) else "" for table in images.tables]
+    names = [_name(table) if isinstance(table, Table) else "" for table in changes.tables]
     # A table that was redefined has several table maps.
     codes = np.array([*(known.setdefault(name, len(known)) for name in names), -1], dtype=np.int64)
-    of_event, numbers = codes[images.table_of], parts.number_of[images.rows]
+    of_event, numbers = codes[changes.table_of], parts.number_of[changes.rows]
     is_named = np.array([name != "" for name in known] + [False])[of_event]
     chosen = np.flatnonzero((numbers >= 0) & is_named)
     _, first = np.unique(numbers[chosen] * (len(known) + 1) + of_event[chosen], return_index=True)
@@ -259,14 +306,14 @@ def _decode(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def _sums_of_counts(
-    block: Block, parts: Parts, kinds: Sequence[int], images: Images, counts: Any
-) -> pa.Array:
-    chosen = np.flatnonzero(np.isin(block.types[images.rows], kinds))
-    rows, values = images.rows[chosen], counts[chosen]
-    is_unknown = np.zeros(len(block), dtype=np.bool_)
-    is_unknown[rows[values == UNKNOWN]] = True
-    return pa.array(parts.sums(rows, np.maximum(values, 0)), mask=parts.any(is_unknown))
+def changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, tuple[Any, Any]]:
+    """By kind of change, how many rows each changes, int64, and where that is not known."""
+    types, found = block.types[changes.rows], {}
+    for name, kinds in _CHANGES.items():
+        chosen = np.flatnonzero(np.isin(types, kinds))
+        rows, values = changes.rows[chosen], changes.counts[chosen]
+        found[name] = parts.sums(rows, np.maximum(values, 0)), parts.any(rows[values == UNKNOWN])
+    return found
 
 
 def join(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:

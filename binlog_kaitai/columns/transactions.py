@@ -11,23 +11,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.blocks import BLOCK_SIZE
-from binlog_kaitai.columns.boundaries import Boundaries, Outcome, Segments, roles_of
-from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.boundaries import Boundaries, roles_of
+from binlog_kaitai.columns.gtids import GtidColumns, check_gtids
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.part_reader import blocks_of
-from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.payloads import expand
-from binlog_kaitai.columns.row_counts import row_counts
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.transaction_parts import PART_SCHEMA, join, parts_of
+from binlog_kaitai.columns.transaction_pages import Page
+from binlog_kaitai.columns.transaction_parts import PART_SCHEMA, join
+from binlog_kaitai.columns.transaction_view import TRANSACTIONS_SCHEMA, view_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name
@@ -35,41 +34,6 @@ from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
 from binlog_kaitai.sources import Source, SourceLike, resolve
-
-#: The columns of the view.
-#:
-#: `start` is the earliest time stamp of its events; `duration` goes from there to the commit on the same
-#: server, whole seconds as that is what event headers have. `kind` is how it ended: commit, rollback,
-#: xa_prepare; ddl and implicit are single statements that commit by themselves; open has no end in its file.
-#: `tables` are those with changed rows, `statement` is the text of a definition. `bytes` is what it takes in
-#: the file, `events` counts those inside a compressed payload, too. Numbers of rows are null where the log
-#: does not tell where a row ends.
-TRANSACTIONS_SCHEMA = pa.schema(
-    [
-        pa.field("file", pa.string(), nullable=False),
-        pa.field("position", pa.int64(), nullable=False),
-        pa.field("end_position", pa.int64(), nullable=False),
-        pa.field("gtid", pa.string()),
-        pa.field("server_id", pa.int64(), nullable=False),
-        pa.field("start", pa.timestamp("us", tz="UTC")),
-        pa.field("original_commit_timestamp", pa.timestamp("us", tz="UTC")),
-        pa.field("immediate_commit_timestamp", pa.timestamp("us", tz="UTC")),
-        pa.field("duration", pa.duration("s")),
-        pa.field("xid", pa.uint64()),
-        pa.field("last_committed", pa.int64()),
-        pa.field("sequence_number", pa.int64()),
-        pa.field("kind", pa.string(), nullable=False),
-        pa.field("tables", pa.list_(pa.string()), nullable=False),
-        pa.field("rows_inserted", pa.int64()),
-        pa.field("rows_updated", pa.int64()),
-        pa.field("rows_deleted", pa.int64()),
-        pa.field("events", pa.int64(), nullable=False),
-        pa.field("bytes", pa.int64(), nullable=False),
-        pa.field("is_compressed", pa.bool_(), nullable=False),
-        pa.field("statement", pa.string()),
-        pa.field("thread_id", pa.int64()),
-    ]
-)
 
 #: Types whose fields are needed, so that an event of them that cannot be read is an error.
 _NEEDED = frozenset(
@@ -83,7 +47,6 @@ _NEEDED = frozenset(
         EventType.xa_prepare_log_event,
     )
 )
-_SECOND = 1_000_000
 
 
 def read_transactions(
@@ -133,18 +96,6 @@ def read_transactions(
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 
 
-class Page(NamedTuple):
-    """All events of one block, and what the view made of them."""
-
-    block: Block
-    gtids: Column
-    pool: Pool
-    images: Images
-    row_counts: Any  # of each rows event, see `row_counts`
-    parts: Parts
-    segments: Segments
-
-
 class Watcher:
     """Sees, besides the transactions, all events that they are made of; does nothing by itself."""
 
@@ -182,13 +133,57 @@ def transaction_batches(
 
     `definitions` are what is known of tables before the first event.
     """
+    found = _finished_transactions(
+        sources, filters, verify_checksums, block_size, watcher, definitions, makes_rows=True
+    )
+    for source, some in found:
+        yield view_of(source.name, some.batch)
+
+
+class Finished(NamedTuple):
+    """Transactions that have been read whole.
+
+    Attributes
+    ----------
+    batch : RecordBatch or None
+        Their rows, see `transaction_parts.PART_SCHEMA`; None where they have not been made.
+    page, begin, end
+        Without `batch`: they are all in this page, and these of its transactions. It is valid until the next
+        ones are asked for.
+    """
+
+    batch: pa.RecordBatch | None
+    page: Page | None = None
+    begin: int = 0
+    end: int = 0
+
+
+def finished_transactions(
+    sources: list[Source], *, verify_checksums: bool, block_size: int, watcher: Watcher
+) -> Iterator[tuple[Source, Finished]]:
+    """All transactions, most of them without rows, for who needs few of these."""
+    return _finished_transactions(
+        sources, Filters(), verify_checksums, block_size, watcher, None, makes_rows=False
+    )
+
+
+def _finished_transactions(
+    sources: list[Source],
+    filters: Filters,
+    verify_checksums: bool,
+    block_size: int,
+    watcher: Watcher | None,
+    definitions: Definitions | None,
+    *,
+    makes_rows: bool,
+) -> Iterator[tuple[Source, Finished]]:
     watcher = watcher or Watcher()
     definitions = Definitions() if definitions is None else definitions
     for number, source in enumerate(sources):
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
         choice = _Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
-        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions)
+        log = _Log(source, verify_checksums, block_size, filters, watcher, definitions, makes_rows=makes_rows)
         watcher.begin(source, is_first=is_first, is_last=is_last)
         error: BinlogError | None = None
         blocks = log.read()
@@ -197,10 +192,10 @@ def transaction_batches(
                 found = next(blocks, None)
             except BinlogError as caught:
                 error, found = caught, log.finish()
-            for part in found or ():
-                chosen = choice.of(part)
-                if len(chosen):
-                    yield _batch(source.name, chosen)
+            for some in found or ():
+                chosen = some if some.batch is None else Finished(choice.of(some.batch))
+                if chosen.batch is None or len(chosen.batch):
+                    yield source, chosen
             if error is not None:
                 raise error.at(file=source.name, position=0) from error.__cause__
             if found is None:
@@ -218,8 +213,11 @@ class _Log:
         filters: Filters,
         watcher: Watcher,
         definitions: Definitions,
+        *,
+        makes_rows: bool,
     ) -> None:
         self._source, self._watcher = source, watcher
+        self._makes_rows = makes_rows
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
@@ -227,11 +225,11 @@ class _Log:
         self._gtids, self._tables, self._boundaries = GtidColumns(), Tables(definitions), Boundaries()
         self._open: dict[str, Any] | None = None
 
-    def read(self) -> Iterator[list[pa.RecordBatch]]:
+    def read(self) -> Iterator[list[Finished]]:
         """What each block finishes, and at the end what is left open."""
         try:
             with self._source.open() as stream:
-                reader = blocks_of(self._source, stream, block_size=self._block_size)
+                reader = blocks_of(self._source, stream, block_size=self._block_size, ends_at_gtids=True)
                 try:
                     for block in reader:
                         for part in expand(block):
@@ -244,63 +242,64 @@ class _Log:
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=self._source.name) from error
 
-    def finish(self) -> list[pa.RecordBatch]:
+    def finish(self) -> list[Finished]:
         """The transaction that is open, if one is."""
         left, self._open = self._open, None
-        return [] if left is None else [_one(left)]
+        return [] if left is None else [Finished(_one(left))]
 
-    def _take(self, block: Block) -> Iterator[list[pa.RecordBatch]]:
+    def _take(self, block: Block) -> Iterator[list[Finished]]:
         failures: dict[int, BinlogError] = {}
         if self._verify_checksums:
             for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
                 reason = "the checksum does not fit the bytes"
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
         pool = Pool()
-        gtids = self._gtids.column(block, pool, failures.setdefault)
+        gtids = None
+        if self._makes_rows:
+            gtids = self._gtids.column(block, pool, failures.setdefault)
+        else:
+            check_gtids(block, failures.setdefault)
         _check(block, failures)
         if failures:
             stop = min(failures)
             block = block.part(0, stop)
-            gtids = Column(gtids.kind, gtids.first[:stop], gtids.second[:stop], gtids.by_event)
+            gtids = gtids and gtids._replace(first=gtids.first[:stop], second=gtids.second[:stop])
         yield self._finished(block, gtids, pool)
         if failures:
             raise failures[min(failures)]
 
-    def _finished(self, block: Block, gtids: Column, pool: Pool) -> list[pa.RecordBatch]:
+    def _finished(self, block: Block, gtids: Column | None, pool: Pool) -> list[Finished]:
         images, roles = Images(block, self._tables), roles_of(block)
-        segments = self._boundaries.divide(roles)
+        segments = self._boundaries.divide(roles, is_before_gtid=block.is_before_gtid)
         if not len(block):
             return []
-        parts, counts = Parts(block, segments), row_counts(images)
-        self._watcher.see(Page(block, gtids, pool, images, counts, parts, segments))
-        batch = parts_of(
-            block,
-            roles,
-            parts,
-            gtids,
-            pool,
-            images,
-            counts,
-            types=self._types,
-            with_schemas=self._with_schemas,
-        )
-        begin, end = 0, len(batch)
+        page = Page(block, gtids, pool, images, roles, segments)
+        self._watcher.see(page)
+        begin, end = 0, len(page.parts)
+        rows = self._rows(page, begin, end) if self._makes_rows else None
+
+        def part(begin: int, end: int) -> pa.RecordBatch:
+            return self._rows(page, begin, end) if rows is None else rows.slice(begin, end - begin)
+
         found = []
         if segments.continues and self._open is not None:
-            self._open = join([self._open, _row(batch, 0)])
+            self._open = join([self._open, _row(part(0, 1))])
             begin = 1
         if self._open is not None and (end > begin or not segments.is_open):
             found += self.finish()
         if segments.is_open and end > begin:
             end -= 1
-            self._open = _row(batch, end)
+            self._open = _row(part(end, end + 1))
         if end > begin:
-            found.append(batch.slice(begin, end - begin))
+            found.append(Finished(None if rows is None else part(begin, end), page, begin, end))
         return found
 
+    def _rows(self, page: Page, begin: int, end: int) -> pa.RecordBatch:
+        return page.rows(begin, end, types=self._types, with_schemas=self._with_schemas)
 
-def _row(batch: pa.RecordBatch, number: int) -> dict[str, Any]:
-    row: dict[str, Any] = batch.slice(number, 1).to_pylist()[0]
+
+def _row(batch: pa.RecordBatch) -> dict[str, Any]:
+    row: dict[str, Any] = batch.to_pylist()[0]
     return row
 
 
@@ -358,33 +357,3 @@ class _Choice:
         if any(name.startswith(f"{database}.") for name in names for database in databases):
             return True
         return not tables and row["schema"] in databases
-
-
-def _batch(file: str, parts: pa.RecordBatch) -> pa.RecordBatch:
-    """Finished transactions as the view shows them."""
-    columns = dict(zip(PART_SCHEMA.names, parts.columns, strict=True))
-    start = columns["start"].to_numpy()
-    original = columns["original_commit_timestamp"].fill_null(0).to_numpy()
-    committed = np.where(original > 0, original // _SECOND, columns["end"].to_numpy())
-    columns["file"] = pa.repeat(file.encode("utf-8", "backslashreplace").decode(), len(parts))
-    columns["duration"] = pa.array(np.maximum(committed - start, 0), mask=start == 0)
-    columns["start"] = pa.array(start * _SECOND, mask=start == 0)
-    for time in ("original_commit_timestamp", "immediate_commit_timestamp"):
-        values = columns[time].fill_null(0).to_numpy()
-        columns[time] = pa.array(values, mask=values == 0)
-    columns["kind"] = _kinds(columns)
-    columns["bytes"] = pa.array(columns["end_position"].to_numpy() - columns["position"].to_numpy())
-    columns["thread_id"] = pc.coalesce(columns["thread_id"], columns["gtid_thread"])
-    arrays = [columns[field.name].cast(field.type) for field in TRANSACTIONS_SCHEMA]
-    return pa.RecordBatch.from_arrays(arrays, schema=TRANSACTIONS_SCHEMA)
-
-
-def _kinds(columns: dict[str, Any]) -> pa.Array:
-    # MariaDB's transactions have no BEGIN; a statement that is one by itself is marked as standalone.
-    is_begun = columns["is_begun"].to_numpy(zero_copy_only=False)
-    is_begun = is_begun | (columns["is_standalone"].fill_null(1).to_numpy() == 0)
-    outcome, meant = columns["outcome"].to_numpy(), columns["meant"].to_numpy()
-    outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)
-    outcome = np.where(columns["is_rollback_alter"].fill_null(0).to_numpy() == 1, Outcome.ROLLBACK, outcome)
-    names = pa.array([one.name.lower() for one in Outcome])
-    return pa.DictionaryArray.from_arrays(pa.array(outcome.astype(np.int8)), names).cast(pa.string())

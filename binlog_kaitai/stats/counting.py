@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from binlog_kaitai.columns.gtid_runs import add_gtids
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transactions import Page, Watcher, transaction_batches
+from binlog_kaitai.columns.transaction_pages import Page
+from binlog_kaitai.columns.transaction_view import view_of
+from binlog_kaitai.columns.transactions import Watcher, finished_transactions, transaction_batches
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
 from binlog_kaitai.sources import Source, SourceLike, resolve
 from binlog_kaitai.stats.events import TRANSACTIONS, EventCounts, chosen_events
+from binlog_kaitai.stats.figures import Figures
 from binlog_kaitai.stats.model import Stats
 from binlog_kaitai.stats.parts import fill
 from binlog_kaitai.stats.transactions import TransactionCounts
@@ -55,22 +58,34 @@ def collect(
     counting = _Counting(stats, chosen, progress)
     transactions = TransactionCounts(top)
     try:
-        for batch in transaction_batches(
-            stats.sources,
-            chosen,
-            verify_checksums=verify_checksums,
-            block_size=_BLOCK_SIZE,
-            watcher=counting,
-        ):
-            commits = transactions.add(batch)
-            counting.events.timeline.add(commits, {TRANSACTIONS: np.ones(len(commits))})
-            if chosen:
-                for gtid in filter(None, batch.column("gtid").to_pylist()):
-                    counting.gtids.add(gtid)
+        for found in _figures(stats.sources, chosen, verify_checksums, counting):
+            transactions.add(found)
+            counting.events.timeline.add(found.commits, {TRANSACTIONS: np.ones(len(found.commits))})
     except BinlogError as error:
         stats.error = error
     fill(stats, counting.events, transactions, counting.gtids)
     return stats
+
+
+def _figures(
+    sources: list[Source], filters: Filters, verify_checksums: bool, counting: _Counting
+) -> Iterator[Figures]:
+    """The transactions; as rows of their view only where filters have to look at them."""
+    if filters:
+        for batch in transaction_batches(
+            sources, filters, verify_checksums=verify_checksums, block_size=_BLOCK_SIZE, watcher=counting
+        ):
+            for gtid in filter(None, batch.column("gtid").to_pylist()):
+                counting.gtids.add(gtid)
+            yield Figures.of_view(batch)
+        return
+    for source, found in finished_transactions(
+        sources, verify_checksums=verify_checksums, block_size=_BLOCK_SIZE, watcher=counting
+    ):
+        if found.batch is not None:
+            yield Figures.of_view(view_of(source.name, found.batch))
+        elif found.page is not None:
+            yield Figures.of_page(source.name, found.page, found.begin, found.end)
 
 
 class _Counting(Watcher):

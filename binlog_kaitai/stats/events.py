@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.gtids import Markers
 from binlog_kaitai.columns.row_counts import UNKNOWN
-from binlog_kaitai.columns.rows.commits import CommitTimes
+from binlog_kaitai.columns.rows.commits import CommitTimes, each_time
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transactions import Page
+from binlog_kaitai.columns.transaction_pages import Page
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.stats.statements import count_statements
 from binlog_kaitai.stats.timeline import Timeline
@@ -89,42 +90,54 @@ class EventCounts:
 
     def add(self, page: Page, wanted: Any) -> None:
         """Count the wanted events (a bool array)."""
-        block = page.block
+        block, takes_all = page.block, bool(wanted.all())
         is_inner = self._find_inner(block)
-        sizes = block.sizes if wanted.all() else np.where(wanted, block.sizes, 0)
-        in_file = np.where(is_inner, 0, sizes) if is_inner.any() else sizes
-        self.inner += int((is_inner & wanted).sum())
+        sizes = block.sizes if takes_all else np.where(wanted, block.sizes, 0)
+        in_file = sizes if is_inner is None else np.where(is_inner, 0, sizes)
         self.file_bytes += int(in_file.sum())
-        self.types[:, 0] += np.bincount(block.types, weights=wanted, minlength=256).astype(np.int64)
+        for kind in block.kinds:
+            self.types[kind, 0] += block.counts[kind] if takes_all else int(wanted[block.rows_of(kind)].sum())
         self.types[:, 1] += np.bincount(block.types, weights=sizes, minlength=256).astype(np.int64)
-        # The time stamps of headers are the client's to choose (SET TIMESTAMP); those of commits are not.
-        stamps = self._commits.column(block) // _MICRO
-        if sizes is not block.sizes:
-            stamps = np.where(wanted, stamps, 0)
-        timed = stamps[stamps > 0]
+        times, time_of = self._times(block)
+        numbers = time_of if takes_all else time_of[wanted]
+        counts = np.bincount(numbers, minlength=len(times))
+        timed = times[(counts > 0) & (times > 0)]
         if len(timed):
             self.first = min(filter(None, (self.first, int(timed.min()))))
             self.last = max(self.last, int(timed.max()))
-        self.timeline.add(stamps, {EVENTS: wanted, BYTES: in_file})
-        self._add_rows(page, wanted, stamps)
-        self._add_packed(page, is_inner, wanted)
+        sums = {EVENTS: counts, BYTES: np.bincount(time_of, weights=in_file, minlength=len(times))}
+        self.timeline.add(times, {**sums, **self._add_rows(page, wanted, time_of, len(times))})
+        if is_inner is not None:
+            self.inner += int((is_inner & wanted).sum())
+            self.unpacked += int(block.sizes[is_inner & wanted].sum())
+        self._add_packed(page, wanted)
         count_statements(block, wanted, self.statements, self.statement_bytes)
 
+    def _times(self, block: Block) -> tuple[Any, Any]:
+        """Times of commits, in seconds, and for each event the number of its own.
+
+        The time stamps of headers are the client's to choose (SET TIMESTAMP); those of commits are not.
+        """
+        markers = Markers.of(block)
+        times, before = self._commits.of_markers(block, markers)
+        if min(before, int(times.min(initial=0))) < 0:
+            return each_time(block, markers, times, before) // _MICRO, np.arange(len(block))
+        return np.append(before, times) // _MICRO, markers.latest + 1
+
     def _find_inner(self, block: Block) -> Any:
-        """Events of a compressed transaction have the position of the event before them."""
+        """Which events lie in a compressed transaction: they have the position of the one before. Or None."""
         is_inner = np.diff(block.positions, prepend=self._last_position) == 0
         self._last_position = int(block.positions[-1])
-        return is_inner
+        return is_inner if is_inner.any() else None
 
-    def _add_rows(self, page: Page, wanted: Any, stamps: Any) -> None:
+    def _add_rows(self, page: Page, wanted: Any, time_of: Any, time_count: int) -> dict[int, Any]:
+        """Count the rows of tables; gives those of each operation by time, as columns of the timeline."""
         images = page.images
         chosen = np.flatnonzero(wanted[images.rows])
         rows, counts = images.rows[chosen], page.row_counts[chosen]
         self.uncounted += int((counts == UNKNOWN).sum())
         counts = np.maximum(counts, 0)
         operations = _OPERATION_OF[page.block.types[rows]]
-        by_operation = {ROWS + number: counts * (operations == number) for number in range(len(OPERATIONS))}
-        self.timeline.add(stamps[rows], by_operation)
         names = [table.key if isinstance(table, Table) else ("", "") for table in images.tables]
         numbers = {name: number for number, name in enumerate(dict.fromkeys([*names, ("", "")]))}
         # The last one is for events without a table map.
@@ -141,6 +154,12 @@ class EventCounts:
             total = self.tables.setdefault(key, [0] * len(TABLE_SUMS))
             for number, value in enumerate((*(int(column[code]) for column in sums), transactions[code])):
                 total[number] += value
+        return {
+            ROWS + number: np.bincount(
+                time_of[rows], weights=counts * (operations == number), minlength=time_count
+            )
+            for number in range(len(OPERATIONS))
+        }
 
     def _transactions(self, page: Page, rows: Any, codes: Any, keys: list[tuple[str, str, int]]) -> list[int]:
         """How many transactions, that were not counted before, have rows of each table and operation."""
@@ -162,11 +181,10 @@ class EventCounts:
             self._touched |= {keys[code] for code in found[owners == last].tolist()}
         return counts
 
-    def _add_packed(self, page: Page, is_inner: Any, wanted: Any) -> None:
+    def _add_packed(self, page: Page, wanted: Any) -> None:
         block = page.block
         for row in block.rows_of(EventType.transaction_payload_event).tolist():
             self.packed += int(block.sizes[row]) * int(wanted[row])
-        self.unpacked += int(block.sizes[is_inner & wanted].sum())
         packed, unpacked = page.images.unpacked()
         chosen = wanted[page.images.rows]
         self.packed += int(packed[chosen].sum())

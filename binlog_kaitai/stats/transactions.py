@@ -7,21 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+
+from binlog_kaitai.columns.rows.groups import distinct
+from binlog_kaitai.columns.transaction_view import KINDS
+from binlog_kaitai.stats.figures import Figures
 
 _MICRO = 1_000_000
 
-#: Definitions that are kept, and as much of the text of each.
-MAX_DEFINITIONS, MAX_TEXT = 1000, 4096
-
-#: Names of tables that are kept of one transaction.
-_MAX_TABLES = 20
+#: Definitions that are kept.
+MAX_DEFINITIONS = 1000
 
 #: Servers that are told apart; all more are counted as one of this number.
 _MAX_SERVERS, OTHERS = 10_000, -1
-
-_OF_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
 
 class Ranking:
@@ -60,7 +57,7 @@ class Ranking:
 
 
 class TransactionCounts:
-    """Counts transactions, batch by batch of their view.
+    """Counts transactions, some at a time.
 
     Parameters
     ----------
@@ -92,90 +89,49 @@ class TransactionCounts:
         self.sizes = np.zeros(64, dtype=np.int64)
         self._last_commit = 0
 
-    def add(self, batch: pa.RecordBatch) -> Any:
-        """Count a batch; gives the times of the commits, in seconds."""
-        self.count += len(batch)
-        sizes = batch.column("bytes").to_numpy()
-        self.bytes += int(sizes.sum())
-        self.compressed += int(pc.sum(batch.column("is_compressed").cast(pa.int64())).as_py() or 0)
+    def add(self, found: Figures) -> None:
+        """Count some transactions."""
+        count, row = len(found.sizes), found.row
+        self.count += count
+        self.bytes += int(found.sizes.sum())
+        self.compressed += int(np.count_nonzero(found.is_compressed))
         # The exponent of frexp is the number of bits; sizes are far below 2^53.
-        self.sizes += np.bincount(np.frexp(sizes.astype(np.float64))[1], minlength=64)
-
-        def row(index: int) -> dict[str, Any]:
-            return _row(batch, index)
-
-        self.first += [row(index) for index in range(min(len(batch), FIRST - len(self.first)))]
-        self.biggest.add(sizes, row)
-        duration = batch.column("duration").cast(pa.int64()).fill_null(0).to_numpy()
-        self.longest.add(duration, row)
-        changed = sum(batch.column(name).fill_null(0).to_numpy() for name in _OF_ROWS)
-        self.most_rows.add(changed, row)
-        self._add_servers(batch.column("server_id").to_numpy(), sizes)
-        for entry in pc.value_counts(batch.column("kind")).to_pylist():
-            self.kinds[entry["values"]] = self.kinds.get(entry["values"], 0) + entry["counts"]
-        self._add_definitions(batch)
-        end = _commits(batch)
-        self._add_gaps(batch, end, row)
-        return end
+        self.sizes += np.bincount(np.frexp(found.sizes.astype(np.float64))[1], minlength=64)
+        self.first += found.rows(0, min(count, FIRST - len(self.first)))
+        self.biggest.add(found.sizes, row)
+        self.longest.add(found.durations, row)
+        self.most_rows.add(found.changed, row)
+        self._add_servers(found.servers, found.sizes)
+        of_kind = np.bincount(found.outcomes, minlength=len(KINDS))
+        for number in np.flatnonzero(of_kind).tolist():
+            self.kinds[KINDS[number]] = self.kinds.get(KINDS[number], 0) + int(of_kind[number])
+        self.definition_count += len(found.definitions)
+        room = MAX_DEFINITIONS - len(self.definitions)
+        self.definitions += map(row, found.definitions[:room].tolist())
+        self._add_gaps(found)
 
     def _add_servers(self, servers: Any, sizes: Any) -> None:
-        ids, which = np.unique(servers, return_inverse=True)
-        counts = np.bincount(which.reshape(-1), minlength=len(ids)).tolist()
-        weights = np.bincount(which.reshape(-1), weights=sizes, minlength=len(ids)).tolist()
+        first, which = distinct(servers)
+        ids = servers[first]
+        counts = np.bincount(which, minlength=len(ids)).tolist()
+        weights = np.bincount(which, weights=sizes, minlength=len(ids)).tolist()
         for server, count, weight in zip(ids.tolist(), counts, weights, strict=True):
             key = server if len(self.servers) < _MAX_SERVERS or server in self.servers else OTHERS
             total = self.servers.setdefault(key, [0, 0])
             total[0] += count
             total[1] += int(weight)
 
-    def _add_definitions(self, batch: pa.RecordBatch) -> None:
-        found = np.flatnonzero(batch.column("statement").is_valid().to_numpy(zero_copy_only=False))
-        self.definition_count += len(found)
-        room = MAX_DEFINITIONS - len(self.definitions)
-        self.definitions += [_row(batch, index) for index in found[:room].tolist()]
-
-    def _add_gaps(self, batch: pa.RecordBatch, end: Any, row: Any) -> None:
+    def _add_gaps(self, found: Figures) -> None:
         """Time in which this server committed nothing; to the microsecond where the log has that."""
-        commits = batch.column("immediate_commit_timestamp").cast(pa.int64()).fill_null(0).to_numpy()
-        commits = np.where(commits > 0, commits, end * _MICRO)
+        commits = np.where(found.immediate > 0, found.immediate, found.commits * _MICRO)
         timed = np.flatnonzero(commits > 0)
         commits = commits[timed]
         if not len(commits):
             return
         gaps = np.diff(commits, prepend=self._last_commit or commits[0])
         self._last_commit = int(commits[-1])
-        self.gaps.add(gaps, lambda index: (int(gaps[index]) / _MICRO, row(int(timed[index]))))
+        self.gaps.add(gaps, lambda index: (int(gaps[index]) / _MICRO, found.row(int(timed[index]))))
 
 
 #: As many of the first transactions are kept, for a look at a short log.
 FIRST = 200
-
-
-def _commits(batch: pa.RecordBatch) -> Any:
-    """When each was committed on the server where it was made, in seconds; 0 where that is not known."""
-    start = batch.column("start").cast(pa.int64()).fill_null(0).to_numpy()
-    duration = batch.column("duration").cast(pa.int64()).fill_null(0).to_numpy() * _MICRO
-    original = batch.column("original_commit_timestamp").cast(pa.int64()).fill_null(0).to_numpy()
-    return np.where(original > 0, original, np.where(start > 0, start + duration, 0)) // _MICRO
-
-
-def _row(batch: pa.RecordBatch, index: int) -> dict[str, Any]:
-    """One transaction, with its times in seconds and no more text than is shown."""
-    found: dict[str, Any] = {}
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        value = column[index]
-        if name == "tables":
-            names = value.values.slice(0, _MAX_TABLES + 1).to_pylist()
-            found[name] = [*names[:_MAX_TABLES], "…"] if len(names) > _MAX_TABLES else names
-        elif pa.types.is_temporal(column.type):
-            number = value.cast(pa.int64()).as_py()
-            found[name] = number // _MICRO if pa.types.is_timestamp(column.type) and number else number
-        else:
-            found[name] = value.as_py()
-    found["time"] = int(_commits(batch.slice(index, 1))[0]) or None
-    text = found["statement"]
-    if text is not None and len(text) > MAX_TEXT:
-        found["statement"] = text[:MAX_TEXT] + "…"
-    counts = [found[name] for name in _OF_ROWS]
-    found["rows"] = None if None in counts else sum(counts)
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from binlog_kaitai.columns.blocks import BlockReader
 from binlog_kaitai.columns.part_reader import blocks_of
 from binlog_kaitai.framing import TailKind
 from binlog_kaitai.sources import Part, Source
+from binlog_kaitai.transactions import GTID_TYPES
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "types_full").logs[0]
@@ -144,3 +146,20 @@ def test_arrays_of_a_block_lie_inside_it() -> None:
         assert (block.starts >= 0).all()
         assert (block.starts + block.sizes <= len(block.data)).all()
         assert (np.diff(block.starts) == block.sizes[:-1]).all()
+
+
+@pytest.mark.parametrize("block_size", [1021, 8192, 1 << 20])
+@pytest.mark.parametrize("log", ["mysql-9.7/mixed", "mariadb-11.8/mixed", "mysql-5.6/mixed"])
+def test_blocks_may_end_in_front_of_gtid_events(log: str, block_size: int) -> None:
+    data = case(*log.split("/")).logs[0].read_bytes()
+    events = list(bk.open(data))
+    follower = dict(pairwise(event.position for event in events))
+    types = {event.position: event.header.type_code for event in events}
+    found, ended = list[int](), 0
+    for block in of(data, block_size=block_size, ends_at_gtids=True):
+        found += block.positions.tolist()
+        if block.is_before_gtid:
+            ended += 1
+            assert types[follower[found[-1]]] in GTID_TYPES
+    assert found == [event.position for event in events]
+    assert bool(ended) == bool(GTID_TYPES.intersection(types.values()) and len(data) > block_size)

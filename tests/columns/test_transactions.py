@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns import boundaries, payloads
 from binlog_kaitai.columns.boundaries import Outcome, Role
-from binlog_kaitai.columns.transactions import TRANSACTIONS_SCHEMA, read_transactions
+from binlog_kaitai.columns.boundary_kernels import STATE_SIZE, divide_events
+from binlog_kaitai.columns.transaction_view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.columns.transactions import read_transactions
 from tests.columns.slow_transactions import transactions
 from tests.columns.support import all_files
 from tests.corpus_files import CORPUS, LogFile, case, logs
@@ -153,3 +157,23 @@ def test_filters_take_whole_transactions() -> None:
     assert positions(event_type="XID") == [row["position"] for row in rows if row["xid"] is not None]
     assert positions(start_datetime="2100-01-01") == []
     assert positions(stop_datetime="2000-01-01 00:00:00+00:00") == []
+
+
+@pytest.mark.parametrize("cut", [1, 3, 8])
+def test_dividing_is_the_same_compiled_and_in_blocks_of_any_length(cut: int) -> None:
+    roles = np.random.default_rng(cut).integers(0, len(Role), 5000).astype(np.int8)
+
+    def divided(divide: Any, limits: list[int]) -> list[int]:
+        """The first event of each transaction."""
+        state, found = np.zeros(STATE_SIZE, dtype=np.bool_), list[int]()
+        for begin, end in pairwise(limits):
+            rows, starts = (np.empty(end - begin, dtype=np.int64) for _ in range(2))
+            members, parts, continues = divide(roles[begin:end], state, rows, starts)
+            assert (roles[begin:end][rows[:members]] != Role.OUTSIDE).all()
+            found += (begin + rows[starts[:parts]]).tolist()[bool(continues) :]
+        return found
+
+    whole = divided(divide_events.plain, [0, len(roles)])
+    assert len(whole) > 1000
+    assert divided(divide_events.compiled, [0, len(roles)]) == whole
+    assert divided(divide_events.plain, [*range(0, len(roles), cut), len(roles)]) == whole

@@ -127,3 +127,9 @@ def test_compressed_logs_tell_their_ratio() -> None:
     assert mariadb["packed_bytes"] > 0
     assert mariadb["unpacked_bytes"] > mariadb["packed_bytes"]
     assert collect(MIXED).totals["compression_ratio"] is None
+
+
+@pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
+def test_transactions_are_counted_alike_as_arrays_and_as_rows_of_their_view(log: LogFile) -> None:
+    everything = Filters.of(start_position=4)
+    assert collect(log.path, everything).to_object() == collect(log.path).to_object()

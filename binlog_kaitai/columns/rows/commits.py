@@ -29,17 +29,26 @@ class CommitTimes:
     def column(self, block: Block, markers: Markers | None = None) -> Any:
         """Microseconds since 1970-01-01 UTC for each event, int64."""
         markers = Markers.of(block) if markers is None else markers
-        times = np.full(len(markers.rows), -1, dtype=np.int64)
+        return each_time(block, markers, *self.of_markers(block, markers))
+
+    def of_markers(self, block: Block, markers: Markers) -> tuple[Any, int]:
+        """The time of each marker, and of what comes before the first; -1 where no GTID event tells."""
+        times, before = np.full(len(markers.rows), -1, dtype=np.int64), self._last
         for kind in block.kinds:
             if kind in GTID_TYPES:
                 rows = block.rows_of(kind)
                 times[markers.latest[rows]] = _times(block, kind, rows)
-        found = markers.spread(times, self._last)
-        self._last = int(times[-1]) if len(times) else self._last
-        is_none = found < 0
-        if is_none.any():
-            found[is_none] = _own(block, np.flatnonzero(is_none))
-        return found
+        self._last = int(times[-1]) if len(times) else before
+        return times, before
+
+
+def each_time(block: Block, markers: Markers, times: Any, before: int) -> Any:
+    """The time of each event, by those of the markers, or its own where there is none."""
+    found = markers.spread(times, before)
+    is_none = found < 0
+    if is_none.any():
+        found[is_none] = _own(block, np.flatnonzero(is_none))
+    return found
 
 
 def _own(block: Block, rows: Any) -> Any:

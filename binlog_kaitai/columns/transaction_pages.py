@@ -1,0 +1,65 @@
+"""Blocks with what they say of transactions, which become rows when they are asked for."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.boundaries import Roles, Segments
+from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.parts import Parts
+from binlog_kaitai.columns.row_counts import row_counts
+from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.transaction_parts import Changes, parts_of
+
+
+class Page:
+    """All events of one block, and the transactions that they are parts of.
+
+    Parameters
+    ----------
+    gtids
+        The GTID of each event, its text in `pool`; None where it is only asked for those of rows.
+
+    Attributes
+    ----------
+    row_counts : int64 array
+        Of each rows event, see `row_counts.row_counts`.
+    parts : Parts
+        The transactions; of one that goes on in another block, what lies in this one.
+    """
+
+    def __init__(
+        self, block: Block, gtids: Column | None, pool: Pool, images: Images, roles: Roles, segments: Segments
+    ) -> None:
+        self.block, self.gtids, self.pool = block, gtids, pool
+        self.images, self.roles, self.segments = images, roles, segments
+        self.parts = Parts(block, segments)
+        self.row_counts = row_counts(images)
+        self.changes = Changes.of(images, self.row_counts)
+
+    def rows(
+        self, begin: int, end: int, *, types: list[int] | None = None, with_schemas: bool = False
+    ) -> pa.RecordBatch:
+        """Some of the transactions as rows; see `transaction_parts.parts_of`."""
+        if (begin, end) == (0, len(self.parts)) and self.gtids is not None:
+            events = self.block, self.roles, self.parts, self.gtids, self.pool, self.changes
+            return parts_of(*events, types=types or [], with_schemas=with_schemas)
+        first, behind = int(self.parts.first[begin]), int(self.parts.last[end - 1]) + 1
+        block = self.block.part(first, behind)
+        parts = Parts(block, self.parts.part(begin, end))
+        roles = Roles(*(values[first:behind] for values in self.roles))
+        gtids, pool = self._gtids(block, first)
+        changes = self.changes.part(first, behind)
+        return parts_of(
+            block, roles, parts, gtids, pool, changes, types=types or [], with_schemas=with_schemas
+        )
+
+    def _gtids(self, block: Block, first: int) -> tuple[Column, Pool]:
+        if self.gtids is None:
+            # A transaction that has a GTID begins with it; one that began earlier has its GTID from there.
+            pool = Pool()
+            return GtidColumns().column(block, pool, lambda row, error: None), pool
+        some = slice(first, first + len(block))
+        return self.gtids._replace(first=self.gtids.first[some], second=self.gtids.second[some]), self.pool

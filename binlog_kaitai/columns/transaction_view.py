@@ -1,0 +1,92 @@
+"""Finished transactions as the view shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.boundaries import Outcome
+from binlog_kaitai.columns.transaction_parts import PART_SCHEMA
+
+_SECOND = 1_000_000
+
+#: The columns of the view.
+#:
+#: `start` is the earliest time stamp of its events; `duration` goes from there to the commit on the same
+#: server, whole seconds as that is what event headers have. `kind` is how it ended: commit, rollback,
+#: xa_prepare; ddl and implicit are single statements that commit by themselves; open has no end in its file.
+#: `tables` are those with changed rows, `statement` is the text of a definition. `bytes` is what it takes in
+#: the file, `events` counts those inside a compressed payload, too. Numbers of rows are null where the log
+#: does not tell where a row ends.
+TRANSACTIONS_SCHEMA = pa.schema(
+    [
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("end_position", pa.int64(), nullable=False),
+        pa.field("gtid", pa.string()),
+        pa.field("server_id", pa.int64(), nullable=False),
+        pa.field("start", pa.timestamp("us", tz="UTC")),
+        pa.field("original_commit_timestamp", pa.timestamp("us", tz="UTC")),
+        pa.field("immediate_commit_timestamp", pa.timestamp("us", tz="UTC")),
+        pa.field("duration", pa.duration("s")),
+        pa.field("xid", pa.uint64()),
+        pa.field("last_committed", pa.int64()),
+        pa.field("sequence_number", pa.int64()),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("tables", pa.list_(pa.string()), nullable=False),
+        pa.field("rows_inserted", pa.int64()),
+        pa.field("rows_updated", pa.int64()),
+        pa.field("rows_deleted", pa.int64()),
+        pa.field("events", pa.int64(), nullable=False),
+        pa.field("bytes", pa.int64(), nullable=False),
+        pa.field("is_compressed", pa.bool_(), nullable=False),
+        pa.field("statement", pa.string()),
+        pa.field("thread_id", pa.int64()),
+    ]
+)
+
+
+def view_of(file: str, parts: pa.RecordBatch) -> pa.RecordBatch:
+    """Finished transactions as the view shows them."""
+    columns = dict(zip(PART_SCHEMA.names, parts.columns, strict=True))
+    start = columns["start"].to_numpy()
+    original = columns["original_commit_timestamp"].fill_null(0).to_numpy()
+    committed = np.where(original > 0, original // _SECOND, columns["end"].to_numpy())
+    columns["file"] = pa.repeat(file.encode("utf-8", "backslashreplace").decode(), len(parts))
+    columns["duration"] = pa.array(np.maximum(committed - start, 0), mask=start == 0)
+    columns["start"] = pa.array(start * _SECOND, mask=start == 0)
+    for time in ("original_commit_timestamp", "immediate_commit_timestamp"):
+        values = columns[time].fill_null(0).to_numpy()
+        columns[time] = pa.array(values, mask=values == 0)
+    columns["kind"] = _kinds(columns)
+    columns["bytes"] = pa.array(columns["end_position"].to_numpy() - columns["position"].to_numpy())
+    columns["thread_id"] = pc.coalesce(columns["thread_id"], columns["gtid_thread"])
+    arrays = [columns[field.name].cast(field.type) for field in TRANSACTIONS_SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=TRANSACTIONS_SCHEMA)
+
+
+def _kinds(columns: dict[str, Any]) -> pa.Array:
+    outcome = outcome_of(
+        columns["is_begun"].to_numpy(zero_copy_only=False),
+        columns["is_standalone"].fill_null(1).to_numpy(),
+        columns["is_rollback_alter"].fill_null(0).to_numpy(),
+        columns["outcome"].to_numpy(),
+        columns["meant"].to_numpy(),
+    )
+    names = pa.array(KINDS)
+    return pa.DictionaryArray.from_arrays(pa.array(outcome), names).cast(pa.string())
+
+
+#: Names of outcomes, by their number.
+KINDS = [one.name.lower() for one in Outcome]
+
+
+def outcome_of(is_begun: Any, is_standalone: Any, is_rollback_alter: Any, outcome: Any, meant: Any) -> Any:
+    """How each transaction ended, by what `transaction_parts.PART_SCHEMA` has of it, int8."""
+    # MariaDB's transactions have no BEGIN; a statement that is one by itself is marked as standalone.
+    is_begun = is_begun | (is_standalone == 0)
+    outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)
+    return np.where(is_rollback_alter == 1, Outcome.ROLLBACK, outcome).astype(np.int8)

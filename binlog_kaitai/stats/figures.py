@@ -1,0 +1,159 @@
+"""What is counted of transactions, as arrays, and the few transactions that are looked at as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from binlog_kaitai.columns.transaction_pages import Page
+from binlog_kaitai.columns.transaction_parts import (
+    changed_rows,
+    compressed,
+    definitions,
+    earliest,
+    gtid_fields,
+    outcomes_of,
+)
+from binlog_kaitai.columns.transaction_view import KINDS, outcome_of, view_of
+
+_MICRO = 1_000_000
+
+#: As much of the text of a definition is kept.
+MAX_TEXT = 4096
+
+#: Names of tables that are kept of one transaction.
+_MAX_TABLES = 20
+
+_OF_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
+
+
+class Figures(NamedTuple):
+    """Some transactions, in their order.
+
+    Attributes
+    ----------
+    sizes : int64 array
+        Bytes in the file.
+    durations : int64 array
+        From the earliest event to the commit on the same server, in seconds; 0 where that is not known.
+    commits : int64 array
+        When each was committed on the server where it was made, in seconds; 0 where that is not known.
+    immediate : int64 array
+        When each was committed on this server, in microseconds; 0 where the log does not tell.
+    changed : int64 array
+        Rows; those that cannot be counted are none.
+    servers : int64 array
+        Server ids.
+    outcomes : int8 array
+        How each ended, by its number in `transaction_view.KINDS`.
+    is_compressed : bool array
+    definitions : int64 array
+        Numbers of the transactions that are definitions.
+    view : callable
+        Gives the transactions between two numbers as the view shows them.
+    known : dict
+        The transactions that have been looked at, by their number; see `row`.
+    """
+
+    sizes: Any
+    durations: Any
+    commits: Any
+    immediate: Any
+    changed: Any
+    servers: Any
+    outcomes: Any
+    is_compressed: Any
+    definitions: Any
+    view: Callable[[int, int], pa.RecordBatch]
+    known: dict[int, dict[str, Any]]
+
+    @classmethod
+    def of_view(cls, batch: pa.RecordBatch) -> Figures:
+        """Those of a batch of the view."""
+
+        def numbers(name: str) -> Any:
+            return batch.column(name).cast(pa.int64()).fill_null(0).to_numpy()
+
+        start, duration, original = map(numbers, ("start", "duration", "original_commit_timestamp"))
+        kinds = batch.column("kind").to_pylist()
+        return cls(
+            sizes=numbers("bytes"),
+            durations=duration,
+            commits=_commits(start // _MICRO, duration, original),
+            immediate=numbers("immediate_commit_timestamp"),
+            changed=sum(map(numbers, _OF_ROWS)),
+            servers=numbers("server_id"),
+            outcomes=np.array([KINDS.index(kind) for kind in kinds], dtype=np.int8),
+            is_compressed=batch.column("is_compressed").to_numpy(zero_copy_only=False),
+            definitions=np.flatnonzero(batch.column("statement").is_valid().to_numpy(zero_copy_only=False)),
+            view=lambda begin, end: batch.slice(begin, end - begin),
+            known={},
+        )
+
+    @classmethod
+    def of_page(cls, file: str, page: Page, begin: int, end: int) -> Figures:
+        """Those of transactions that lie in a page; `tests/stats` holds them to those of their view."""
+        block, parts, some = page.block, page.parts, slice(begin, end)
+        first, last = parts.first[some], parts.last[some]
+        fields, ends = gtid_fields(block, parts), outcomes_of(page.roles, parts)
+
+        def field(name: str, default: int = 0) -> Any:
+            values, is_known = fields[name]
+            return np.where(is_known, values, default)[some]
+
+        stamps = block.header["timestamp"]
+        start, original = earliest(stamps, parts)[some], field("original_commit_timestamp")
+        committed = np.where(original > 0, original // _MICRO, stamps[last])
+        durations = np.where(start > 0, np.maximum(committed - start, 0), 0)
+        changed = changed_rows(block, parts, page.changes).values()
+        is_definition = np.array([text is not None for text in definitions(block, ends)[some]])
+        return cls(
+            sizes=block.end_positions[last] - block.positions[first],
+            durations=durations,
+            commits=_commits(start, durations, original),
+            immediate=field("immediate_commit_timestamp"),
+            changed=sum(np.where(is_unknown, 0, sums)[some] for sums, is_unknown in changed),
+            servers=block.header_of(first).numbers("server_id"),
+            outcomes=outcome_of(
+                ends.is_begun[some],
+                field("is_standalone", 1),
+                field("is_rollback_alter"),
+                ends.outcome[some],
+                ends.meant[some],
+            ),
+            is_compressed=compressed(block, parts)[some],
+            definitions=np.flatnonzero(is_definition),
+            view=lambda one, behind: view_of(file, page.rows(begin + one, begin + behind)),
+            known={},
+        )
+
+    def row(self, index: int) -> dict[str, Any]:
+        """One transaction, with its times in seconds and no more text than is shown."""
+        return self.rows(index, index + 1)[0]
+
+    def rows(self, begin: int, end: int) -> list[dict[str, Any]]:
+        """The transactions between two numbers."""
+        if not all(number in self.known for number in range(begin, end)):
+            for number, row in enumerate(self.view(begin, end).to_pylist(), begin):
+                self.known[number] = _shown(row, int(self.commits[number]))
+        return [self.known[number] for number in range(begin, end)]
+
+
+def _commits(start: Any, durations: Any, original: Any) -> Any:
+    """When each was committed on the server where it was made, all but `original` in seconds."""
+    return np.where(original > 0, original // _MICRO, np.where(start > 0, start + durations, 0))
+
+
+def _shown(row: dict[str, Any], commit: int) -> dict[str, Any]:
+    counts = [row[name] for name in _OF_ROWS]
+    row["rows"] = None if None in counts else sum(counts)
+    row["time"] = commit or None
+    row["duration"] = None if row["duration"] is None else int(row["duration"].total_seconds())
+    if len(row["tables"]) > _MAX_TABLES:
+        row["tables"] = [*row["tables"][:_MAX_TABLES], "…"]
+    if row["statement"] is not None and len(row["statement"]) > MAX_TEXT:
+        row["statement"] = row["statement"][:MAX_TEXT] + "…"
+    return row
