@@ -178,12 +178,15 @@ class Block:
 
     def part(self, begin: int, end: int) -> Block:
         """Some of the events, in the same array."""
-        part = Block(
-            self.file, self.data, 0, self.frames.part(begin, end), self.layout, is_special=self.is_special
-        )
+        return self.chosen(slice(begin, end))
+
+    def chosen(self, rows: Any) -> Block:
+        """Some of the events (their numbers, or a slice), in the same array."""
+        frames = Frames(*(values[rows] for values in self.frames))
+        part = Block(self.file, self.data, 0, frames, self.layout, is_special=self.is_special)
         part.pieces = self.pieces
-        part.positions = self.positions[begin:end]
-        part.end_positions = self.end_positions[begin:end]
+        part.positions = self.positions[rows]
+        part.end_positions = self.end_positions[rows]
         return part
 
     def moved_to(self, outer: Block, row: int) -> Block:

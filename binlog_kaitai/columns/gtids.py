@@ -18,7 +18,7 @@ from binlog_kaitai.columns.tagged_gtids import TaggedGtids
 from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.transactions import BETWEEN, GTID_TYPES, mysql_gtid
+from binlog_kaitai.transactions import BETWEEN, GTID_TYPES, mysql_source
 
 _IS_MARKER = np.array([code in BETWEEN or code in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
@@ -121,31 +121,59 @@ def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object
         return None
 
 
-def _texts(
-    block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError], object]
-) -> tuple[Any, Any]:
-    """The GTIDs that the GTID events of one type state."""
-    rows, body = block.rows_of(kind), block.body(kind)
-    count = len(rows)
-    first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
-    second = np.full(count, pool.null[1], dtype=np.int64)
-    is_known = all(path in body for path in _FIELDS.get(kind, ()))
-    sources: tuple[list[str], Any, Any] | None = None
-    if kind == EventType.gtid_tagged_log_event:
-        tagged = TaggedGtids.of(block)
-        sources, fits = ([f'"{text}:' for text in tagged.sources], tagged.codes, tagged.numbers), tagged.fits
-    else:
+class Stated(NamedTuple):
+    """What the GTID events of one type state.
+
+    Attributes
+    ----------
+    sources : list of str
+        The distinct ``uuid``, ``uuid:tag`` or ``domain-server``; none where the type has no GTIDs.
+    codes, numbers : int64 arrays
+        For each event which of them, and its number.
+    fits : bool array
+        Whose GTID this is; of the others the reader tells it.
+    """
+
+    sources: list[str]
+    codes: Any
+    numbers: Any
+    fits: Any
+
+    @classmethod
+    def of(cls, block: Block, kind: int) -> Stated:
+        """Those of a block."""
+        rows, body = block.rows_of(kind), block.body(kind)
+        if kind == EventType.gtid_tagged_log_event:
+            return cls(*TaggedGtids.of(block))
+        nothing = np.zeros(len(rows), dtype=np.int64)
         fits = _readable(block, kind)
+        is_known = all(path in body for path in _FIELDS.get(kind, ()))
+        sources: tuple[list[str], Any, Any]
         if kind == EventType.gtid_log_event and is_known:
             sources = _of_mysql(body)
         elif kind == EventType.gtid_event and is_known:
             sources = _of_mariadb(block, rows, body)
-    if sources is not None:
-        starts, ends = _write(pool, *sources)
-        first, second = -starts - 1, ends - starts
+        else:
+            return cls([], nothing, nothing, fits)
         # Past 63 bits, and one number before, the reader has the digits.
-        fits = fits & (sources[2] >= 0)
-    for index in np.flatnonzero(~fits).tolist():
+        return cls(*sources, fits & (sources[2] >= 0))
+
+
+def _texts(
+    block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError], object]
+) -> tuple[Any, Any]:
+    """The GTIDs that the GTID events of one type state."""
+    rows = block.rows_of(kind)
+    stated = Stated.of(block, kind)
+    first = np.full(len(rows), -pool.null[0] - 1, dtype=np.int64)
+    second = np.full(len(rows), pool.null[1], dtype=np.int64)
+    if stated.sources:
+        mark = "-" if kind == EventType.gtid_event else ":"
+        starts, ends = _write(
+            pool, [f'"{source}{mark}' for source in stated.sources], stated.codes, stated.numbers
+        )
+        first, second = -starts - 1, ends - starts
+    for index in np.flatnonzero(~stated.fits).tolist():
         text = _by_reader(block, int(rows[index]), fail)
         if text is not None:
             place, second[index] = pool.place(text)
@@ -176,15 +204,15 @@ def _distinct(halves: Any) -> tuple[list[tuple[int, int]], Any]:
 
 
 def _of_mysql(body: Any) -> tuple[list[str], Any, Any]:
-    """The texts in front of the numbers, for each event which of them, and its number."""
+    """The sources, for each event which of them, and its number."""
     halves = np.stack(body.halves("uuid"))
     pairs, codes = _distinct(halves)
     uuids = [high.to_bytes(8, "big") + low.to_bytes(8, "big") for high, low in pairs]
-    return [f'"{mysql_gtid(uuid, 0)[:-1]}' for uuid in uuids], codes, body.numbers("gno")
+    return [mysql_source(uuid) for uuid in uuids], codes, body.numbers("gno").view(np.int64)
 
 
 def _of_mariadb(block: Block, rows: Any, body: Any) -> tuple[list[str], Any, Any]:
     halves = np.stack((body.numbers("domain_id"), block.header_of(rows).numbers("server_id")))
     pairs, codes = _distinct(halves)
     numbers = body.numbers("sequence_number").view(np.int64)
-    return [f'"{domain}-{server}-' for domain, server in pairs], codes, numbers
+    return [f"{domain}-{server}" for domain, server in pairs], codes, numbers

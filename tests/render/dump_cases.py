@@ -23,6 +23,7 @@ _NEVER = "--base64-output=never"
 _NO_STATEMENTS = "--skip-annotate-row-events"
 _ALTER = "mariadb-11.8/alter_two_phase/binlog.000001"
 _TWO_LOGS = "mariadb-11.8/rotate/binlog.000004 mariadb-11.8/rotate/binlog.000005"
+_TWICE = "mysql-9.7/crash/binlog.000001 mysql-9.7/crash/binlog.000001"
 _UUID = "a40b4242-e518-11f1-9090-02fc00000001"
 _RELAYED = "1752b935-e51a-11f1-b3fe-02fc00000001"
 #: The number that makes the name of a file of LOAD DATA new depends on what lies in the folder.
@@ -77,6 +78,7 @@ CASES = _of(
     _case("mysql-9.7", "mysql-9.7/gtid_tags/binlog.000001", f"--exclude-gtids={_UUID}:tag1:1-3", "-v"),
     _case("mysql-9.7", "mysql-9.7/relay-of-mysql-9.7/relay.000004", f"--exclude-gtids={_RELAYED}:6", "-v"),
     _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--short-form", "--skip-gtids"),
+    _case("mysql-9.7", _TWICE, f"--include-gtids={_UUID}:1-2", _DECODE),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--idempotent", "--set-charset=latin1", "-D"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--require-row-format", "--idempotent"),
     _case("mysql-9.7", "mysql-9.7/ddl/binlog.000001", "--require-row-format", _DECODE),

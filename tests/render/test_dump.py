@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import time
 import zlib
@@ -84,6 +85,20 @@ def test_damage_ends_the_text_properly(tmp_path: Path) -> None:
     text = b"".join(pieces)
     assert b"ROLLBACK /* added by mysqlbinlog */ /*!*/;\n" in text
     assert text.endswith(b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n")
+
+
+def test_rows_that_a_log_leaves_open_go_out_with_those_of_the_next(tmp_path: Path) -> None:
+    """`mysqlbinlog` keeps them, for one relay log may go on where another ends."""
+    cut, whole = tmp_path / "binlog.000001", corpus_files.case("mysql-9.7", "crash").logs[0]
+    begin, end = 4067, 4113  # a rows event in the middle of a statement
+    data = corpus_files.case("mysql-9.7", "ddl").logs[0].read_bytes()
+    cut.write_bytes(data[:end])
+    pieces: list[bytes] = []
+    dump([str(cut), str(whole)], pieces.append, DumpOptions(local_load=str(tmp_path)))
+    first, _, second = b"".join(pieces).rpartition(b"\tStart: binlog v 4")
+    rows = base64.encodebytes(data[begin:end])
+    assert rows not in first
+    assert rows in second
 
 
 def test_rows_are_not_printed_without_base64_nor_comments(tmp_path: Path) -> None:

@@ -20,10 +20,12 @@ from binlog_kaitai.columns.text import base64 as base64_kernel
 from binlog_kaitai.columns.text import general, printed_rows, printed_values
 from binlog_kaitai.columns.text import jobs as jobs_kernels
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import LogReader
 from binlog_kaitai.reader import open as open_log
 from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, jobs, quick, run, spool
 from binlog_kaitai.render.dump.blocks import printer as blocks
+from binlog_kaitai.render.dump.blocks.printer import is_plain
 from tests import corpus_files
 
 CASES = [one for one in corpus_files.cases() if one.vv() is not None]
@@ -213,6 +215,39 @@ def test_parts_of_logs_begin_and_end_alike(
         monkeypatch.setattr(run, "BlockReader", _reader_of(size))
         assert printed(log, tmp_path, verbose=2, **options) == slow
         monkeypatch.setattr(run, "BlockReader", BlockReader)
+
+
+def _filters(log: Path) -> dict[str, dict[str, Any]]:
+    """Options that take some events of a log."""
+    with open_log(str(log)) as events:
+        seen = [(event.gtid, event.fixed_header.server_id) for event in events]
+    some, servers = GtidSet(), {server for _, server in seen}
+    for number, gtid in enumerate(dict.fromkeys(gtid for gtid, _ in seen if gtid is not None)):
+        if number % 5 in (1, 2):
+            some.add(gtid)
+    return {
+        "include": {"include_gtids": some},
+        "none": {"include_gtids": GtidSet()},
+        "both": {"skip_gtids": True, "exclude_gtids": some, "base64_output": Base64Output.DECODE_ROWS},
+        "server": {"server_id": max(servers), "exclude_gtids": some},
+        "nobody": {"server_id": 4_000_000_000, "stop_position": 2000},
+    }
+
+
+@pytest.mark.parametrize("name", ["crash", "xa", "payloads", "domains", "gtid_tags", "json_partial"])
+def test_filters_take_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for case in (one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id):
+        for log in case.logs:
+            for options in _filters(log).values():
+                monkeypatch.setattr(run, "is_plain", lambda _: False)
+                _make_slow(monkeypatch)
+                one_by_one = printed(log, tmp_path, verbose=2, **options)
+                monkeypatch.setattr(run, "is_plain", is_plain)
+                _make_quick(monkeypatch)
+                for size in (300, 1 << 22):
+                    monkeypatch.setattr(run, "BlockReader", _reader_of(size))
+                    assert printed(log, tmp_path, verbose=2, **options) == one_by_one
+                monkeypatch.setattr(run, "BlockReader", BlockReader)
 
 
 def _reader_of(size: int) -> Any:

@@ -24,6 +24,7 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
+from binlog_kaitai.render.dump.spool import Spool
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import (
@@ -72,6 +73,8 @@ class MysqlPrinter(MysqlRows):
         A GTID was set, and nothing that uses it up was printed.
     has_format : bool
         A format description was printed that is none of a replica for its relay log.
+    left_out : Spool
+        Where events are that were left out since the last printed one.
     """
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
@@ -79,6 +82,7 @@ class MysqlPrinter(MysqlRows):
         OldLoads(self)
         self.statements = MysqlHead(self)
         self.waiting: list[Item] = []
+        self.left_out = Spool()
         self.is_in_transaction = False
         self.has_seen_gtid = False
         self.has_format = False
@@ -108,7 +112,7 @@ class MysqlPrinter(MysqlRows):
             raise UsageError(f"{item.event.file}, position {item.event.position}: {reason}")
 
     def put_place(self, item: Item) -> None:
-        # It waits for what is printed next; behind a log's last event there is nothing.
+        # It waits for what is printed next.
         if not self.options.short_form:
             self.head.append(PLACE % {b"position": item.position})
 
@@ -117,8 +121,22 @@ class MysqlPrinter(MysqlRows):
         if item.kind in _WAITING:
             self.waiting.append(item)
         elif not self.print_event(item):
+            self._keep_head()
             return
         self.flush_head()
+
+    def pass_over(self, item: Item) -> None:
+        self.put_place(item)
+        self._keep_head()
+
+    def _keep_head(self) -> None:
+        """Have the places of events that are left out wait for one that is printed, if there will be any."""
+        self.left_out.extend(self.head)
+        self.head.clear()
+
+    def flush_head(self) -> None:
+        self.left_out.flush(self.write)
+        super().flush_head()
 
     def print_event(self, item: Item) -> bool:
         """Print one event; False if it is left out, so that its `# at` waits for the next one."""
@@ -255,11 +273,8 @@ class MysqlPrinter(MysqlRows):
         return text + b"DELIMITER " + self.delimiter + b"\n"
 
     def end_log(self) -> None:
-        # What a log leaves unfinished is not printed; whether its transaction ended, the next log tells.
-        self.head.clear()
-        self.body.clear()
-        self.tail.clear()
-        self.waiting.clear()
+        # What a log leaves unfinished waits for the next one, which also tells whether its transaction ended.
+        pass
 
     def _end_transactions(self) -> None:
         """Roll back what was not ended, and use up a GTID that was set."""

@@ -16,6 +16,7 @@ from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.reader import Event, LogReader, judge_end
+from binlog_kaitai.render.dump.blocks.chosen import chosen_part, has_pieces, passed_over
 from binlog_kaitai.render.dump.blocks.mariadb import MariadbBlocks
 from binlog_kaitai.render.dump.blocks.mysql import MysqlBlocks
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
@@ -120,8 +121,11 @@ class _Dump:
                 self._printer.end_log()
         return True
 
-    def _show(self, event: Event, shown_at: int | None = None) -> bool:
-        """Take an event that was read; False where the wanted events end."""
+    def _show(self, event: Event, shown_at: int | None = None, passes: bool | None = None) -> bool:
+        """Take an event that was read; False where the wanted events end.
+
+        `passes` tells whether it is left out for the sake of its transaction, if that is known.
+        """
         self._begin(event)
         if event.payload_index is not None:
             if self._outer is None:
@@ -131,7 +135,7 @@ class _Dump:
             self._end_payload()
             item = item_of(event)
         item.position = item.position if shown_at is None else shown_at
-        verdict = self._print(item)
+        verdict = self._print(item, passes)
         if verdict is Verdict.PRINT and item.kind == EventType.transaction_payload_event:
             self._outer = item
         return verdict is not Verdict.STOP
@@ -141,10 +145,10 @@ class _Dump:
             self._printer.end_payload()
         self._outer = None
 
-    def _print(self, item: Item) -> Verdict:
+    def _print(self, item: Item, passes: bool | None) -> Verdict:
         """Print an event if it is wanted."""
         self._printer.check(item)
-        is_filtered = self.selection.filters_gtid(item)
+        is_filtered = self.selection.filters_gtid(item) if passes is None else passes
         verdict = self.selection.judge(item)
         if verdict is Verdict.PRINT:
             if self._printer.rewritten:
@@ -205,9 +209,9 @@ class _Dump:
                         frame = Frame(position, block.fixed_header(row), block.raw(row))
                         yield from self.reader.events_of(name, frame, context, transactions)
 
-                    def print_event(row: int) -> None:
+                    def print_event(row: int, passes: bool | None = None) -> None:
                         for event in read(row):
-                            if not self._show(event):
+                            if not self._show(event, passes=passes):
                                 raise _Stopped
 
                     if printer is None and self.printer is not None and self._has_begun:
@@ -242,16 +246,38 @@ class _Dump:
         printer: BlockPrinter,
         block: Block,
         read: Callable[[int], Iterator[Event]],
-        print_event: Callable[[int], None],
+        print_event: Callable[[int, bool | None], None],
     ) -> None:
-        timestamps = block.header.numbers("timestamp").astype(np.int64)
-        begin, end = self.selection.range_of(timestamps, block.positions)
-        for row in _remembered(block, begin):
+        selection, header = self.selection, block.header
+        others = selection.of_others(header.numbers("server_id"), block.types)
+        timestamps = header.numbers("timestamp").astype(np.int64)
+        begin, end = selection.range_of(timestamps, block.positions, others)
+        passed, is_one_by_one = None, others is not None and has_pieces(block)
+        if selection.filters_gtids:
+            passed = passed_over(selection, block)
+            is_one_by_one |= passed is None
+        if is_one_by_one:
+            for row in range(len(block)):
+                print_event(row, None)
+            return
+        is_hidden = np.arange(len(block)) < begin
+        if others is not None:
+            is_hidden |= others
+        shown = np.flatnonzero(~is_hidden[:end])
+        if passed is not None:
+            is_hidden |= passed
+        for row in _remembered(block, is_hidden[:end]):
             for _ in read(row):
                 pass
-        printer.print(block, begin, end, print_event, self._end_payload)
+        if passed is None:
+            passed = np.zeros(len(block), dtype=np.bool_)
+
+        def print_shown(row: int) -> None:
+            print_event(int(shown[row]), bool(passed[shown[row]]))
+
+        printer.print(chosen_part(block, shown, passed[shown]), passed[shown], print_shown, self._end_payload)
         if end < len(block):
-            print_event(end)
+            print_event(end, False)
 
     def _show_formats(self, formats: list[Event], head: list[Event]) -> Iterator[tuple[Event, int | None]]:
         for one in formats[-1:]:
@@ -304,14 +330,18 @@ def _context_of(version: int, formats: Iterable[Event]) -> Context:
     return context
 
 
-def _remembered(block: Block, end: int) -> list[int]:
-    """The events among the first ones of a block that the reader has to see, though nobody prints them."""
-    kind = EventType.table_map_event
-    ids = block.body(kind).numbers("table_id.value")
+def _remembered(block: Block, is_hidden: Any) -> list[int]:
+    """The events among those that nobody prints that the reader has to see."""
+    if not is_hidden.any():
+        return []
+    kind, count = EventType.table_map_event, len(is_hidden)
     events = block.rows_of(kind)
-    count = int(np.searchsorted(events, end))
-    others = (block.types[:end] == EventType.partial_row_data_event) | (block.checksums[:end] == BAD)
-    wanted = np.union1d(events[:count][last_of_each(ids[:count])], np.flatnonzero(others))
+    own = np.flatnonzero(is_hidden[events[events < count]])
+    ids = block.body(kind).numbers("table_id.value")[own]
+    others = is_hidden & (
+        (block.types[:count] == EventType.partial_row_data_event) | (block.checksums[:count] == BAD)
+    )
+    wanted = np.union1d(events[own][last_of_each(ids)], np.flatnonzero(others))
     found: list[int] = wanted.tolist()
     return found
 

@@ -14,7 +14,8 @@ from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.variables import ends_group
 from binlog_kaitai.transactions import GTID_TYPES
 
-_NEVER_FILTERED = frozenset(
+#: Shown with transactions that are left out.
+NEVER_FILTERED = frozenset(
     (
         EventType.slave_event,
         EventType.stop_event,
@@ -43,6 +44,8 @@ class Selection:
         Where to begin in the log at hand.
     stop_position : int or None
         Where to stop in it.
+    is_filtered : bool
+        The transaction at hand is left out.
     """
 
     def __init__(self, options: DumpOptions) -> None:
@@ -52,20 +55,34 @@ class Selection:
         self._start_timestamp = options.start_timestamp or 0
         self._offset = options.offset
         self._count = 0
-        self._is_filtered = False
+        self.is_filtered = False
 
     def begin_log(self, *, is_first: bool, is_last: bool) -> None:
         """Go on with another log."""
         self.start_position = self.options.start_position if is_first else None
         self.stop_position = self.options.stop_position if is_last else None
 
-    def range_of(self, timestamps: Any, positions: Any) -> tuple[int, int]:
+    @property
+    def filters_gtids(self) -> bool:
+        """Whether events are left out for the sake of their transactions."""
+        options = self.options
+        return options.include_gtids is not None or options.exclude_gtids is not None or options.skip_gtids
+
+    def of_others(self, server_ids: Any, types: Any) -> Any:
+        """Which events are left out for the sake of their servers; None for none."""
+        if not self.options.server_id:
+            return None
+        return (server_ids != self.options.server_id) & (types != EventType.rotate_event)
+
+    def range_of(self, timestamps: Any, positions: Any, of_others: Any = None) -> tuple[int, int]:
         """Which events of a block are printed, if none is left out for its server's or transaction's sake.
 
         Parameters
         ----------
         timestamps, positions : int64 arrays
             Of all its events, none of which is a format description.
+        of_others
+            See `of_others`; such an event does not end the dump.
 
         Returns
         -------
@@ -84,6 +101,8 @@ class Selection:
         if self.stop_position is not None:
             is_end |= positions >= self.stop_position
         is_end[:begin] = False
+        if of_others is not None:
+            is_end &= ~of_others
         return begin, int(np.argmax(is_end)) if is_end.any() else count
 
     def judge(self, item: Item) -> Verdict:
@@ -112,24 +131,24 @@ class Selection:
     def filters_gtid(self, item: Item) -> bool:
         """Whether an event is left out for the sake of its transaction."""
         options = self.options
-        if not (options.include_gtids is not None or options.exclude_gtids is not None or options.skip_gtids):
+        if not self.filters_gtids:
             return False
         if item.kind in GTID_TYPES:
             gtid = gtid_text(item.event.parsed)
             included, excluded = options.include_gtids, options.exclude_gtids
             is_left_out = excluded is not None and gtid is not None and gtid in excluded
-            self._is_filtered = is_left_out or (
+            self.is_filtered = is_left_out or (
                 included is not None and (gtid is None or gtid not in included)
             )
-            return self._is_filtered or (options.skip_gtids and item.kind != EventType.gtid_event)
+            return self.is_filtered or (options.skip_gtids and item.kind != EventType.gtid_event)
         if item.kind == EventType.previous_gtids_log_event:
             return options.skip_gtids
-        if item.kind in _NEVER_FILTERED:
+        if item.kind in NEVER_FILTERED:
             return False
-        filtered = self._is_filtered
+        filtered = self.is_filtered
         if item.kind == EventType.xid_event or (
             item.kind in (EventType.query_event, EventType.query_compressed_event)
             and ends_group(bytes(item.event.body.query))
         ):
-            self._is_filtered = False
+            self.is_filtered = False
         return filtered

@@ -157,6 +157,7 @@ class MariadbBlocks(BlockPrinter):
         flushes = np.ones(len(types), dtype=np.bool_)
         flushes[goes_on] = False
         flushes[self._annotations] = False
+        flushes[self.is_passed] = False
         self._flushers = np.flatnonzero(flushes)
         self._may_flush = types == EventType.table_map_event
         self._may_flush[rows.events[rows.is_end]] = True

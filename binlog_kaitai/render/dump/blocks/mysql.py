@@ -34,6 +34,7 @@ class MysqlBlocks(BlockPrinter):
     """Prints blocks in the dress of `mysqlbinlog`."""
 
     printer: MysqlPrinter
+    keeps_places = True
 
     def __init__(self, printer: MysqlPrinter, context: Context) -> None:
         super().__init__(printer, context)
@@ -182,8 +183,13 @@ class MysqlBlocks(BlockPrinter):
         self.queries.step_through(begin, end)
         self._tell_keys(begin, end)
 
+    def begin_text(self) -> None:
+        self.printer.flush_head()
+
     def finish_dress(self, begin: int, end: int, left: bytes) -> None:
         printer = self.printer
+        if left:
+            printer.left_out.append(left)
         self.queries.set_session(begin, end)
         xid = self._last_of(EventType.xid_event, begin, end)
         if xid >= 0:

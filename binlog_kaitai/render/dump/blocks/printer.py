@@ -38,17 +38,16 @@ _CALL = 1 << 10
 #: What jobs of an event come in which order: its lines; then, where a statement ends, the beginning of its
 #: base64 and its end, rows and their number, and a job behind which all may go out.
 _HEAD, _BEGIN, _BODY, _END, _ROWS, _NUMBER, _LAST, _PHASES = range(8)
-_NOT_PLAIN = ("hexdump", "short_form", "skip_gtids", "rewrite_databases", "database", "table", "server_id",
-              "require_row_format", "flashback")  # fmt: skip
+_NOT_PLAIN = ("hexdump", "short_form", "rewrite_databases", "database", "table", "require_row_format",
+              "flashback")  # fmt: skip
 
 #: Prints the event of this number by the reader.
 PrintEvent = Callable[[int], None]
 
 
 def is_plain(options: DumpOptions) -> bool:
-    """Whether all events from some one on, up to another one, are printed as they are."""
-    filters = options.include_gtids, options.exclude_gtids
-    return all(one is None for one in filters) and not any(getattr(options, name) for name in _NOT_PLAIN)
+    """Whether all events are printed as they are, or left out for what their headers or GTIDs tell."""
+    return not any(getattr(options, name) for name in _NOT_PLAIN)
 
 
 class _TroubleError(Exception):
@@ -72,6 +71,8 @@ class BlockPrinter:
 
     #: Which rows jobs there are: ROWS, COUNT or none.
     rows_job: int | None = None
+    #: Whether the places of events that are passed over wait for one that is not.
+    keeps_places = False
     #: Whether the number of rows is printed behind them.
     rows_number = b""
 
@@ -119,12 +120,19 @@ class BlockPrinter:
             program.text(XID_STATEMENT + self.printer.delimiter + b"\n")
             lines.add(program, events[fits], np.flatnonzero(fits))
 
+    def begin_text(self) -> None:
+        """Print what was to wait for the next text."""
+
     # ----------------------------------------------------------------------------------------------------
 
     def print(
-        self, block: Block, at: int, stop: int, print_event: PrintEvent, begin_stretch: Callable[[], None]
+        self, block: Block, is_passed: Any, print_event: PrintEvent, begin_stretch: Callable[[], None]
     ) -> None:
-        """Print the events of a block from one up to another, but those inside payloads: the reader's."""
+        """Print the events of a block, but those inside payloads: the reader's.
+
+        Of those that are passed over only the place is printed; what they are does not count.
+        """
+        at, stop = 0, len(block)
         self._work += block.data.size // 2 + _CALL * len(block)
         note_work(_CALL * len(block))
         is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
@@ -132,7 +140,7 @@ class BlockPrinter:
             for event in range(at, stop):
                 print_event(event)
             return
-        self._begin(block)
+        self._begin(block, is_passed)
         others = np.flatnonzero(self.lines.program_of[:stop] < 0).tolist()
         misfits = 0
         while at < stop:
@@ -151,8 +159,8 @@ class BlockPrinter:
                 misfits += 1
                 at = found.written
 
-    def _begin(self, block: Block) -> None:
-        self.block = block
+    def _begin(self, block: Block, is_passed: Any) -> None:
+        self.block, self.is_passed = block, is_passed
         self.programs.begin()
         self._table_maps.begin()
         self.lines = lines = Lines(block)
@@ -160,6 +168,7 @@ class BlockPrinter:
         self.rows = rows = RowsEvents(lines)
         rows.find(self.programs, self._heads, self.printer.quick, self.context, self.maps)
         self.begin_dress()
+        lines.program_of[is_passed] = 0
         self._number_of_row = np.full(len(block), -1, dtype=np.int64)
         self._number_of_row[rows.events] = np.arange(len(rows.events))
         self.has_body = np.zeros(len(block), dtype=np.bool_)
@@ -203,6 +212,7 @@ class BlockPrinter:
             left_tail = list(self._run(plan, ready, plan.left(_ROWS)))
             left_rows, jobs.rows = jobs.rows, 0
             if is_open:
+                self.begin_text()
                 printer.write(bytes(ready[limits[0, 0] : limits[first, 1]]))
                 printer.head.clear()
                 printer.body.extend([body] if body else [])
@@ -212,6 +222,7 @@ class BlockPrinter:
                 written = int(events[first]) + 1
             for piece in self._run(plan, ready, plan.main(first)):
                 if piece:
+                    self.begin_text()
                     printer.write(piece)
         except MisfitError as misfit:
             done = misfit.done
@@ -256,6 +267,10 @@ class BlockPrinter:
             last = np.searchsorted(owners, events, side="right") - 1
             first = np.searchsorted(owners, events)
             of_lines = np.stack((of_lines[first, 0], of_lines[last, 1]), axis=1)
+        if self.keeps_places:
+            shown = np.flatnonzero(~self.is_passed[events])
+            first = int(shown[-1]) + 1 if len(shown) else 0
+            of_lines[first:] = of_lines[first - 1, 1] if first else of_lines[0, 0]
         left = ready[of_lines[-1, 1] :].tobytes()
         return ready, of_lines, constants, left
 

@@ -1,0 +1,120 @@
+"""Which events of a block are shown, by their servers and transactions, as `selection` judges one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.gtids import Stated
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.render.dump.selection import NEVER_FILTERED, Selection
+from binlog_kaitai.render.dump.variables import ends_group
+from binlog_kaitai.transactions import GTID_TYPES
+
+_QUERIES = (EventType.query_event, EventType.query_compressed_event)
+#: How a statement begins that may end a transaction.
+_ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))
+_MOST = np.iinfo(np.int64).max
+
+
+def passed_over(selection: Selection, block: Block) -> Any:
+    """Which events of a block are left out for the sake of their transactions, as a bool array.
+
+    None if events have to be looked at one by one. The selection is left as it is behind the block.
+    """
+    options = selection.options
+    passed = np.zeros(len(block), dtype=np.bool_)
+    kinds = [kind for kind in block.kinds if kind in GTID_TYPES]
+    # What holds from each event on: 1 for left out, 0 for shown, -1 for what held before.
+    states = np.full(len(block) + 1, -1, dtype=np.int8)
+    ends = _ends(block)
+    if ends is None or has_pieces(block):
+        return None
+    states[ends + 1] = 0
+    for kind in kinds:
+        found = _left_out(selection, block, kind)
+        if found is None:
+            return None
+        states[block.rows_of(kind)] = found
+    numbers = np.arange(len(states))
+    latest = np.maximum.accumulate(np.where(states >= 0, numbers, -1))
+    held = np.where(latest >= 0, states[latest] > 0, selection.is_filtered)
+    selection.is_filtered = bool(held[-1])
+    passed |= held[:-1]
+    for kind in NEVER_FILTERED & set(block.kinds):
+        passed[block.rows_of(kind)] = False
+    if EventType.previous_gtids_log_event in block.kinds:
+        passed[block.rows_of(EventType.previous_gtids_log_event)] = options.skip_gtids
+    for kind in kinds:
+        if options.skip_gtids and kind != EventType.gtid_event:
+            passed[block.rows_of(kind)] = True
+    return passed
+
+
+def has_pieces(block: Block) -> bool:
+    """Whether rows events in pieces lie in a block, or go on there: the reader has to see them in order."""
+    is_open = block.pieces is not None and block.pieces.is_open
+    return is_open or EventType.partial_row_data_event in block.kinds
+
+
+def _left_out(selection: Selection, block: Block, kind: int) -> Any:
+    """Whether each transaction whose GTID event is of a type is left out; None if that is the reader's."""
+    stated = Stated.of(block, kind)
+    if not stated.fits.all():
+        return None
+    included, excluded = selection.options.include_gtids, selection.options.exclude_gtids
+    found = np.zeros(len(stated.fits), dtype=np.bool_)
+    if excluded is not None:
+        found |= _held(excluded, stated)
+    if included is not None:
+        found |= ~_held(included, stated)
+    return found
+
+
+def _held(gtids: GtidSet, stated: Stated) -> Any:
+    """Whether a set has the GTIDs."""
+    held = np.zeros(len(stated.fits), dtype=np.bool_)
+    by_source = dict(gtids.items())
+    for code, source in enumerate(stated.sources):
+        if source not in by_source:
+            continue
+        pairs = [(first, min(last, _MOST)) for first, last in by_source[source] if first <= _MOST]
+        limits = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        own = np.flatnonzero(stated.codes == code)
+        numbers = stated.numbers[own]
+        index = np.searchsorted(limits[:, 0], numbers, side="right") - 1
+        held[own] = (index >= 0) & (numbers <= np.append(limits[:, 1], -1)[index])
+    return held
+
+
+def _ends(block: Block) -> Any:
+    """The events that end transactions; None if some cannot be told so."""
+    found = [block.rows_of(EventType.xid_event)]
+    for kind in _QUERIES:
+        rows, body = block.rows_of(kind), block.body(kind)
+        if not len(rows):
+            continue
+        if kind == EventType.query_event:
+            if "query" not in body or not np.all(body.fits):
+                return None
+            starts, lengths = body.ranges("query")
+            rows = rows[(lengths > 0) & _ENDS[block.data[np.where(lengths > 0, starts, 0)]]]
+        try:
+            ends = [ends_group(bytes(block.event(row).body.query)) for row in rows.tolist()]
+        except BinlogError:
+            return None
+        found.append(rows[np.array(ends, dtype=np.bool_)])
+    return np.concatenate(found)
+
+
+def chosen_part(block: Block, rows: Any, passed: Any) -> Block:
+    """Some events of a block; those that are passed over lose their types."""
+    if len(rows) == len(block) and not passed.any():
+        return block
+    part = block.chosen(rows)
+    part.types = np.where(passed, EventType.unknown_event, block.types[rows]).astype(np.uint8)
+    return part
