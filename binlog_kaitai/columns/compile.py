@@ -21,6 +21,10 @@ COMPILE_FROM = 2 << 20
 #: What machine code has of a module's names.
 _NUMBERS = (int, float, np.generic, np.ndarray)
 
+#: Kernels make no arrays. Without Numba's memory management, it does not count in each of them that calls
+#: another how often an array is in use, which takes longer than what most of them do.
+_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
+
 _work_done = 0
 
 
@@ -91,24 +95,23 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
             names[name] = names[name].compiled
         elif _is_part(names.get(name), function):
             names[name] = _compile(names[name])
-    code, closure = function.__code__, None
-    if called := _code_elsewhere(function):
-        # Numba keeps machine code while the function's own module and what it closes over stay as they are.
-        code = code.replace(co_freevars=("called",))
-        closure = (types.CellType(called),)
+    # Numba keeps machine code while the function's own module and what it closes over stay as they are.
+    told = f"{_OPTIONS}\n{_code_elsewhere(function)}"
+    code = function.__code__.replace(co_freevars=("told",))
+    closure = (types.CellType(told),)
     twin = types.FunctionType(code, names, function.__name__, function.__defaults__, closure)
     twin.__module__ = function.__module__
     twin.__qualname__ = function.__qualname__
     try:
-        compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True)(twin)
+        compiled: Callable[..., Any] = numba.njit(cache=True, **_OPTIONS)(twin)
     except RuntimeError:
         # Neither the package's folder nor the user's cache folder can be written.
-        compiled = numba.njit(nogil=True)(twin)
+        compiled = numba.njit(**_OPTIONS)(twin)
     return compiled
 
 
 def _code_elsewhere(function: Callable[..., Any]) -> str:
-    """What tells the code of other modules that a kernel calls; nothing if there is none."""
+    """What tells the code of other modules that a kernel calls."""
     seen, ahead = {function}, [function]
     while ahead:
         one = ahead.pop()

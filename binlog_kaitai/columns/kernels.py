@@ -257,13 +257,18 @@ def divide_by_type(types: Any, counts: Any, order: Any) -> None:
     counts[:] = 0
     for event in range(types.shape[0]):
         counts[types[event]] += 1
-    next_of = np.zeros(256, dtype=np.int64)
-    for kind in range(1, 256):
-        next_of[kind] = next_of[kind - 1] + counts[kind - 1]
+    # Meanwhile `counts` has where the next event of each type goes.
+    place = 0
+    for kind in range(256):
+        count = counts[kind]
+        counts[kind] = place
+        place += count
     for event in range(types.shape[0]):
         kind = types[event]
-        order[next_of[kind]] = event
-        next_of[kind] += 1
+        order[counts[kind]] = event
+        counts[kind] += 1
+    for kind in range(255, 0, -1):
+        counts[kind] -= counts[kind - 1]
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.kernels import read_u8
 from binlog_kaitai.columns.rows.string_kernels import length_at
 
 #: In place of an end: there is no room; the reader must make it.
@@ -167,7 +168,7 @@ def put_floats(
 @kernel
 def put_double(data: Any, start: int, out: Any, at: int) -> Any:
     """A double of at most 15 digits and a moderate size; others are left to the reader."""
-    value = data[start : start + 8].copy().view(np.float64)[0]
+    value = np.uint64(read_u8(data, np.uint64(start))).view(np.float64)
     return put_decimal(value, 1e-5, 1e15, False, out, at)
 
 
