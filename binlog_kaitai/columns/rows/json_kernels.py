@@ -23,12 +23,18 @@ MAX_DEPTH, LEVEL = 100, 5
 #: No number takes more bytes.
 NUMBER_ROOM = 40
 
+# An unsigned index cannot count from the end, which Numba would look for.
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+
 
 @kernel
 def read_number(data: Any, at: int, size: int) -> Any:
-    """A little-endian number of `size` bytes, which must be inside."""
-    value = np.int64(0)
-    for step in range(size):
+    """A little-endian number of 2, 4 or 8 bytes, which must be inside."""
+    place = np.uint64(at)
+    value = np.int64(data[place]) | np.int64(data[place + _ONE]) << 8
+    if size > 2:
+        value |= np.int64(data[place + _TWO]) << 16 | np.int64(data[place + _THREE]) << 24
+    for step in range(4, size):
         value |= np.int64(data[at + step]) << (8 * step)
     return value
 
@@ -49,14 +55,22 @@ def put_digits(value: Any, least: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def is_clean(data: Any, start: int, length: int) -> Any:
-    """Whether a string, which must be inside, has no byte that JSON escapes."""
-    special = np.uint8(0)
-    source = data[start : start + length]
-    for index in range(source.shape[0]):
-        byte = source[index]
-        special |= np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92)
-    return special == 0
+def put_short(data: Any, kind: Any, start: int, out: Any, at: int) -> Any:
+    """An INT16 (5) or UINT16 at `start`, which must be inside; there must be room."""
+    number = read_number(data, start, 2)
+    if kind == 5 and number >= 0x8000:
+        out[at] = 45
+        at += 1
+        number = 0x10000 - number
+    place = np.uint64(at)
+    if number < 10:
+        out[place] = 48 + number
+        return at + 1
+    if number < 100:
+        out[place] = 48 + number // 10
+        out[place + _ONE] = 48 + number % 10
+        return at + 2
+    return put_digits(number, 1, out, at)
 
 
 @kernel
@@ -71,12 +85,16 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
             return NO_ROOM
     out[at] = 34
     at += 1
-    if is_clean(data, start, length):
-        # Slices: of them Numba knows that no index counts from the end, and makes vector instructions.
-        source = data[start : start + length]
-        target = out[at : at + length]
-        for index in range(source.shape[0]):
-            target[index] = source[index]
+    # Mostly nothing is escaped. Slices: of them Numba knows that no index counts from the end, and makes
+    # vector instructions.
+    source = data[start : start + length]
+    target = out[at : at + length]
+    special = np.uint8(0)
+    for index in range(source.shape[0]):
+        byte = source[index]
+        special |= np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92)
+        target[index] = byte
+    if special == 0:
         out[at + length] = 34
         return at + length + 1
     for step in range(length):
@@ -330,18 +348,20 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
                 return LEFT
             kind = np.int64(data[entry])
             if 5 <= kind <= 6 and at + NUMBER_ROOM <= out.shape[0]:
-                # Short integers, of which arrays are full, without the cost of a call.
-                number = np.int64(data[entry + 1]) | np.int64(data[entry + 2]) << 8
-                if kind == 5 and number >= 0x8000:
-                    out[at] = 45
-                    at += 1
-                    number = 0x10000 - number
-                for bound in (10_000, 1000, 100, 10):
-                    if number >= bound:
-                        out[at] = 48 + number // bound % 10
-                        at += 1
-                out[at] = 48 + number % 10
-                at += 1
+                at = put_short(data, kind, entry + 1, out, at)
+                # Arrays are full of them.
+                index += 1
+                while outer >= 2 and index < count and left > 0 and at + NUMBER_ROOM <= out.shape[0]:
+                    entry += width + 1
+                    kind = np.int64(data[entry])
+                    if kind < 5 or kind > 6:
+                        break
+                    out[at] = 44
+                    out[at + 1] = 32
+                    at = put_short(data, kind, entry + 1, out, at + 2)
+                    index += 1
+                    left -= 1
+                stack[level + 2] = index
             elif 4 <= kind <= 6 or (width == 4 and 7 <= kind <= 8):
                 at = put_scalar(data, kind, entry + 1, end, out, at)
                 if at < 0:
