@@ -13,7 +13,7 @@ import numpy as np
 from binlog_kaitai.columns.compile import kernel
 from binlog_kaitai.columns.kernels import read_u4, read_u8
 
-_BYTE = np.uint64(8)
+_ONE, _BYTE = np.uint64(1), np.uint64(8)
 
 _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -21,6 +21,9 @@ _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFF
 _LIMBS = 8
 
 _POWERS = np.array([10**digits for digits in range(10)], dtype=np.uint64)
+
+#: Fewer digits than this are a number of 64 bits.
+_SHORT = 20
 
 #: Years that YEAR counts from; its 0 is the year 0.
 _FIRST_YEAR = 1900
@@ -134,6 +137,19 @@ def number_members(data: Any, starts: Any, size: int, numbers: Any, out: Any) ->
 
 
 @kernel
+def read_group(data: Any, at: Any, width: int) -> Any:
+    """A big-endian number of `width` bytes, 1 to 4, at `at` (uint64); they must be inside."""
+    value = np.uint64(data[at])
+    if width > 1:
+        value = value << _BYTE | np.uint64(data[at + np.uint64(1)])
+    if width > 2:
+        value = value << _BYTE | np.uint64(data[at + np.uint64(2)])
+    if width > 3:
+        value = value << _BYTE | np.uint64(data[at + np.uint64(3)])
+    return value
+
+
+@kernel
 def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
     """DECIMAL values of at most 38 digits, without their point, as two's complement of 128 bits.
 
@@ -160,30 +176,30 @@ def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
         high = np.uint64(0)
         if 0 <= start <= last and size > 0:
             at = np.uint64(start)
-            is_negative = data[at] & 0x80 == 0
-            flip = np.uint64(0xFF) if is_negative else np.uint64(0)
-            top = np.uint64(0x80)
+            # All bits set for a negative number, whose bits are the opposite; so is the first of any.
+            negative = np.uint64(data[at] >> 7) - _ONE
+            flip = (negative & _LOW) ^ np.uint64(0x80000000)
+            digits = 0
             is_wrong = False
             for group in range(count):
-                value = np.uint64(0)
-                for _ in range(groups[2 * group + 1]):
-                    value = (value << _BYTE) | (np.uint64(data[at]) ^ flip ^ top)
-                    top = np.uint64(0)
-                    at += np.uint64(1)
+                width = groups[2 * group + 1]
+                value = read_group(data, at, width) ^ (flip >> np.uint64(32 - 8 * width))
+                flip = negative & _LOW
+                at += np.uint64(width)
                 base = _POWERS[groups[2 * group]]
-                if value >= base:
-                    is_wrong = True
-                    value = np.uint64(0)
-                lower = (low & _LOW) * base + value
-                upper = (low >> _HALF) * base + (lower >> _HALF)
-                low = ((upper & _LOW) << _HALF) | (lower & _LOW)
-                high = high * base + (upper >> _HALF)
+                is_wrong |= value >= base
+                digits += groups[2 * group]
+                if digits < _SHORT:
+                    low = low * base + value
+                else:
+                    lower = (low & _LOW) * base + value
+                    upper = (low >> _HALF) * base + (lower >> _HALF)
+                    low = ((upper & _LOW) << _HALF) | (lower & _LOW)
+                    high = high * base + (upper >> _HALF)
             wrong += 1 if is_wrong else 0
-            if is_negative and low != 0:
-                low = _ALL - low + np.uint64(1)
-                high = _ALL - high
-            elif is_negative and high != 0:
-                high = _ALL - high + np.uint64(1)
+            # The two's complement of 128 bits: all bits turned, and one more.
+            low = (low ^ negative) - negative
+            high = (high ^ negative) + ((negative & _ONE) if low == 0 else np.uint64(0))
         out[2 * index] = low
         out[2 * index + 1] = high
     return wrong

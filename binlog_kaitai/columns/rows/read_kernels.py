@@ -82,6 +82,15 @@ def mark_valid(starts: Any, bits: Any) -> int:
     """Bits of validity, eight to a byte of `bits`; gives how many values there are not."""
     nulls = 0
     count = starts.shape[0]
+    negative = np.int64(0)
+    for index in range(count):
+        negative |= starts[index]
+    if negative >= 0:
+        # Mostly all are there.
+        bits[:] = 255
+        if count & 7:
+            bits[bits.shape[0] - 1] = (1 << (count & 7)) - 1
+        return 0
     for byte in range(bits.shape[0]):
         found = 0
         for bit in range(min(8, count - 8 * byte)):

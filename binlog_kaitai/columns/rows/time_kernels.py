@@ -25,19 +25,18 @@ def days_of(year: int, month: int, day: int) -> int:
     """Days since 1970-01-01 of a date in the years 1 to 9999; below -1000000 if there is no such date."""
     if year < 1 or year > 9999 or month < 1 or month > 12 or day < 1:
         return -2_000_000
-    length = 31
-    if month == 2:
-        is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-        length = 29 if is_leap else 28
-    elif month == 4 or month == 6 or month == 9 or month == 11:
-        length = 30
-    if day > length:
-        return -2_000_000
+    if day > 28:
+        # Every fourth year is a leap year; of the hundreds only every fourth is, which 16 tells.
+        is_leap = year & 3 == 0 and (year % 25 != 0 or year & 15 == 0)
+        length = (29 if is_leap else 28) if month == 2 else 30 + ((month + (month >> 3)) & 1)
+        if day > length:
+            return -2_000_000
     # March is the first month of a year that ends with the leap day.
     years = year - 1 if month <= 2 else year
     months = month + 9 if month <= 2 else month - 3
+    hundreds = years // 100
     of_year = (153 * months + 2) // 5 + day - 1
-    return years * 365 + years // 4 - years // 100 + years // 400 + of_year - 719_468
+    return years * 365 + (years >> 2) - hundreds + (hundreds >> 2) + of_year - 719_468
 
 
 @kernel
