@@ -26,6 +26,7 @@ from binlog_kaitai.reader import open as open_log
 from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, jobs, quick, run, spool
 from binlog_kaitai.render.dump.blocks import printer as blocks
 from binlog_kaitai.render.dump.blocks.printer import is_plain
+from binlog_kaitai.render.dump.cells import escapes_of
 from tests import corpus_files
 
 CASES = [one for one in corpus_files.cases() if one.vv() is not None]
@@ -139,6 +140,19 @@ def _check(data: bytes, expected: bytes, *, is_double: bool) -> None:
     put = printed_values.put_floating.compiled
     end = put(np.frombuffer(data, dtype=np.uint8), 0, is_double, scratch, out, 0)
     assert bytes(out[:end]) == expected
+
+
+@given(st.binary(max_size=300))
+def test_text_is_escaped_in_its_place_as_elsewhere(data: bytes) -> None:
+    escapes = escapes_of(is_mariadb=False)
+    out, other = np.zeros((2, 1300), dtype=np.uint8)
+    size = printed_values.put_escaped.compiled(
+        np.frombuffer(data, dtype=np.uint8), 0, len(data), escapes, out, 5
+    )
+    other[5 : 5 + len(data)] = np.frombuffer(data, dtype=np.uint8)
+    assert printed_values.spread_escaped.compiled(escapes, other, 5, 5 + len(data), size) == size
+    assert bytes(other[5:size]) == bytes(out[5:size])
+    assert printed_values.spread_escaped.compiled(escapes, other, 5, size, size - 1) == -1
 
 
 @given(st.binary(max_size=700))

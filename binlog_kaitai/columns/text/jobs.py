@@ -45,6 +45,7 @@ def put_jobs(
     clauses: Any,
     escapes: Any,
     scratch: Any,
+    stack: Any,
     state: Any,
     out: Any,
     at: int,
@@ -59,7 +60,7 @@ def put_jobs(
         What to write.
     letters
         Of base64.
-    images, limits, kinds, sizes, prefixes, details, pool, texts, clauses, escapes, scratch
+    images, limits, kinds, sizes, prefixes, details, pool, texts, clauses, escapes, scratch, stack
         See `put_rows`.
     state : int64 array of JOBS_STATE_SIZE
         Where to go on; at first all 0.
@@ -130,6 +131,7 @@ def put_jobs(
                     clauses,
                     escapes,
                     scratch,
+                    stack,
                     state,
                     out,
                     at,

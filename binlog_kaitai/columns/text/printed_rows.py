@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.rows.json_kernels import put_document
 from binlog_kaitai.columns.text.printed_values import (
     put_bits,
     put_datetime,
@@ -21,18 +22,22 @@ from binlog_kaitai.columns.text.printed_values import (
     put_integer,
     put_time,
     put_timestamp,
+    spread_escaped,
 )
 from binlog_kaitai.columns.text_kernels import copy, put_number
 
 #: What a column's values are; of OTHER the caller writes the text.
 OTHER, INTEGER, STRING, DOUBLE, FLOAT, DECIMAL, DATE = 0, 1, 2, 3, 4, 5, 6
-DATETIME, TIME, TIMESTAMP, YEAR, ENUM, BITS = 7, 8, 9, 10, 11, 12
+DATETIME, TIME, TIMESTAMP, YEAR, ENUM, BITS, JSON = 7, 8, 9, 10, 11, 12, 13
 
 #: Why `put_rows` stopped: nothing is left; no more room; the caller's value; bytes that do not fit.
 DONE, FULL, STOPPED, MISFIT = 0, 1, 2, 3
 
-#: Most bytes that the text of a value of any kind but STRING and BITS takes, without what is around it.
+#: Most bytes that the text of a value of any kind but STRING, BITS and JSON takes, without what is around it.
 WIDEST = 96
+
+#: How a JSON document begins that is a string alone.
+JSON_STRING = 12
 
 #: More room than this, in bytes, is not made for one value.
 LONGEST = 8 << 20
@@ -58,6 +63,7 @@ def put_rows(
     clauses: Any,
     escapes: Any,
     scratch: Any,
+    stack: Any,
     state: Any,
     out: Any,
     at: int,
@@ -86,6 +92,8 @@ def put_rows(
         For each byte of a string PLAIN, AS_NUMBER, or the letter behind a backslash that stands for it.
     scratch
         Room of `put_general`.
+    stack
+        Room of `put_document`.
     state : int64 array of STATE_SIZE
         Where to go on; at first the place of the images, 0, -1, 0, 0, 0.
     out, at
@@ -172,6 +180,8 @@ def put_rows(
                 widest = 4 * length + 32
             elif kind == BITS:
                 widest = 8 * length + 32
+            elif kind == JSON:
+                widest = 3 * length + 4096
             if at + (after - front) + widest > room:
                 # For a value as long as that its own caller finds room.
                 status = STOPPED if widest > LONGEST else FULL
@@ -206,6 +216,17 @@ def put_rows(
                 if length > 1:
                     number |= np.int64(data[value + 1]) << 8
                 at = put_number(number, out, at)
+            elif kind == JSON:
+                # A document that is a string alone is printed as that string: the caller's.
+                is_whole = length > 0 and data[value] != JSON_STRING
+                start = at + 1
+                at = put_document(data, value, value + length, out, start, stack) if is_whole else -1
+                if at >= 0:
+                    at = spread_escaped(escapes, out, start, at, room - (after - behind) - 32)
+                if at >= 0:
+                    out[start - 1] = 39
+                    out[at] = 39
+                    at += 1
             else:
                 at = put_bits(data, value, length, detail, out, at)
             if at < 0:

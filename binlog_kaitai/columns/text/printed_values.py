@@ -92,6 +92,40 @@ def put_escaped(data: Any, place: int, length: int, escapes: Any, out: Any, at: 
 
 
 @kernel
+def spread_escaped(escapes: Any, out: Any, start: int, end: int, room: int) -> Any:
+    """Put escapes into a string that is in `out[start:end]`; gives its end, -1 if that is behind `room`."""
+    more = 0
+    text = out[start:end]
+    for index in range(text.shape[0]):
+        escape = escapes[text[index]]
+        more += 0 if escape == PLAIN else 3 if escape == AS_NUMBER else 1
+    if end + more > room:
+        return -1
+    source = end
+    at = end + more
+    while at > source:
+        source -= 1
+        byte = out[source]
+        escape = escapes[byte]
+        if escape == PLAIN:
+            at -= 1
+            out[at] = byte
+        elif escape == AS_NUMBER:
+            at -= 4
+            high = byte >> 4
+            low = byte & 15
+            out[at] = 92
+            out[at + 1] = 120
+            out[at + 2] = high + (48 if high < 10 else 87)
+            out[at + 3] = low + (48 if low < 10 else 87)
+        else:
+            at -= 2
+            out[at] = 92
+            out[at + 1] = escape
+    return end + more
+
+
+@kernel
 def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any, at: int) -> Any:
     """Write a DOUBLE with 20 digits, or a FLOAT with 6 and padded with spaces; -1 for what is no number."""
     size = 8 if is_double else 4

@@ -51,6 +51,7 @@ _KINDS: dict[ColumnType | int, int] = {
     ColumnType.enum: kernels.ENUM,
     ColumnType.set: kernels.BITS,
     ColumnType.bit: kernels.BITS,
+    ColumnType.json: kernels.JSON,
     **dict.fromkeys(_STRINGS, kernels.STRING),
 }
 
