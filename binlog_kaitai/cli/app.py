@@ -95,6 +95,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _complain(error, EXIT_DAMAGED)
     except OSError as error:
         code = _complain(SourceError(f"cannot write: {error.strerror or error}"), EXIT_USAGE)
+    except MemoryError as error:
+        reason = f"not enough memory, which has to hold each event whole, several times: {error}"
+        code = _complain(SourceError(reason.removesuffix(": ")), EXIT_USAGE)
     except (KeyboardInterrupt, click.Abort):
         code = 130
     sys.exit(code)

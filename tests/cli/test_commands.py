@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.cli import app
 from tests.cli.conftest import Run
 from tests.corpus_files import Case, case, cases, special_cases
 
@@ -180,6 +181,19 @@ def test_output_that_cannot_be_written_is_said(run: Run) -> None:
     tool = f"{sys.executable} -m binlog_kaitai events {ROTATE.logs[0]} > /dev/full"
     done = subprocess.run(["bash", "-c", tool], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (2, "binlog-kaitai: cannot write: No space left on device\n")
+
+
+def test_memory_that_does_not_suffice_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*arguments: object, **options: object) -> None:
+        raise MemoryError("Unable to allocate 1.00 GiB")
+
+    monkeypatch.setattr(app.app, "main", fail)
+    with pytest.raises(SystemExit) as ended:
+        app.main(["verify", "binlog.000001"])
+    assert ended.value.code == app.EXIT_USAGE
+    assert capsys.readouterr().err.endswith("several times: Unable to allocate 1.00 GiB\n")
 
 
 @pytest.mark.parametrize("server", sorted({one.server for one in cases()}))
