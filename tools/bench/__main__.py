@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from tools.bench.make_log import shape_of, write
 from tools.bench.measure import TASKS
 from tools.bench.peers import clients, library_speed
-from tools.bench.report import SPARK_JOBS, Figure, machine, of_cores, put_between, spark_name, table
+from tools.bench.report import LIBRARY, SPARK_JOBS, Figure, machine, of_cores, put_between, spark_name, table
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests/corpus"
@@ -124,7 +124,7 @@ def figures_of(path: Path, runs: int, tasks: tuple[str, ...], *, has_library: bo
             yield found
     if has_library and (speed := library_speed(path)):
         seconds = path.stat().st_size / speed
-        yield Figure("mysql-replication (Python), as of its first MB", seconds, seconds, None, rows)
+        yield Figure(LIBRARY, seconds, seconds, None, rows)
 
 
 def run_client(name: str, arguments: list[str]) -> Figure | None:

@@ -1,6 +1,6 @@
 """One measurement, in a process of its own: prints processor seconds and peak memory as JSON.
 
-python -m tools.bench.measure crc32|verify|events|batches|changes|rows|export|sql|undo LOG
+python -m tools.bench.measure crc32|verify|events|batches|changes|rows|export|sql|undo|stats LOG
 """
 
 from __future__ import annotations
@@ -97,6 +97,14 @@ def _write_sql(path: str, *, undo: bool) -> None:
             sink.write(part)
 
 
+def stats(path: str) -> None:
+    """`binlog-kaitai stats --format json`, without the text."""
+    from binlog_kaitai.stats import collect
+
+    found = collect(path)
+    assert found.error is None, found.error
+
+
 def first_table(path: str) -> str:
     import binlog_kaitai as bk
 
@@ -108,7 +116,7 @@ def first_table(path: str) -> str:
 
 
 TASKS: dict[str, Callable[[str], int | None]] = {
-    task.__name__: task for task in (crc32, verify, events, batches, changes, rows, export, sql, undo)
+    task.__name__: task for task in (crc32, verify, events, batches, changes, rows, export, sql, undo, stats)
 }
 
 
