@@ -152,6 +152,11 @@ class Images:
             places = np.array(limits, dtype=np.int64)
             yield chosen[begin:at], np.concatenate(pieces), places[:-1], places[1:]
 
+    @property
+    def is_packed(self) -> Any:
+        """Which events have compressed images, a bool array."""
+        return self._part.is_packed.astype(np.bool_)
+
     def unpacked(self) -> tuple[Any, Any]:
         """Sizes of the images of each event, packed and unpacked; 0 where they are not, or nobody asked."""
         sizes = self._unpacked_sizes

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ABSENT
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.schema import Column
@@ -60,7 +61,11 @@ class Style:
 def by_value(style: Style, cells: Cells, rows: Any = None) -> Any:
     """The text of some rows, or all, one value at a time, each distinct one once."""
     rows = np.arange(len(cells)) if rows is None else rows
-    return pa.array(cells.by_reader(rows, lambda value: style.value(value, cells.column)), pa.binary())
+    starts = np.maximum(cells.starts[rows], 0)
+    firsts = np.where(cells.valid[rows], group_ranges(cells.data, starts, starts + cells.sizes(rows)), -1)
+    first, which = distinct(firsts)
+    made = cells.by_reader(rows[first], lambda value: style.value(value, cells.column))
+    return pa.array(made, pa.binary()).take(pa.array(which))
 
 
 def mended(style: Style, cells: Cells, found: Any, is_other: Any) -> Any:

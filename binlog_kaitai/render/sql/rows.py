@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.cells import CellError
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
@@ -245,15 +246,29 @@ class RowStatements:
 
 def _limits(page: RowsPage) -> list[int]:
     """Where the chosen events of a page are divided, so that what they become fits a room."""
-    tables = page.images.tables
-    factors = [_most_text(table) if isinstance(table, Table) else 1 for table in tables]
-    sizes = page.block.sizes[page.images.rows[page.chosen]]
-    places = np.cumsum(sizes * np.array([*factors, 1], dtype=np.int64)[page.images.table_of[page.chosen]])
+    images, chosen = page.images, page.chosen
+    tables = [*(table if isinstance(table, Table) else None for table in images.tables), None]
+    overheads, factors = (
+        np.array([0 if table is None else of(table) for table in tables], dtype=np.int64)[
+            images.table_of[chosen]
+        ]
+        for of in (_overhead, _most_text)
+    )
+    sizes = page.block.sizes[images.rows[chosen]]
+    is_counted = np.zeros(len(images), dtype=np.bool_)
+    is_counted[chosen] = True
+    counts = row_counts(images, is_counted & ~images.is_packed)[chosen]
+    most = np.where(counts == UNKNOWN, sizes * factors, sizes * _OF_BYTE + counts * overheads)
+    places = np.cumsum(most)
     limits = [0]
     while limits[-1] < len(places):
         before = int(places[limits[-1] - 1]) if limits[-1] else 0
         limits.append(max(int(np.searchsorted(places, before + _ROOM, side="right")), limits[-1] + 1))
     return limits
+
+
+#: Text of a byte of values, at most.
+_OF_BYTE = 4
 
 
 def _overhead(table: Table) -> int:
@@ -263,4 +278,4 @@ def _overhead(table: Table) -> int:
 
 def _most_text(table: Table) -> int:
     """How many bytes of text a byte of rows becomes, at most: a row is a bit for each column at least."""
-    return 4 + _overhead(table) // ((len(table.schema.columns) + 7) // 8 or 1)
+    return _OF_BYTE + _overhead(table) // ((len(table.schema.columns) + 7) // 8 or 1)
