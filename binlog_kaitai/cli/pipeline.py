@@ -143,7 +143,8 @@ def _run(
     from binlog_kaitai.spark.session import session
 
     pipeline.lake.check()
-    spark = session(master, (*settings_of(pipeline.job.format), *settings))
+    has_rows = state or pipeline.job.format != "parquet"
+    spark = session(master, (*settings_of(pipeline.job.format), *settings), has_rows=has_rows)
     if interval is not None and state:
 
         def say_and_refresh(record: dict[str, Any]) -> None:

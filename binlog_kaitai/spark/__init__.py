@@ -20,6 +20,8 @@ pipeline   logs into a lake, each transaction once
 state      the content of a table from its changes
 tables     the same for the tables of a lake
 session    a Spark for the command line
+interpreter
+           the Python of the workers
 source     the entry that Spark calls
 =========  ==================================================================
 
@@ -30,7 +32,6 @@ package, so it has to be installed for the interpreter that they run (docs/spark
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -83,8 +84,12 @@ def register_source(spark: SparkSession, source: type[DataSource]) -> None:
     if context is None or "PYSPARK_PYTHON" in os.environ or not context.master.startswith("local"):
         spark.dataSource.register(source)
         return
+    from binlog_kaitai.spark.interpreter import local_interpreter
+
     # Registering notes the interpreter; where none is named, Spark would take any python3 on the path.
-    noted, context.pythonExec = context.pythonExec, sys.executable
+    noted = context.pythonExec
+    context.pythonExec, variables = local_interpreter()
+    context.environment.update(variables)
     try:
         spark.dataSource.register(source)
     finally:

@@ -13,6 +13,7 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.columns.splits import LogFile, Split, divide, list_files
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.options import Offset, ReadOptions
 from binlog_kaitai.spark.pushdown import Pushed, chosen_splits, masked, narrowed
 from binlog_kaitai.spark.rows import rows_of
@@ -82,6 +83,7 @@ class BinlogReader(DataSourceReader):
         # Spark calls this with an empty partition where `partitions` found nothing to read.
         if not isinstance(partition, SplitPartition):
             return
+        spare_modules()
         split = partition.split
         filters = dict(self._options.filters)
         for offset, name in (

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
+from binlog_kaitai.spark.interpreter import local_interpreter
+
 #: Quiet, small, and to be reached from this machine only; whoever submits to a cluster sets his own.
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -14,6 +16,8 @@ _LOCAL = {
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "4",
 }
+#: For a JVM that divides, waits and counts: to compile its code well would cost more than it saves.
+_THIN = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 _ALWAYS = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
@@ -24,7 +28,9 @@ _ALWAYS = {
 }
 
 
-def session(master: str | None = None, settings: Iterable[str] = ()) -> SparkSession:
+def session(
+    master: str | None = None, settings: Iterable[str] = (), *, has_rows: bool = True
+) -> SparkSession:
     """The session of this process, made if there is none.
 
     Parameters
@@ -33,6 +39,8 @@ def session(master: str | None = None, settings: Iterable[str] = ()) -> SparkSes
         Spark's URL; None: what spark-submit has set, else ``local[*]``.
     settings
         More settings, as ``name=value``.
+    has_rows
+        Rows go through Spark; else only the names of files do.
     """
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ and master is None
     builder = SparkSession.builder.appName("binlog-kaitai")
@@ -40,6 +48,16 @@ def session(master: str | None = None, settings: Iterable[str] = ()) -> SparkSes
         builder = builder.master(master or "local[*]")
     is_local = not is_submitted and (master or "local").startswith("local")
     given = dict(one.partition("=")[::2] for one in settings)
-    for name, value in {**_ALWAYS, **(_LOCAL if is_local else {}), **given}.items():
+    local = {**_LOCAL, **({} if has_rows else _THIN)} if is_local else {}
+    for name, value in {**_ALWAYS, **local, **given}.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    if not is_local or "PYSPARK_PYTHON" in os.environ:
+        return builder.getOrCreate()
+    # `register` names the interpreter for the sources here; Spark looks for others when it starts.
+    path, variables = local_interpreter()
+    os.environ |= {**variables, "PYSPARK_PYTHON": path}
+    try:
+        return builder.getOrCreate()
+    finally:
+        for name in (*variables, "PYSPARK_PYTHON"):
+            del os.environ[name]

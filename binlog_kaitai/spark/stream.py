@@ -22,6 +22,7 @@ from pyspark.sql.streaming.datasource import (
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow import Follower, Mark, Span
 from binlog_kaitai.follow.follower import SPLIT_SIZE
+from binlog_kaitai.spark.interpreter import spare_modules
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,6 +158,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """
         # Spark calls this with an empty partition where there is nothing to read.
         if isinstance(partition, SpanPartition):
+            spare_modules()
             yield from self.read_span(partition)
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:

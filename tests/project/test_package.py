@@ -53,10 +53,13 @@ def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> N
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     (wheel,) = tmp_path.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
+    packed = zipfile.ZipFile(wheel)
+    names = packed.namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {
         "binlog_kaitai",
         "binlog_grammar",
         "binlog_grammar_traced",
     }
     assert {"binlog_kaitai/py.typed", "binlog_grammar/mysql_binlog.py"} <= set(names)
+    # Mode bits of a file are in the upper half; Spark runs this one.
+    assert packed.getinfo("binlog_kaitai/spark/worker-python").external_attr >> 16 & 0o111

@@ -141,7 +141,7 @@ def run_client(name: str, arguments: list[str]) -> Figure | None:
 
 
 def run_spark(job: str, path: Path, cores: int) -> Figure | None:
-    """The job of a local Spark, without the start of its session; None where there is no Spark.
+    """A job of a local Spark, but for `process` without the start of its session; None without Spark.
 
     The peak is that of the largest Python worker.
     """

@@ -34,7 +34,8 @@ NAMES = {
 
 #: Jobs of Spark, as `tools.bench.spark` names them.
 SPARK_JOBS = {
-    "pipeline": "`pipeline --view changes`",
+    "process": "`pipeline --view changes`, the whole process",
+    "pipeline": "`pipeline --view changes`, the job alone",
     "table": "a table, `write.parquet`",
     "count": "a table, `groupBy.count`",
     "ready": "batches that are there already, `write.parquet`",

@@ -1,19 +1,22 @@
 """Jobs of a local Spark on the typed changes of a log.
 
-python -m tools.bench.spark pipeline|table|count|ready LOG CORES
+python -m tools.bench.spark process|pipeline|table|count|ready LOG CORES
 
-In `pipeline` the tasks write Parquet by Arrow themselves; `table` is a DataFrame that Spark writes; `count`
-groups its rows. `ready` writes as many rows as `table`, of batches that are there already: what is left when
-reading logs costs nothing.
+In `pipeline` the tasks write Parquet by Arrow themselves; `process` is the same as a command, from its start
+to its end, with Java, Spark and all workers. `table` is a DataFrame that Spark writes; `count` groups its
+rows. `ready` writes as many rows as `table`, of batches that are there already: what is left when reading
+logs costs nothing.
 
-Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the most memory of a Python worker,
-of the second of two equal jobs; by then the session has compiled what it runs.
+Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the most memory of a Python worker.
+But for `process` it is the second of two equal jobs that counts: by then the session has compiled what it
+runs.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,40 +30,52 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from tools.bench.measure import first_table
+from tools.bench.processes import Watched, peaks, processor_seconds
 
 #: Bytes of a task, as in the pipeline.
 _SPLIT = 64 << 20
 
-_TICKS = os.sysconf("SC_CLK_TCK")
+#: How often the processes of a command are looked at, in seconds.
+_PAUSE = 0.2
 
 
 def measure(job: str, log: str, cores: int) -> dict[str, Any]:
     """Run the job twice in a session of its own; the figures of the second."""
-    from pyspark.sql import SparkSession
-
     from binlog_kaitai.spark import register
+    from binlog_kaitai.spark.session import session
 
+    settings = ["spark.sql.parquet.compression.codec=zstd"]
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
-        spark = (
-            SparkSession.builder.master(f"local[{cores}]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.driver.bindAddress", "127.0.0.1")
-            .config("spark.driver.host", "127.0.0.1")
-            .config("spark.sql.parquet.compression.codec", "zstd")
-            .getOrCreate()
-        )
-        spark.sparkContext.setLogLevel("ERROR")
+        spark = session(f"local[{cores}]", settings, has_rows=job != "pipeline")
         register(spark)
-        run = _JOBS[job]
+        run, root = _JOBS[job], os.getpid()
         for number in range(2):
-            begun, used = time.perf_counter(), _processor_seconds()
+            begun, used = time.perf_counter(), processor_seconds(root)
             found = run(spark, log, f"{folder}/{number}")
-            seconds, cpu = time.perf_counter() - begun, _processor_seconds() - used
+            seconds, cpu = time.perf_counter() - begun, processor_seconds(root) - used
         rows = found if isinstance(found, int) else _rows_in(Path(found))
-        peak = max(_peaks(), default=0)
+        peak = max(peaks(root), default=0)
         spark.stop()
     return {"seconds": seconds, "cpu": cpu, "peak": peak, "rows": rows}
+
+
+def measure_process(log: str, cores: int) -> dict[str, Any]:
+    """The command `pipeline` from its start to its end."""
+    with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
+        command = [sys.executable, "-m", "binlog_kaitai", "pipeline", "--view", "changes"]
+        command += ["--master", f"local[{cores}]", "--to", f"{folder}/lake", log]
+        begun, peak = time.perf_counter(), 0
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        watched = Watched(process.pid)
+        while process.poll() is None:
+            watched.look()
+            peak = max(peak, *peaks(process.pid), 0)
+            time.sleep(_PAUSE)
+        seconds = time.perf_counter() - begun
+        if process.returncode:
+            raise SystemExit(f"{command} ended with {process.returncode}")
+        rows = _rows_in(Path(folder) / "lake/changes")
+    return {"seconds": seconds, "cpu": watched.seconds, "peak": peak, "rows": rows}
 
 
 def _rows_in(folder: Path) -> int:
@@ -156,45 +171,6 @@ def _columns(log: str) -> Any:
     return spark_schema(merged_schema((one for one, _ in page.runs() if isinstance(one, Table)), "null"))
 
 
-def _processes() -> Iterator[Path]:
-    """This process and all that it has started, directly or not."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(path.parent.name)] = int(_stat(path)[1])
-        except OSError:
-            continue  # it has ended
-    wanted = {os.getpid()}
-    while more := {one for one, parent in parents.items() if parent in wanted} - wanted:
-        wanted |= more
-    return (Path(f"/proc/{one}") for one in wanted)
-
-
-def _stat(path: Path) -> list[str]:
-    """The fields of /proc/PID/stat behind the name: state, parent ..."""
-    return path.read_text().rpartition(")")[2].split()
-
-
-def _processor_seconds() -> float:
-    total = 0
-    for process in _processes():
-        try:
-            total += sum(map(int, _stat(process / "stat")[11:15]))  # own time and that of ended children
-        except OSError:
-            continue
-    return total / _TICKS
-
-
-def _peaks() -> Iterator[int]:
-    """The most memory that each Python worker has had, in bytes."""
-    for process in _processes():
-        try:
-            status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
-        except OSError:
-            continue
-        if status["Name"].strip().startswith("python") and process.name != str(os.getpid()):
-            yield int(status["VmHWM"].split()[0]) * 1024
-
-
 if __name__ == "__main__":
-    print(json.dumps(measure(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
+    name, path, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    print(json.dumps(measure_process(path, count) if name == "process" else measure(name, path, count)))
