@@ -7,9 +7,11 @@ is compiled only when there is much to do; machine code is kept on disk for the 
 
 from __future__ import annotations
 
+import gc
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -24,6 +26,9 @@ _NUMBERS = (int, float, np.generic, np.ndarray)
 #: Kernels make no arrays. Without Numba's memory management, it does not count in each of them that calls
 #: another how often an array is in use, which takes longer than what most of them do.
 _OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
+
+#: While Numba and kernels are loaded, garbage is searched for when there are so many new objects.
+_MANY_OBJECTS = 200_000
 
 _work_done = 0
 
@@ -48,7 +53,16 @@ class Kernel:
     def compiled(self) -> Callable[..., Any]:
         """The compiled function; compiles, or loads from the cache, at its first call."""
         if self._compiled is None:
-            self._compiled = _compile(self.plain)
+            with _collecting_less():
+                compiled = _compile(self.plain)
+
+            def at_first(*arguments: Any) -> Any:
+                with _collecting_less():
+                    result = compiled(*arguments)
+                self._compiled = compiled
+                return result
+
+            self._compiled = at_first
         return self._compiled
 
     def for_work(self, size: int) -> Callable[..., Any]:
@@ -85,21 +99,54 @@ def _is_part(value: Any, function: Callable[..., Any]) -> bool:
     return isinstance(value, types.FunctionType) and value.__module__ == function.__module__
 
 
+@contextmanager
+def _collecting_less() -> Iterator[None]:
+    """Fewer searches for garbage meanwhile: Numba makes many objects at its start, and most of them stay."""
+    usual = gc.get_threshold()
+    if 0 < usual[0] < _MANY_OBJECTS:
+        gc.set_threshold(_MANY_OBJECTS, *usual[1:])
+        try:
+            yield
+        finally:
+            gc.set_threshold(*usual)
+    else:
+        yield
+
+
+class _Names(dict[str, Any]):
+    """The names of a module, in which kernels and functions are compiled ones, made when Numba asks for them.
+
+    It does not where the machine code comes from the cache.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        names = function.__globals__
+        found = ((name, _called(name, function)) for name in function.__code__.co_names)
+        self._called = {name: called for name, called in found if called is not None}
+        super().__init__((name, value) for name, value in names.items() if name not in self._called)
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = _compile(self._called[name])
+        return self[name]
+
+
+def _called(name: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The plain function that a kernel calls by a name, if that is a kernel or of the kernel's module."""
+    value = function.__globals__.get(name)
+    if isinstance(value, Kernel):
+        return value.plain
+    return value if _is_part(value, function) else None
+
+
 @cache
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
-    names = dict(function.__globals__)
-    for name in function.__code__.co_names:
-        if isinstance(names.get(name), Kernel):
-            names[name] = names[name].compiled
-        elif _is_part(names.get(name), function):
-            names[name] = _compile(names[name])
     # Numba keeps machine code while the function's own module and what it closes over stay as they are.
     told = f"{_OPTIONS}\n{_code_elsewhere(function)}"
     code = function.__code__.replace(co_freevars=("told",))
     closure = (types.CellType(told),)
-    twin = types.FunctionType(code, names, function.__name__, function.__defaults__, closure)
+    twin = types.FunctionType(code, _Names(function), function.__name__, function.__defaults__, closure)
     twin.__module__ = function.__module__
     twin.__qualname__ = function.__qualname__
     try:
@@ -116,9 +163,7 @@ def _code_elsewhere(function: Callable[..., Any]) -> str:
     while ahead:
         one = ahead.pop()
         for name in one.__code__.co_names:
-            value = one.__globals__.get(name)
-            called = value.plain if isinstance(value, Kernel) else value if _is_part(value, one) else None
-            if called is not None and called not in seen:
+            if (called := _called(name, one)) is not None and called not in seen:
                 seen.add(called)
                 ahead.append(called)
     elsewhere = [one for one in seen if one.__module__ != function.__module__]
