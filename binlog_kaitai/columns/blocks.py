@@ -47,7 +47,7 @@ _STEP = 1 << 20
 #: Where events are longer, in bytes, finding them is little work for their number of bytes.
 _SMALL = 1000
 
-#: More events than this are divided into several blocks, so that their columns stay small.
+#: More events than this, if nobody asks for fewer, are divided into several blocks: their columns stay small.
 _MAX_EVENTS = 1 << 17
 
 #: A block ends before its last event only where no more than this part of it is left for the next one.
@@ -69,6 +69,8 @@ class BlockReader:
         Offset of the event in the file.
     ahead
         Bytes already taken from the stream.
+    block_size, max_events
+        Most bytes, if no event is longer, and most events of a block.
     leaves_checks
         Leave checksums to the consumer, who may ask for them (`checksums.check`): 0 none, 1 all, 2 every
         second megabyte, for a consumer with little else to do.
@@ -99,6 +101,7 @@ class BlockReader:
         name: str = "<stream>",
         ahead: bytes = b"",
         block_size: int = BLOCK_SIZE,
+        max_events: int = _MAX_EVENTS,
         max_event_size: int = 1 << 32,
         leaves_checks: int = 0,
         reads_ahead: bool = True,
@@ -114,6 +117,7 @@ class BlockReader:
         self.tail: Tail | None = None
         self._stream = stream
         self._special = _special_types(context.layout, everything=False)
+        self._max_events = max_events
         self._max_event_size = max_event_size
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
@@ -128,6 +132,7 @@ class BlockReader:
         name: str,
         *,
         block_size: int = BLOCK_SIZE,
+        max_events: int = _MAX_EVENTS,
         leaves_checks: int = 0,
         reads_ahead: bool = True,
         ends_at_gtids: bool = False,
@@ -141,6 +146,7 @@ class BlockReader:
             name=name,
             ahead=ahead,
             block_size=block_size,
+            max_events=max_events,
             leaves_checks=leaves_checks,
             reads_ahead=reads_ahead,
             ends_at_gtids=ends_at_gtids,
@@ -156,7 +162,7 @@ class BlockReader:
     def _blocks(self) -> Iterator[Block]:
         found: list[Frames] = []
         while True:
-            frames, why = self._find(_MAX_EVENTS - sum(len(part.starts) for part in found))
+            frames, why = self._find(self._max_events - sum(len(part.starts) for part in found))
             if len(frames.starts):
                 found.append(frames)
             if why == MORE and self._read_on():

@@ -54,6 +54,14 @@ def test_positions_are_offsets_in_the_file() -> None:
     assert positions(of(data)) == by_reader(data)
 
 
+def test_blocks_have_no_more_events_than_asked_for() -> None:
+    data = LOG.read_bytes()
+    counts = [len(block) for block in of(data, max_events=7)]
+    assert max(counts) == 7
+    assert sum(counts) == len(by_reader(data))
+    assert positions(of(data, max_events=7)) == by_reader(data)
+
+
 @pytest.mark.parametrize("block_size", [256, 1021, 8192])
 def test_events_longer_than_a_block_make_it_grow(block_size: int) -> None:
     data = LOG.read_bytes()

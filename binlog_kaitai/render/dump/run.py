@@ -32,6 +32,9 @@ from binlog_kaitai.render.dump.selection import Selection, Verdict
 from binlog_kaitai.sources import MAGIC, Source, SourceLike, resolve
 from binlog_kaitai.transactions import GtidTracker
 
+#: Most bytes and events of a block: each block costs some milliseconds, each event memory.
+_BLOCK_SIZE, _MOST_EVENTS = 16 << 20, 1 << 16
+
 #: With these a log may begin.
 _HEAD_TYPES = frozenset(
     (EventType.format_description_event, EventType.previous_gtids_log_event, EventType.rotate_event)
@@ -233,13 +236,14 @@ class _Dump:
         return True
 
     def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[Event]) -> BlockReader:
-        checks = 0 if self.options.verify_checksums else 1
+        given: dict[str, Any] = {"block_size": _BLOCK_SIZE, "max_events": _MOST_EVENTS}
+        given["leaves_checks"] = 0 if self.options.verify_checksums else 1
         if not start:
-            return BlockReader.of_file(stream, name, leaves_checks=checks)
+            return BlockReader.of_file(stream, name, **given)
         framer = Framer.of_file(stream)
         framer.skip_to(start)
         context = _context_of(framer.binlog_version, formats)
-        return BlockReader(stream, context, start, name=name, leaves_checks=checks)
+        return BlockReader(stream, context, start, name=name, **given)
 
     def _print_block(
         self,
