@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.events import EventPages, Page
-from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.gtids import gtid_texts
 from binlog_kaitai.columns.lines import Column, Pool, Program
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.event_types import type_name
@@ -121,7 +122,7 @@ def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordB
 
 def _file(page: Page, rows: Any, count: int) -> pa.Array:
     name = page.block.file.encode("utf-8", "backslashreplace").decode()
-    return pa.repeat(pa.scalar(name, pa.string()), count)
+    return _same(name, count)
 
 
 def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:
@@ -131,6 +132,13 @@ def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:
 
 def _header_number(name: str, kind: Any) -> _MakeColumn:
     return lambda page, rows, count: pa.array(page.block.header.numbers(name)[rows].astype(kind))
+
+
+def _checksum(page: Page, rows: Any, count: int) -> pa.Array:
+    statuses = page.statuses[rows]
+    if count and (statuses == statuses[0]).all():
+        return _same(checksums.STATUSES[int(statuses[0])], count)
+    return _texts(statuses, _STATUSES)
 
 
 def _gtid(page: Page, rows: Any, count: int) -> pa.Array:
@@ -148,7 +156,7 @@ _COLUMNS: dict[str, _MakeColumn] = {
     "server_id": _header_number("server_id", np.int64),
     "size": lambda page, rows, count: pa.array(page.block.sizes[rows]),
     "flags": _header_number("flags", np.int32),
-    "checksum": lambda page, rows, count: _texts(page.statuses[rows], _STATUSES),
+    "checksum": _checksum,
     "gtid": _gtid,
 }
 
@@ -161,15 +169,16 @@ def _texts(codes: Any, texts: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int16)), texts).cast(pa.string())
 
 
-def gtid_texts(gtids: Column, pool: Pool, rows: Any) -> pa.Array:
-    """The GTIDs of some events, whose JSON text lies in the pool, without its quotes; null for none."""
-    starts, lengths = -gtids.first[rows] - 1, gtids.second[rows]
-    valid = (starts != pool.null[0]) | (lengths != pool.null[1])
-    data, offsets = take_ranges(pool.array(), starts + 1, np.where(valid, lengths - 2, 0))
-    return _strings(data, offsets, valid)
+def _same(text: str, count: int) -> pa.Array:
+    """The same text again and again, which many batches share."""
+    return _repeated(text, 1 << max(count - 1, 1).bit_length())[:count]
 
 
-def _strings(data: Any, offsets: Any, valid: Any = None) -> pa.Array:
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+@lru_cache(maxsize=8)
+def _repeated(text: str, count: int) -> pa.Array:
+    return pa.repeat(pa.scalar(text, pa.string()), count)
+
+
+def _strings(data: Any, offsets: Any) -> pa.Array:
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)

@@ -122,15 +122,20 @@ class Block:
     @cached_property
     def counts(self) -> dict[int, int]:
         """How many events there are of each type that there is, in order of the types' numbers."""
-        counts, _, _ = self._by_type
+        counts, *_ = self._by_type
         return {kind: int(counts[kind]) for kind in np.flatnonzero(counts).tolist()}
 
     @cached_property
-    def _by_type(self) -> tuple[Any, Any, Any]:
-        """Number of events of each type, the events type by type, and where in that list each type ends."""
-        counts, order = np.empty(256, dtype=np.int64), np.empty(len(self), dtype=np.int64)
-        divide_by_type.for_work(len(self))(self.types, counts, order)
-        return counts, order, np.cumsum(counts)
+    def _by_type(self) -> tuple[Any, Any, Any, Any]:
+        """What `divide_by_type` gives, and where in the list of all events those of each type end."""
+        counts, order, ranks = (np.empty(size, dtype=np.int64) for size in (256, len(self), len(self)))
+        divide_by_type.for_work(len(self))(self.types, counts, order, ranks)
+        return counts, order, ranks, np.cumsum(counts)
+
+    @property
+    def ranks(self) -> Any:
+        """How many events of its own type stand before each event, int64: its place in `rows_of`."""
+        return self._by_type[2]
 
     @property
     def kinds(self) -> list[int]:
@@ -139,7 +144,7 @@ class Block:
 
     def rows_of(self, kind: int) -> Any:
         """Which events are of a type, int64, in the order of the block."""
-        counts, order, ends = self._by_type
+        counts, order, _, ends = self._by_type
         return order[ends[kind] - counts[kind] : ends[kind]]
 
     def body(self, kind: int) -> Gathered:
@@ -151,13 +156,18 @@ class Block:
     def gather(self, kind: int, rows: Any) -> Gathered:
         """Columns of the bodies of some events of a type (their numbers)."""
         code = int(self.codes[rows[0]]) if len(rows) else kind
-        sizes = self.sizes[rows] - self.header_length
-        if self._checksum_count:
-            has_one = self._checksum_count == len(self) or self.checksums[rows] != NONE
-            sizes -= CHECKSUM_SIZE * has_one
-        starts = self.starts[rows] + self.header_length
+        starts = self.starts.take(rows) + self.header_length
+        sizes = self.body_ends(rows) - starts
         parameters = _parameters(self.layout, kind, code)
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
+
+    def body_ends(self, rows: Any) -> Any:
+        """Where in `data` the bodies of some events end, before their checksums, int64."""
+        ends = self.starts.take(rows) + self.sizes.take(rows)
+        if self._checksum_count:
+            has_one = self._checksum_count == len(self) or self.checksums.take(rows) != NONE
+            ends -= CHECKSUM_SIZE * has_one
+        return ends
 
     @cached_property
     def _checksum_count(self) -> int:

@@ -199,7 +199,7 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
         pa.array(page.numbered(of_rows, numbers)),
         _named(np.repeat(codes, np.diff(limits)), texts),
         over_rows(header.numbers("server_id")),
-        over_rows(header["timestamp"] * _SECOND).view(TIME),
+        over_rows(header.numbers("timestamp") * _SECOND).view(TIME),
     ]
 
 

@@ -44,8 +44,10 @@ class Page(NamedTuple):
         """What the programs write for some events (uint8), and where each of them ends (int64)."""
         infos = self.infos
         assert infos is not None
-        programs, program_of, row_of = infos.programs, infos.program_of[rows], infos.row_of[rows]
-        return write_lines(self.block.data, self.pool, programs, rows, program_of, row_of)
+        program_of, row_of = infos.program_of, infos.row_of
+        if len(rows) < len(self.block):
+            program_of, row_of = program_of[rows], row_of[rows]
+        return write_lines(self.block.data, self.pool, infos.programs, rows, program_of, row_of)
 
 
 #: Begins the program of a page's lines.
@@ -190,7 +192,7 @@ def write_json(
 def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Column | None) -> Callable[[], Program]:
     assert gtids is not None
     header = block.header
-    moments, of_moment = np.unique(header["timestamp"], return_inverse=True)
+    moments, of_moment = np.unique(header.numbers("timestamp"), return_inverse=True)
     moment_texts = [json_text(moment) for moment in moments.tolist()]
     names = [json_text(type_name(kind)) for kind in range(256)]
     values: list[tuple[str, Column]] = [

@@ -15,11 +15,15 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import Kernel, kernel
-from binlog_kaitai.columns.kernels import copy_ranges, lengths_to_zero, read_numbers
+from binlog_kaitai.columns.fixed import FixedNumbers
+from binlog_kaitai.columns.kernels import lengths_to_zero, read_numbers
+from binlog_kaitai.columns.text_kernels import join_ranges
 from binlog_kaitai.grammar import Layout, walk_over
 
 #: Lengths in an event are 32 bits; a length past this one is as wrong as any.
 _TOO_LONG = 1 << 33
+
+_SIGN = 1 << 63
 
 
 def _truth(values: Any) -> Any:
@@ -102,11 +106,12 @@ class Gathered:
         self, layout: Layout, data: Any, starts: Any, sizes: Any, parameters: Mapping[str, int | bool]
     ) -> None:
         self.layout = layout
-        self.size = sizes
+        self.size = _one_for_all(sizes)
         self.pos: Any = 0
         self.fits = np.ones(len(starts), dtype=np.bool_)
         self._data = data
         self._starts = starts
+        self._fixed = FixedNumbers(layout.id, data, starts)
         self._fields: dict[str, Any] = {field.path: field for field in layout.fields}
         self._values: dict[str, Any] = dict(parameters)
         self._places: dict[str, Any] = {}
@@ -165,8 +170,8 @@ class Gathered:
     def _move(self, condition: Any, width: Any) -> None:
         if condition is False:
             return
-        if isinstance(width, np.ndarray):
-            width = np.clip(width, 0, _TOO_LONG)
+        is_one = isinstance(width, int)
+        width = min(max(width, 0), _TOO_LONG) if is_one else np.clip(width, 0, _TOO_LONG)
         self.pos = self.pos + (width if condition is True else np.where(condition, width, 0))
 
     def _require(self, condition: Any, truth: Any) -> None:
@@ -181,7 +186,9 @@ class Gathered:
         """A number or truth value of every event: an int64, float64 or bool array, or one for all."""
         if path not in self._values:
             with np.errstate(all="ignore"):
-                self._values[path] = self._read(self._fields[path])
+                value = self._read(self._fields[path])
+            # As arrays do, and as 64 bits are: what is past them comes again from the other end.
+            self._values[path] = (value + _SIGN) % (2 * _SIGN) - _SIGN if type(value) is int else value
         return self._values[path]
 
     def _read(self, field: Any) -> Any:
@@ -193,32 +200,39 @@ class Gathered:
         elif type(field).__name__ == "Inner":
             values = self._walk(field.source)[1][field.slot]
         else:
-            place = self._places[field.path]
-            is_one = isinstance(place, int)
-            starts, offset = (self._starts, place) if is_one else (self._starts + place, 0)
-            values = self._read_number(starts, offset, field.dtype)
+            values = self._read_number(self._places[field.path], field.dtype)
         return values if condition is True else np.where(condition, values, 0)
 
-    def _read_number(self, starts: Any, offset: int, dtype: str) -> Any:
+    def _read_number(self, place: Any, dtype: str) -> Any:
         width, kind = int(dtype[-1]), dtype[-2]
-        raw = self._read_raw(starts, offset, width, is_big_endian=dtype[0] == ">")
+        raw = self._read_raw(place, width, is_big_endian=dtype[0] == ">")
+        is_one = len(raw) < len(self._starts)
         if kind == "f":
-            return raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
-        values = raw.view(np.int64)
-        unused = 64 - 8 * width
-        return (values << unused) >> unused if kind == "i" and unused else values
+            values = raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
+        else:
+            values = raw.view(np.int64)
+            unused = 64 - 8 * width
+            values = (values << unused) >> unused if kind == "i" and unused else values
+        return values[0].item() if is_one else values
 
-    def _read_raw(self, starts: Any, offset: int, width: int, *, is_big_endian: bool) -> Any:
-        raw = np.empty(len(starts), dtype=np.uint64)
-        read_numbers.for_work(len(starts))(self._data, starts, offset, width, is_big_endian, raw)
+    def _read_raw(self, place: Any, width: int, *, is_big_endian: bool) -> Any:
+        """Numbers so far behind the start of each event; one item where all are known to be the same."""
+        if isinstance(place, int):
+            return self._fixed.read(place, width, is_big_endian=is_big_endian)
+        raw = np.empty(len(self._starts), dtype=np.uint64)
+        run = read_numbers.for_work(len(raw))
+        run(self._data, self._starts + place, 0, width, is_big_endian, raw)
         return raw
 
     def halves(self, path: str) -> tuple[Any, Any]:
         """The two big-endian numbers that a run of 16 bytes of every event is, uint64; 0 where absent."""
-        starts, lengths = self.ranges(path)
-        starts = np.where(lengths == 16, starts, -16)
-        high, low = (self._read_raw(starts, offset, 8, is_big_endian=True) for offset in (0, 8))
-        return high, low
+        place, length = self._places[path], self._lengths[path]
+        is_whole = isinstance(length, int) and length == 16 and self._conditions[path] is True
+        if not (is_whole and self._all_fit):
+            starts, lengths = self.ranges(path)
+            place = np.where(lengths == 16, starts, -16) - self._starts
+        high, low = (self._read_raw(place + offset, 8, is_big_endian=True) for offset in (0, 8))
+        return self._spread(high), self._spread(low)
 
     def length(self, path: str) -> Any:
         """Length of a run of bytes of every event."""
@@ -228,9 +242,19 @@ class Gathered:
     def numbers(self, path: str) -> Any:
         """A number or truth value of every event as an array; uint64 where it may need 64 bits."""
         values = self._spread(self[path])
+        return values.astype(np.int64).view(np.uint64) if self._is_wide(path) else values
+
+    def _is_wide(self, path: str) -> bool:
+        """Whether a number may need all 64 bits."""
         field = self._fields[path]
-        is_wide = getattr(field, "is_unsigned", False) or (field.dtype or "").endswith("u8")
-        return values.astype(np.int64).view(np.uint64) if is_wide else values
+        return getattr(field, "is_unsigned", False) or (field.dtype or "").endswith("u8")
+
+    def only(self, path: str) -> int | bool | None:
+        """The number or truth value that all events have; None where they are not known to have the same."""
+        value = self[path]
+        if self._conditions[path] is not True or not isinstance(value, int):
+            return None
+        return value % (2 * _SIGN) if self._is_wide(path) else value
 
     def lists(self, path: str) -> Any:
         """The numbers of a list inside a structure of every event, int64 array of shape (numbers, events)."""
@@ -242,9 +266,13 @@ class Gathered:
         condition = self._conditions[path]
         return condition if isinstance(condition, np.ndarray) else self._spread(bool(condition))
 
+    def presence(self, path: str) -> Any:
+        """As `mask`; None where all events have the field."""
+        return None if self._conditions[path] is True else self.mask(path)
+
     def _spread(self, value: Any) -> Any:
         """One value for each event."""
-        if isinstance(value, np.ndarray) and value.ndim:
+        if isinstance(value, np.ndarray) and value.ndim and len(value) == len(self._starts):
             return value
         return np.full(len(self._starts), value)
 
@@ -289,10 +317,9 @@ class Gathered:
 
 def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
     """The bytes of many ranges one after the other, and their offsets (one more than there are ranges)."""
-    offsets = np.zeros(len(starts) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    out = np.zeros(int(offsets[-1]), dtype=np.uint8)
-    copy_ranges.for_work(len(out))(data, starts, lengths, offsets[:-1], out)
+    offsets = np.empty(len(starts) + 1, dtype=np.int64)
+    out = np.empty(int(lengths.sum()), dtype=np.uint8)
+    join_ranges.for_work(len(out))(data, starts, lengths, offsets, out)
     return out, offsets
 
 

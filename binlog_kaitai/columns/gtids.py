@@ -12,6 +12,7 @@ import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import Column, Pool, json_text
 from binlog_kaitai.columns.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
 from binlog_kaitai.columns.tagged_gtids import TaggedGtids
@@ -179,6 +180,19 @@ def _texts(
             place, second[index] = pool.place(text)
             first[index] = -place - 1
     return first, second
+
+
+def gtid_texts(gtids: Column, pool: Pool, rows: Any) -> Any:
+    """The GTIDs of some events, whose JSON text lies in the pool, as an Arrow array; null for none."""
+    import pyarrow as pa
+
+    first = gtids.first[rows]
+    valid = first != -pool.null[0] - 1
+    # Without the quotes.
+    data, offsets = take_ranges(pool.array(), -first, np.where(valid, gtids.second[rows] - 2, 0))
+    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(first), buffers)
 
 
 def _write(pool: Pool, texts: list[str], codes: Any, numbers: Any) -> tuple[Any, Any]:

@@ -60,32 +60,34 @@ class Infos:
         self._selection, self._new_program, self._fail = selection, new_program, fail
         self._judge = judge
         self.programs: list[Program] = []
-        self.program_of = np.zeros(len(block), dtype=np.int64)
-        self.row_of = np.zeros(len(block), dtype=np.int64)
+        self._program_of_kind = np.zeros(256, dtype=np.int64)
         leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
+        self.program_of, self.row_of = self._program_of_kind[block.types], block.ranks
         self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])), wanted)
 
     def _add_kind(self, kind: int, wanted: Any) -> Any:
         """Add the events of one type; gives those that are left to the reader."""
         block = self._block
         rows = block.rows_of(kind)
-        if not wanted[rows].any():
+        is_wanted = wanted.take(rows)
+        if not is_wanted.any():
             return rows[:0]
         fields = INFO_FIELDS.get(kind, ())
         columns = [self._column(kind, field) for field in fields]
         if block.is_special or None in columns:
-            return rows[wanted[rows]]
+            return rows[is_wanted]
         program = self._new_program().text("{")
         for number, (field, column) in enumerate(zip(fields, columns, strict=True)):
             program.text(f'{"," if number else ""}"{field.name}":')
             assert column is not None
             program.column(column)
-        self._add(program.text("}"), rows)
-        fits = block.body(kind).fits & self._judge.accepts(block, kind, wanted[rows])
+        self._program_of_kind[kind] = len(self.programs)
+        self.programs.append(program.text("}"))
+        fits = block.body(kind).fits & self._judge.accepts(block, kind, is_wanted)
         if self._selection.has_names:
             by_name = {field.name: column for field, column in zip(fields, columns, strict=True)}
             self._strike_out(rows, fits, by_name, wanted)
-        return rows[wanted[rows] & ~fits]
+        return rows[is_wanted & ~fits]
 
     def _strike_out(self, rows: Any, fits: Any, columns: dict[str, Column | None], wanted: Any) -> None:
         """Drop the events of other schemas and tables than are asked for."""
@@ -96,11 +98,6 @@ class Infos:
     def _text(self, column: Column | None, row: int) -> str | None:
         return None if column is None else text_of(self._block.data, self._pool, column, row)
 
-    def _add(self, program: Program, rows: Any) -> None:
-        self.program_of[rows] = len(self.programs)
-        self.row_of[rows] = np.arange(len(rows))
-        self.programs.append(program)
-
     def _column(self, kind: int, field: InfoField) -> Column | None:
         """The values of a field, or None where the layout does not reach it."""
         body, pool = self._block.body(kind), self._pool
@@ -109,11 +106,15 @@ class Infos:
             return self._tables.column(self._block.rows_of(kind), ids, field.path.removeprefix(_OF_TABLE_MAP))
         if field.is_function or field.path not in body:
             return None
-        where, mask = body.field(field.path), body.mask(field.path)
+        where, mask = body.field(field.path), body.presence(field.path)
         kind_of_field = type(where).__name__
         if kind_of_field in ("Number", "Value"):
-            values = body.numbers(field.path)
             enum = getattr(where, "enum", None)
+            only = body.only(field.path)
+            if only is not None:
+                text = json_text(only if enum is None else ENUMS[enum].get(int(only), only))
+                return pool.same(text, len(body.fits))
+            values = body.numbers(field.path)
             return pool.numbers(values, mask) if enum is None else self._names(values, ENUMS[enum], mask)
         starts, lengths = body.ranges(field.path)
         if field.is_length:
@@ -121,6 +122,7 @@ class Infos:
         if kind_of_field == "Run" and where.encoding is None:
             if where.is_structure or where.item is not None:
                 return None
+            mask = body.mask(field.path)
             return pool.verbatim([json_text(value) for value in self._bytes(starts, lengths, mask)])
         return pool.strings(self._block.data, starts, lengths, decode, mask)
 
@@ -146,13 +148,15 @@ class Infos:
             except BinlogError as error:
                 texts.append(b"null")
                 self._fail(row, error)
-        self._add(self._new_program().column(self._pool.verbatim(texts)), rows)
+        self.program_of[rows], self.row_of = len(self.programs), self.row_of.copy()
+        self.row_of[rows] = np.arange(len(rows))
+        self.programs.append(self._new_program().column(self._pool.verbatim(texts)))
 
     def _parsed(self, row: int) -> Any:
         block = self._block
         kind = int(block.types[row])
         table_map = None
         if kind in ROWS_TYPES:
-            index = int(np.searchsorted(block.rows_of(kind), row))
-            table_map = self._tables.table_map(row, int(block.body(kind).numbers("table_id.value")[index]))
+            table_id = int(block.body(kind).numbers("table_id.value")[block.ranks[row]])
+            table_map = self._tables.table_map(row, table_id)
         return block.event(row, table_map).parsed

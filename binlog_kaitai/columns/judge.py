@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.kernels import NONE, hash_ranges
+from binlog_kaitai.columns.kernels import hash_ranges
 from binlog_kaitai.columns.rows.groups import group_ranges
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import BODIES, CHECKSUM_SIZE, UNKNOWN_BODY, EventType
+from binlog_kaitai.grammar import BODIES, UNKNOWN_BODY, EventType
 
 #: Structures that mean the same in every event of a type and format: nothing before them matters.
 ALONE = ("extra_data",)
@@ -101,8 +101,7 @@ def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
         return
     # A table gets a new id whenever it is opened anew; all behind that stays the same.
     starts = block.starts[rows] + (block.offset(kind, "flags") or 0)
-    ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
-    yield starts, ends - starts
+    yield starts, block.body_ends(rows) - starts
 
 
 def _groups(data: Any, starts: Any, ends: Any) -> Any:

@@ -22,6 +22,8 @@ MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
 NONE, OK, BAD, PENDING = 0, 1, 2, 3
 
 # Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
+_EIGHT, _SIXTEEN = np.uint64(8), np.uint64(16)
+_ODD_BYTES, _ODD_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
 _ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
@@ -208,6 +210,14 @@ def sum_at_distances(table: Any, places: Any, end: int) -> int:
     return int(total)
 
 
+@kernel
+def turned(value: Any) -> Any:
+    """A number (uint64) with its eight bytes in the other order."""
+    pairs = ((value & _ODD_BYTES) << _EIGHT) | ((value >> _EIGHT) & _ODD_BYTES)
+    fours = ((pairs & _ODD_PAIRS) << _SIXTEEN) | ((pairs >> _SIXTEEN) & _ODD_PAIRS)
+    return (fours << np.uint64(32)) | (fours >> np.uint64(32))
+
+
 def _read_numbers_alone(
     data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any
 ) -> None:
@@ -227,36 +237,48 @@ def _read_numbers_alone(
 def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any) -> None:
     """Numbers of `width` bytes, `offset` behind `starts`, into `out`, uint64; 0 where not inside `data`."""
     last = data.shape[0] - width
+    # Eight bytes are read wherever there are as many, and those that do not count are taken away.
+    last_of_eight = data.shape[0] - 8
+    mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * width)
     for index in range(starts.shape[0]):
         place = starts[index] + offset
         value = np.uint64(0)
-        if 0 <= place <= last:
-            at = np.uint64(place)
-            if width == 4 and not is_big_endian:
-                value = np.uint64(read_u4(data, at))
-            elif width == 8 and not is_big_endian:
-                value = read_u8(data, at)
-            elif width == 1:
-                value = np.uint64(data[at])
-            else:
-                for step in range(width):
-                    byte = data[place + (step if is_big_endian else width - 1 - step)]
-                    value = (value << np.uint64(8)) | np.uint64(byte)
+        if 0 <= place <= last_of_eight:
+            value = read_u8(data, np.uint64(place)) & mask
+            if is_big_endian:
+                value = turned(value) >> np.uint64(64 - 8 * width)
+        elif 0 <= place <= last:
+            for step in range(width):
+                byte = data[place + (step if is_big_endian else width - 1 - step)]
+                value = (value << np.uint64(8)) | np.uint64(byte)
         out[index] = value
 
 
-def _divide_by_type_alone(types: Any, counts: Any, order: Any) -> None:
+def _divide_by_type_alone(types: Any, counts: Any, order: Any, ranks: Any) -> None:
     """`divide_by_type` by NumPy."""
     counts[:] = np.bincount(types, minlength=256)
     order[:] = np.argsort(types, kind="stable")
+    begins = np.cumsum(counts) - counts
+    ranks[order] = np.arange(len(types)) - begins[types[order]]
 
 
 @kernel_or(_divide_by_type_alone)
-def divide_by_type(types: Any, counts: Any, order: Any) -> None:
-    """How many events there are of each type (256 numbers), and the numbers of the events, type by type."""
+def divide_by_type(types: Any, counts: Any, order: Any, ranks: Any) -> None:
+    """Divide events by their type.
+
+    Parameters
+    ----------
+    types : uint8 array
+        Type of each event.
+    counts, order, ranks : int64 arrays
+        Get how many events there are of each type (256 numbers); the numbers of the events, type by type;
+        and how many events of its own type stand before each event.
+    """
     counts[:] = 0
     for event in range(types.shape[0]):
-        counts[types[event]] += 1
+        kind = types[event]
+        ranks[event] = counts[kind]
+        counts[kind] += 1
     # Meanwhile `counts` has where the next event of each type goes.
     place = 0
     for kind in range(256):

@@ -110,7 +110,7 @@ class Pool:
         if values.dtype.kind == "f":
             return self.verbatim([json_text(value) for value in values.tolist()])
         if _is_constant(values) and (mask is None or mask.all()):
-            return self._repeat(b"%d" % int(values[0]), len(values), by_event=by_event)
+            return self.same(b"%d" % int(values[0]), len(values), by_event=by_event)
         first = values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64)
         second = np.zeros(len(first), dtype=np.int64)
         if values.dtype == np.uint64 or (first == np.iinfo(np.int64).min).any():
@@ -130,7 +130,7 @@ class Pool:
     ) -> Column:
         """A column of JSON values, `texts[code]`; null where `mask` is false."""
         if _is_constant(codes) and (mask is None or mask.all()):
-            return self._repeat(texts[int(codes[0])], len(codes), by_event=by_event)
+            return self.same(texts[int(codes[0])], len(codes), by_event=by_event)
         places = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         first, second = places[codes, 0], places[codes, 1]
         if mask is not None and not mask.all():
@@ -146,7 +146,7 @@ class Pool:
     def placed(self, first: Any, second: Any) -> Column:
         """A column of JSON values that lie in the block or the pool, see `text_kernels.assemble`."""
         if len(first) and first[0] < 0 and _is_constant(first) and _is_constant(second):
-            return self._repeat(self.read(-int(first[0]) - 1, int(second[0])), len(first))
+            return self.same(self.read(-int(first[0]) - 1, int(second[0])), len(first))
         return Column(TEXT, first, second)
 
     def ranges(self, starts: Any, lengths: Any) -> Column:
@@ -161,9 +161,10 @@ class Pool:
         """A column of numbers of 32 bits with eight digits."""
         return Column(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
 
-    def _repeat(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
+    def same(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
+        """A column with the same JSON value in each of so many rows."""
         place, length = self.place(text)
-        first, second = (np.full(count, value, dtype=np.int64) for value in (-place - 1, length))
+        first, second = (np.broadcast_to(np.int64(value), count) for value in (-place - 1, length))
         return Column(TEXT, first, second, by_event, text)
 
     def strings(
@@ -175,7 +176,7 @@ class Pool:
             length = int(lengths[0])
             if are_same.for_work(length * len(starts))(data, starts, length):
                 raw = bytes(data[int(starts[0]) : int(starts[0]) + length])
-                return self._repeat(json_text(convert(raw)), len(starts))
+                return self.same(json_text(convert(raw)), len(starts))
         first, second = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
         clean = np.empty(len(first), dtype=np.bool_)
         find_clean.for_work(int(second.sum()))(data, first, second, _CLEAN, clean)

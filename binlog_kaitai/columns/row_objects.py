@@ -268,7 +268,7 @@ def _lines(page: RowsPage, objects: Objects) -> Lines:
     heads = joined(file + ', "position": ', _numbers(block.positions[rows]))
     tables = joined(
         '"timestamp": ',
-        _numbers(header["timestamp"][rows]),
+        _numbers(header.numbers("timestamp")[rows]),
         ', "gtid": ',
         _gtids(page, rows),
         ', "server_id": ',

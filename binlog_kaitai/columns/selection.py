@@ -47,7 +47,7 @@ class Selection:
         if self._stop is not None:
             stop |= block.positions >= self._stop
         if filters.stop_timestamp is not None:
-            late = header["timestamp"] >= filters.stop_timestamp
+            late = header.numbers("timestamp") >= filters.stop_timestamp
             if self._is_part:
                 wanted &= ~late
             else:
@@ -59,9 +59,9 @@ class Selection:
         if self._start is not None:
             wanted &= block.positions >= self._start
         if filters.start_timestamp is not None:
-            wanted &= header["timestamp"] >= filters.start_timestamp
+            wanted &= header.numbers("timestamp") >= filters.start_timestamp
         if filters.server_ids:
-            wanted &= np.isin(header["server_id"], list(filters.server_ids))
+            wanted &= np.isin(header.numbers("server_id"), list(filters.server_ids))
         if filters.event_types:
             takes = np.array([type_name(kind) in filters.event_types for kind in range(256)])
             wanted &= takes[block.types]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.compile import kernel, kernel_or
 
 #: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool; bytes of
 #: either as they are; a number of 32 bits in hexadecimal; a number with six digits.
@@ -14,24 +14,61 @@ CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION = 0, 1, 2, 3, 4, 5
 
 
 #: The digits of 0 to 99, two each.
+_1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(number) for number in range(1, 9))
+_TEN, _HUNDRED, _THOUSAND, _TO_FOUR = (np.uint64(number) for number in (10, 100, 1000, 10_000))
 _PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), dtype=np.uint8)
 
 
-@kernel
+def _copy_alone(source: Any, start: int, length: int, out: Any, at: int) -> None:
+    """`copy` by NumPy."""
+    out[at : at + length] = source[start : start + length]
+
+
+@kernel_or(_copy_alone)
 def copy(source: Any, start: int, length: int, out: Any, at: int) -> None:
     """Copy bytes to `out`, whose next sixteen bytes may be overwritten; all must be inside both arrays."""
-    done = 0
-    while done < length and start + done + 16 <= source.shape[0] and at + done + 16 <= out.shape[0]:
+    done = np.uint64(0)
+    from_, to, count = np.uint64(start), np.uint64(at), np.uint64(length)
+    # So far whole steps stay inside both arrays.
+    last = np.int64(min(source.shape[0] - start, out.shape[0] - at)) - 16
+    while done < count and np.int64(done) <= last:
         # All loads before all stores: that makes two vector instructions of it.
-        a = source[start + done : start + done + 16]
-        b = out[at + done : at + done + 16]
-        b0, b1, b2, b3, b4, b5, b6, b7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
-        b8, b9, b10, b11, b12, b13, b14, b15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
-        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = b0, b1, b2, b3, b4, b5, b6, b7
-        b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = b8, b9, b10, b11, b12, b13, b14, b15
-        done += 16
-    for step in range(done, length):
-        out[at + step] = source[start + step]
+        a, b = from_ + done, to + done
+        b0, b1, b2, b3 = source[a], source[a + _1], source[a + _2], source[a + _3]
+        b4, b5, b6, b7 = source[a + _4], source[a + _5], source[a + _6], source[a + _7]
+        a += _8
+        c0, c1, c2, c3 = source[a], source[a + _1], source[a + _2], source[a + _3]
+        c4, c5, c6, c7 = source[a + _4], source[a + _5], source[a + _6], source[a + _7]
+        out[b], out[b + _1], out[b + _2], out[b + _3] = b0, b1, b2, b3
+        out[b + _4], out[b + _5], out[b + _6], out[b + _7] = b4, b5, b6, b7
+        b += _8
+        out[b], out[b + _1], out[b + _2], out[b + _3] = c0, c1, c2, c3
+        out[b + _4], out[b + _5], out[b + _6], out[b + _7] = c4, c5, c6, c7
+        done += np.uint64(16)
+    while done < count:
+        out[to + done] = source[from_ + done]
+        done += _1
+
+
+@kernel
+def join_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) -> None:
+    """Copy the ranges to `out`, one behind the other, and note where each begins, and the last ends.
+
+    What lies outside `data` is taken for zeros. `out` must have room for all lengths, and none be negative.
+    """
+    at = 0
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        length = lengths[index]
+        offsets[index] = at
+        if length < 0 or at + length > out.shape[0]:
+            break
+        if 0 <= start <= data.shape[0] - length:
+            copy(data, start, length, out, at)
+        else:
+            out[at : at + length] = 0
+        at += length
+    offsets[starts.shape[0]] = at
 
 
 @kernel
@@ -48,35 +85,43 @@ def find_clean(data: Any, starts: Any, lengths: Any, is_clean: Any, out: Any) ->
         out[index] = clean
 
 
-@kernel
-def put_number(value: int, out: Any, at: int) -> int:
+def _put_number_alone(value: int, out: Any, at: int) -> int:
+    """`put_number` by Python's formatting."""
+    digits = b"%d" % value
+    out[at : at + len(digits)] = np.frombuffer(digits, dtype=np.uint8)
+    return at + len(digits)
+
+
+@kernel_or(_put_number_alone)
+def put_number(value: Any, out: Any, at: Any) -> Any:
     """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; gives the end."""
+    begin = np.uint64(at)
     if value < 0:
         value = -value
-        out[at] = 45
-        at += 1
-    digits = 1
-    rest = value
-    while rest >= 10_000:
-        rest //= 10_000
-        digits += 4
-    if rest >= 100:
-        digits += 2 if rest < 1000 else 3
-    elif rest >= 10:
-        digits += 1
-    end = at + digits
-    while value >= 100:
-        pair = 2 * (value % 100)
-        value //= 100
-        digits -= 2
-        out[at + digits + 1] = _PAIRS[pair + 1]
-        out[at + digits] = _PAIRS[pair]
-    if value >= 10:
-        out[at + 1] = _PAIRS[2 * value + 1]
-        out[at] = _PAIRS[2 * value]
+        out[begin] = 45
+        begin += _1
+    value = np.uint64(value)
+    digits, rest = _1, value
+    while rest >= _TO_FOUR:
+        rest //= _TO_FOUR
+        digits += _4
+    if rest >= _HUNDRED:
+        digits += _2 if rest < _THOUSAND else _3
+    elif rest >= _TEN:
+        digits += _1
+    place = begin + digits
+    while value >= _HUNDRED:
+        pair = _2 * (value % _HUNDRED)
+        value //= _HUNDRED
+        place -= _2
+        out[place + _1] = _PAIRS[pair + _1]
+        out[place] = _PAIRS[pair]
+    if value >= _TEN:
+        out[begin + _1] = _PAIRS[_2 * value + _1]
+        out[begin] = _PAIRS[_2 * value]
     else:
-        out[at] = 48 + value
-    return end
+        out[begin] = np.uint64(48) + value
+    return np.int64(begin + digits)
 
 
 @kernel

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.boundaries import Outcome, Role, Roles
-from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.gtids import gtid_texts
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.row_counts import UNKNOWN
@@ -110,12 +110,12 @@ def parts_of(
         Whether default databases are asked for.
     """
     first, last = parts.first, parts.last
-    stamps = block.header["timestamp"]
+    stamps = block.header.numbers("timestamp")
     ends = outcomes_of(found, parts)
     columns: dict[str, Any] = {
         "position": block.positions[first],
         "end_position": block.end_positions[last],
-        "gtid": _gtids(gtids, pool, first),
+        "gtid": gtid_texts(gtids, pool, first),
         "server_id": block.header.numbers("server_id")[first],
         "start": earliest(stamps, parts),
         "end": stamps[last],
@@ -147,16 +147,6 @@ def parts_of(
         for field in PART_SCHEMA
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=PART_SCHEMA)
-
-
-def _gtids(gtids: Column, pool: Pool, first: Any) -> pa.Array:
-    """The GTIDs without the quotes of their JSON text; all lie in the pool."""
-    starts, lengths = -gtids.first[first] - 1, gtids.second[first]
-    valid = (starts != pool.null[0]) | (lengths != pool.null[1])
-    data, offsets = take_ranges(pool.array(), starts + 1, np.where(valid, lengths - 2, 0))
-    bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), len(first), buffers)
 
 
 def earliest(stamps: Any, parts: Parts) -> Any:

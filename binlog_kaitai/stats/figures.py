@@ -104,7 +104,7 @@ class Figures(NamedTuple):
             values, is_known = fields[name]
             return np.where(is_known, values, default)[some]
 
-        stamps = block.header["timestamp"]
+        stamps = block.header.numbers("timestamp")
         start, original = earliest(stamps, parts)[some], field("original_commit_timestamp")
         committed = np.where(original > 0, original // _MICRO, stamps[last])
         durations = np.where(start > 0, np.maximum(committed - start, 0), 0)

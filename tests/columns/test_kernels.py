@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns import kernels, text_kernels
+from binlog_kaitai.columns import fixed, kernels, text_kernels
 
 NOTHING = np.zeros(256, dtype=np.bool_)
 
@@ -98,9 +98,11 @@ def test_numbers_of_all_widths(way: str, width: int, order: Any) -> None:
 
 def test_events_by_type(way: str) -> None:
     types = np.array([3, 255, 0, 3, 3, 0], dtype=np.uint8)
-    counts, order = np.full(256, 9, dtype=np.int64), np.empty(6, dtype=np.int64)
-    getattr(kernels.divide_by_type, way)(types, counts, order)
+    counts = np.full(256, 9, dtype=np.int64)
+    order, ranks = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
+    getattr(kernels.divide_by_type, way)(types, counts, order, ranks)
     assert order.tolist() == [2, 5, 0, 3, 4, 1]
+    assert ranks.tolist() == [0, 0, 0, 1, 2, 1]
     assert counts.tolist() == np.bincount(types, minlength=256).tolist()
 
 
@@ -227,3 +229,59 @@ print(read_u4.compiled(np.arange(8, dtype=np.uint8), np.uint64(1)))
         command, capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
     )
     assert found.stdout.split() == [str(0x04030201)]
+
+
+def test_ranges_one_behind_the_other(way: str) -> None:
+    bytes_ = data(100)
+    starts, lengths = np.array([3, 90, 0, 95, 40, -1]), np.array([40, 10, 0, 6, 17, 2])
+    offsets, out = np.empty(7, dtype=np.int64), np.full(75, 7, dtype=np.uint8)
+    getattr(text_kernels.join_ranges, way)(bytes_, starts, lengths, offsets, out)
+    assert offsets.tolist() == [0, 40, 50, 50, 56, 73, 75]
+    parts = [bytes_[3:43], bytes_[90:], np.zeros(6, np.uint8), bytes_[40:57], np.zeros(2, np.uint8)]
+    assert out.tolist() == np.concatenate(parts).tolist()
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 40])
+def test_copies_stay_in_their_array(way: str, size: int) -> None:
+    bytes_ = data(size + 3)
+    out = np.zeros(size + 5, dtype=np.uint8)
+    getattr(text_kernels.copy, way)(bytes_, 3, size, out, 5)
+    assert out[5:].tolist() == bytes_[3:].tolist()
+
+
+def test_numbers_in_decimal(way: str) -> None:
+    powers = [10**power for power in range(19)]
+    numbers = [*powers, *(power - 1 for power in powers), 2**63 - 1, 123_456_789]
+    for number in [*numbers, *(-number for number in numbers)]:
+        out = np.zeros(24, dtype=np.uint8)
+        end = getattr(text_kernels.put_number, way)(np.int64(number), out, 2)
+        assert bytes(out[2:end]) == str(number).encode()
+        assert not out[end:].any()
+
+
+def test_many_numbers_of_events(way: str) -> None:
+    bytes_ = data(3000)
+    starts = np.array([*range(0, 2990, 9), 2999, -7, 1 << 62])
+    fields = [(0, 4, "little"), (5, 1, "little"), (7, 6, "big"), (2, 8, "big"), (3, 3, "little")]
+    out = np.empty((len(fields), len(starts)), dtype=np.uint64)
+    is_same = np.ones(len(fields), dtype=np.bool_)
+    places = np.array([(place, width, order == "big") for place, width, order in fields], dtype=np.int64)
+    getattr(fixed.read_fixed, way)(bytes_, starts, places, out, is_same)
+    for (place, width, order), found in zip(fields, out.tolist(), strict=True):
+        assert found == [number_at(bytes_, start + place, width, order) for start in starts.tolist()]
+    assert not is_same.any()
+
+
+def number_at(bytes_: Any, place: int, width: int, order: Any) -> int:
+    is_inside = 0 <= place <= len(bytes_) - width
+    return int.from_bytes(bytes_[place : place + width].tobytes(), order) if is_inside else 0
+
+
+def test_numbers_that_are_the_same_in_all_events(way: str) -> None:
+    events = np.tile(data(20), 1000)
+    events[20 * 900 + 4] += 1
+    starts = np.arange(0, len(events), 20)
+    places = np.array([(0, 4, 0), (4, 2, 0), (8, 8, 1)], dtype=np.int64)
+    out, is_same = np.empty((3, len(starts)), dtype=np.uint64), np.zeros(3, dtype=np.bool_)
+    getattr(fixed.read_fixed, way)(events, starts, places, out, is_same)
+    assert is_same.tolist() == [True, False, True]

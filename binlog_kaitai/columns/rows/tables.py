@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.kernels import NONE, read_numbers
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, width_of
@@ -22,7 +21,7 @@ from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.statements import may_matter_bytes
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
-from binlog_kaitai.grammar import CHECKSUM_SIZE, ColumnType, EventType, TableMapEvent
+from binlog_kaitai.grammar import ColumnType, EventType, TableMapEvent
 from binlog_kaitai.schema import NameSource, Schema, is_mariadb
 
 #: Distinct tables that are remembered; more are read again.
@@ -128,13 +127,9 @@ class Tables:
             return rows, nothing, [], nothing
         # The content begins behind the table id.
         id_at, content_at = (block.offset(EventType.table_map_event, path) or 0 for path in _MAP_FIELDS)
-        starts = block.starts[rows] + content_at
-        ids = np.empty(len(rows), dtype=np.uint64)
-        read_numbers.for_work(8 * len(rows))(
-            block.data, block.starts[rows], id_at, content_at - id_at, False, ids
-        )
-        ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
-        ends = np.maximum(ends, starts)  # one that is too short is told by the grammar
+        starts = block.starts.take(rows) + content_at
+        ids = block.numbers_at(rows, id_at, content_at - id_at)
+        ends = np.maximum(block.body_ends(rows), starts)  # one that is too short is told by the grammar
         epochs = np.searchsorted(np.array(statements, dtype=np.int64), rows)
         contents = group_ranges(block.data, starts, ends)
         first, which = distinct(epochs * len(rows) + contents)
@@ -207,7 +202,7 @@ def frames_transaction(block: Block, rows: Any) -> Any:
 
     A statement is the last field of its event, behind the zero byte that ends the name of the schema.
     """
-    ends = block.starts[rows] + block.sizes[rows] - CHECKSUM_SIZE * (block.checksums[rows] != NONE)
+    ends = block.body_ends(rows)
     found = np.zeros(len(rows), dtype=np.bool_)
     for words in (b"\0BEGIN", b"\0COMMIT"):
         ends_with.for_work(len(rows))(block.data, ends, np.frombuffer(words, dtype=np.uint8), found)

@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binlog_kaitai.columns.batches import gtid_texts
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.boundaries import Boundaries, Outcome, roles_of
+from binlog_kaitai.columns.gtids import gtid_texts
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.text import joined
 from binlog_kaitai.errors import BinlogError, UsageError
@@ -175,7 +175,7 @@ class Script:
         if transactions.count:
             if transactions.carried.number != self._last.number:
                 row = int(transactions.first[-1])
-                self._start = int(block.positions[row]), int(block.header["timestamp"][row])
+                self._start = int(block.positions[row]), int(block.header.numbers("timestamp")[row])
             self._last = transactions.carried
 
     def _new_file(self, block: Block) -> Iterator[tuple[Lines, Any]]:
@@ -290,7 +290,7 @@ class Script:
         """Where and when each transaction is, as a comment, and its BEGIN."""
         block = page.block
         rows = transactions.first[numbers - transactions.base]
-        positions, stamps = block.positions[rows], block.header["timestamp"][rows].astype(np.int64)
+        positions, stamps = block.positions[rows], block.header.numbers("timestamp")[rows]
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
         times = pa.array(stamps).view(pa.timestamp("s"))

@@ -8,7 +8,6 @@ import numpy as np
 
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernels import NONE
 from binlog_kaitai.columns.lines import Column, Field, Pool, Program
 from binlog_kaitai.columns.text_kernels import find_clean
 from binlog_kaitai.grammar import CHECKSUM_SIZE
@@ -93,12 +92,6 @@ class Lines:
         body = self.block.body(kind)
         reached = body.fits & (body.pos == body.size)
         return np.broadcast_to(reached, len(self.block.rows_of(kind))), body
-
-    def content_ends(self, events: Any) -> Any:
-        """Where the bodies of some events end in the block."""
-        block = self.block
-        ends = block.starts[events] + block.sizes[events]
-        return ends - CHECKSUM_SIZE * (block.checksums[events] != NONE)
 
     def clean(self, starts: Any, lengths: Any, is_clean: Any) -> Any:
         """Which ranges of the block have bytes, and only such that stand for themselves."""

@@ -37,7 +37,7 @@ class TableMaps:
         block = lines.block
         events = block.rows_of(EventType.table_map_event)
         starts = block.starts[events] + block.header_length
-        ends = np.maximum(lines.content_ends(events), starts)
+        ends = np.maximum(lines.block.body_ends(events), starts)
         first, which = distinct(group_ranges(block.data, starts, ends))
         made: list[tuple[Any, bytes]] = []
         numbers = []
