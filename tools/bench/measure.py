@@ -1,6 +1,6 @@
 """One measurement, in a process of its own: prints processor seconds and peak memory as JSON.
 
-python -m tools.bench.measure crc32|verify|events|batches|changes|rows|export|sql|undo|stats LOG
+python -m tools.bench.measure crc32|verify|events|batches|changes|rows|export|dump|sql|undo|stats LOG
 """
 
 from __future__ import annotations
@@ -77,6 +77,17 @@ def export(path: str) -> None:
         write_changes(RowsPages(path, Filters()), Path(folder))
 
 
+def dump(path: str) -> None:
+    """`binlog-kaitai dump -vv --base64-output=decode-rows`, written to /dev/null."""
+    from binlog_kaitai.render.dump import Base64Output, DumpOptions
+    from binlog_kaitai.render.dump import dump as write_dump
+    from binlog_kaitai.sources import resolve
+
+    options = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)
+    with open(os.devnull, "wb") as sink:
+        write_dump(resolve((path,)), sink.write, options)
+
+
 def sql(path: str) -> None:
     """`binlog-kaitai sql --allow-unnamed`, written to /dev/null."""
     _write_sql(path, undo=False)
@@ -116,7 +127,8 @@ def first_table(path: str) -> str:
 
 
 TASKS: dict[str, Callable[[str], int | None]] = {
-    task.__name__: task for task in (crc32, verify, events, batches, changes, rows, export, sql, undo, stats)
+    task.__name__: task
+    for task in (crc32, verify, events, batches, changes, rows, export, dump, sql, undo, stats)
 }
 
 

@@ -23,6 +23,7 @@ NAMES = {
     "changes": "`read_changes`, typed columns of one table",
     "rows": "`rows --format json`",
     "export": "`export --view changes`, Parquet with zstd",
+    "dump": "`dump -vv`",
     "sql": "`sql`",
     "undo": "`sql --undo`",
     "stats": "`stats`",
