@@ -73,7 +73,7 @@ def register(spark: SparkSession) -> None:
         raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
     from binlog_kaitai.spark.source import BinlogDataSource
 
-    # Off by default in Spark, since few sources take filters over.
+    # Off by default in Spark; a source is asked only if its option `pushFilters` is set.
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     register_source(spark, BinlogDataSource)
 

@@ -50,15 +50,6 @@ class BinlogReader(DataSourceReader):
         # Spark pickles the reader for the tasks before it asks for the partitions.
         self._files = between(list_files(options.paths), options.starting, options.ending)
 
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Takes over what it can; gives what is left to Spark."""
-        for one in filters:
-            pushed = Pushed.of(one, self._schema.fieldNames())
-            if pushed is None:
-                yield one
-            else:
-                self._pushed.append(pushed)
-
     def partitions(self) -> Sequence[InputPartition]:
         """A partition a split, in the order of the logs; of these heads are read, and only where a filter is
         about times or GTIDs.
@@ -98,6 +89,23 @@ class BinlogReader(DataSourceReader):
             rows = masked(batch, self._pushed)
             if len(rows):
                 yield rows
+
+
+class PushingReader(BinlogReader):
+    """The same, which takes over filters of the query.
+
+    Spark keeps what became of them with the DataFrame: a later query of the same one without filters that
+    can be pushed gets the rows of the earlier one. So this is for who asks for it.
+    """
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
+        """Takes over what it can; gives what is left to Spark."""
+        for one in filters:
+            pushed = Pushed.of(one, self._schema.fieldNames())
+            if pushed is None:
+                yield one
+            else:
+                self._pushed.append(pushed)
 
 
 def between(files: list[LogFile], starting: Offset | None, ending: Offset | None) -> list[LogFile]:

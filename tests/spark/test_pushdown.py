@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import datasource as ds
 from pyspark.sql.types import StructType
 
-from binlog_kaitai.spark.batch import BinlogReader
+from binlog_kaitai.spark.batch import PushingReader
 from binlog_kaitai.spark.options import ReadOptions
 from binlog_kaitai.spark.source import view_schema
 from tests.corpus_files import CORPUS
@@ -20,10 +20,10 @@ FOLDER = CORPUS / "mysql-9.7" / "rotate"
 LAST = str(FOLDER / "binlog.000005")
 
 
-def reader(view: str, **options: str) -> BinlogReader:
+def reader(view: str, **options: str) -> PushingReader:
     read = ReadOptions.parse({"path": str(FOLDER), "view": view, **options})
     schema: StructType = view_schema(read)
-    return BinlogReader(read, schema)
+    return PushingReader(read, schema)
 
 
 def test_files_and_splits_that_cannot_have_rows_are_not_read() -> None:
@@ -58,7 +58,8 @@ def test_what_is_not_understood_is_left_to_spark() -> None:
 def test_pushed_filters_take_the_rows_that_spark_would(
     spark: SparkSession, view: str, condition: str
 ) -> None:
-    frame = spark.read.format("binlog").option("view", view).option("splitSize", "1k").load(str(FOLDER))
+    reader = spark.read.format("binlog").option("view", view).option("splitSize", "1k")
+    frame = reader.option("pushFilters", "true").load(str(FOLDER))
     place = "_position" if view == "changes" else "position"
     # Behind a cache Spark has to filter by itself.
     expected = frame.cache().where(condition).count()
@@ -78,8 +79,17 @@ def test_a_gtid_takes_one_transaction(spark: SparkSession) -> None:
 
 
 @pytest.mark.spark
-def test_explain_shows_what_was_pushed(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+def test_queries_of_one_frame_do_not_depend_on_each_other(spark: SparkSession) -> None:
     frame = spark.read.format("binlog").load(str(FOLDER))
+    commits = frame.where("type = 'XID_EVENT'")
+    count = commits.count()
+    assert frame.count() == frame.where("length(type) > 0").count() > count
+    assert frame.unionAll(commits).count() == frame.count() + count
+
+
+@pytest.mark.spark
+def test_explain_shows_what_was_pushed(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = spark.read.format("binlog").option("pushFilters", "true").load(str(FOLDER))
     frame.where("type = 'XID_EVENT' AND position > 300 AND info LIKE '%x'").explain("formatted")
     shown = capsys.readouterr().out
     assert "PushedFilters: [EqualTo(type,XID_EVENT), GreaterThan(position,300)]" in shown

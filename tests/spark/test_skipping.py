@@ -15,7 +15,7 @@ from binlog_kaitai.columns.splits import LogFile
 from binlog_kaitai.follow.heads import Head, read_head
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.spark import skipping
-from binlog_kaitai.spark.batch import BinlogReader
+from binlog_kaitai.spark.batch import BinlogReader, PushingReader
 from binlog_kaitai.spark.options import ReadOptions
 from binlog_kaitai.spark.pushdown import Pushed
 from binlog_kaitai.spark.source import view_schema
@@ -99,7 +99,7 @@ def test_each_transaction_is_in_the_logs_that_are_left(name: str, view: str) -> 
     counts = []
     for gtid, file in expected.items():
         plain = ReadOptions.parse({"path": str(folder), "view": view})
-        reader = BinlogReader(plain, view_schema(plain))
+        reader = PushingReader(plain, view_schema(plain))
         assert not list(reader.pushFilters([ds.EqualTo((column,), gtid)]))
         found: list[Any] = list(reader.partitions())
         assert file in {one.split.file.path for one in found}
