@@ -34,7 +34,9 @@ def peaks(root: int) -> Iterator[int]:
             status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
         except OSError:
             continue
-        if status["Name"].strip().startswith("python") and process.name != str(root):
+        # One that has ended, and that nobody has asked about yet, has a status without memory.
+        is_worker = status.get("Name", "").strip().startswith("python") and process.name != str(root)
+        if is_worker and "VmHWM" in status:
             yield int(status["VmHWM"].split()[0]) * 1024
 
 
