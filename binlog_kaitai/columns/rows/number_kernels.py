@@ -14,6 +14,7 @@ from binlog_kaitai.columns.compile import kernel
 from binlog_kaitai.columns.kernels import read_u4, read_u8
 
 _ONE, _BYTE = np.uint64(1), np.uint64(8)
+_NONE, _ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -177,7 +178,7 @@ def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
         if 0 <= start <= last and size > 0:
             at = np.uint64(start)
             # All bits set for a negative number, whose bits are the opposite; so is the first of any.
-            negative = np.uint64(data[at] >> 7) - _ONE
+            negative = _NONE if data[at] & 0x80 else _ALL
             flip = (negative & _LOW) ^ np.uint64(0x80000000)
             digits = 0
             is_wrong = False
@@ -198,8 +199,11 @@ def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
                     high = high * base + (upper >> _HALF)
             wrong += 1 if is_wrong else 0
             # The two's complement of 128 bits: all bits turned, and one more.
-            low = (low ^ negative) - negative
-            high = (high ^ negative) + ((negative & _ONE) if low == 0 else np.uint64(0))
+            if low != 0:
+                low = (low ^ negative) + (negative & _ONE)
+                high ^= negative
+            elif high != 0:
+                high = (high ^ negative) + (negative & _ONE)
         out[2 * index] = low
         out[2 * index + 1] = high
     return wrong
