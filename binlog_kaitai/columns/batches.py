@@ -13,7 +13,7 @@ from binlog_kaitai.columns import checksums
 from binlog_kaitai.columns.block import Block
 from binlog_kaitai.columns.events import EventPages, Page
 from binlog_kaitai.columns.gtids import gtid_texts
-from binlog_kaitai.columns.lines import Column, Pool, Program
+from binlog_kaitai.columns.lines import Column, Pool, Program, plain
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
@@ -121,8 +121,7 @@ def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordB
 
 
 def _file(page: Page, rows: Any, count: int) -> pa.Array:
-    name = page.block.file.encode("utf-8", "backslashreplace").decode()
-    return _same(name, count)
+    return _same(plain(page.block.file), count)
 
 
 def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:

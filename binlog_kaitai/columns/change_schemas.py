@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 
 import pyarrow as pa
 
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.schema import Column
@@ -43,18 +44,13 @@ CHANGES_SCHEMA = pa.schema(
 )
 
 
-def plain_name(name: str) -> str:
-    """A name as text that Arrow takes."""
-    return name.encode("utf-8", "backslashreplace").decode()
-
-
 #: What no column of a table is called here.
 _TAKEN = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
 
 
 def field_name(column: Column) -> str:
     """The name of a column here: bytes that are no text are escaped, and it is none of ours."""
-    return untaken_name(plain_name(column.name), _TAKEN)
+    return untaken_name(plain(column.name), _TAKEN)
 
 
 def untaken_name(name: str, taken: Collection[str]) -> str:

@@ -18,9 +18,9 @@ from binlog_kaitai.columns.change_schemas import (
     TIME,
     field_name,
     merged_schema,
-    plain_name,
 )
 from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
@@ -194,7 +194,7 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     codes, texts = _gtids(page, events)
     return [
         over_rows(page.commit_times[events]).view(TIME),
-        _named(zeros(len(of_rows)), pa.array([plain_name(block.file)])),
+        _named(zeros(len(of_rows)), pa.array([plain(block.file)])),
         over_rows(block.positions[events]),
         pa.array(page.numbered(of_rows, numbers)),
         _named(np.repeat(codes, np.diff(limits)), texts),
@@ -332,7 +332,7 @@ def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
             tables = page.images.table_of[objects.events]
             keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
             codes = tables.astype(np.int32)
-            names = [_named(codes, pa.array([plain_name(key[at]) for key in keys])) for at in range(2)]
+            names = [_named(codes, pa.array([plain(key[at]) for key in keys])) for at in range(2)]
             meta = meta_columns(page, objects.events, objects.numbers)
             columns = [*meta, *names, objects.changes.dictionary_encode(), objects.before, objects.after]
             yield pa.RecordBatch.from_arrays(columns, schema=CHANGES_SCHEMA)

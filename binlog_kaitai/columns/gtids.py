@@ -100,9 +100,13 @@ def _readable(block: Block, kind: int) -> Any:
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
         return TaggedGtids.of(block).fits
+    return body.fits if _is_known(body, kind) else np.zeros(len(body.fits), dtype=np.bool_)
+
+
+def _is_known(body: Any, kind: int) -> bool:
+    """Whether the layout reaches what a GTID of this type is made of."""
     fields = _FIELDS.get(kind)
-    is_known = fields is not None and all(path in body for path in fields)
-    return body.fits if is_known else np.zeros(len(body.fits), dtype=np.bool_)
+    return fields is not None and all(path in body for path in fields)
 
 
 #: What a GTID is made of, by type of event.
@@ -146,18 +150,13 @@ class Stated(NamedTuple):
         rows, body = block.rows_of(kind), block.body(kind)
         if kind == EventType.gtid_tagged_log_event:
             return cls(*TaggedGtids.of(block))
-        nothing = np.zeros(len(rows), dtype=np.int64)
-        fits = _readable(block, kind)
-        is_known = all(path in body for path in _FIELDS.get(kind, ()))
-        sources: tuple[list[str], Any, Any]
-        if kind == EventType.gtid_log_event and is_known:
-            sources = _of_mysql(body)
-        elif kind == EventType.gtid_event and is_known:
-            sources = _of_mariadb(block, rows, body)
-        else:
-            return cls([], nothing, nothing, fits)
+        if not _FIELDS.get(kind) or not _is_known(body, kind):
+            nothing = np.zeros(len(rows), dtype=np.int64)
+            return cls([], nothing, nothing, _readable(block, kind))
+        is_mysql = kind == EventType.gtid_log_event
+        sources, codes, numbers = _of_mysql(body) if is_mysql else _of_mariadb(block, rows, body)
         # Past 63 bits, and one number before, the reader has the digits.
-        return cls(*sources, fits & (sources[2] >= 0))
+        return cls(sources, codes, numbers, body.fits & (numbers >= 0))
 
 
 def _texts(

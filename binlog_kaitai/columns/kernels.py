@@ -22,9 +22,11 @@ MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
 NONE, OK, BAD, PENDING = 0, 1, 2, 3
 
 # Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
+_ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
+# Shifts that swap neighbours, and the bytes and pairs of bytes that they move up.
 _EIGHT, _SIXTEEN = np.uint64(8), np.uint64(16)
 _ODD_BYTES, _ODD_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF)
-_ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @kernel

@@ -43,6 +43,11 @@ def json_text(value: object) -> bytes:
     return _ENCODER.encode(value).encode("utf-8", "backslashreplace")
 
 
+def plain(text: str) -> str:
+    """Text as Arrow takes it: bytes in it that were no UTF-8 are escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 class Column(NamedTuple):
     """One value a row.
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.row_lines import CHANGES, Lines, found_lines, lines_of
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
@@ -167,7 +168,7 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
 
     def texts(key: str) -> Any:
         values = [row.get(key) for row in rows]
-        made = [None if one is None else _plain(to_json(one)) for one in values]
+        made = [None if one is None else plain(to_json(one)) for one in values]
         return pa.array(made, pa.string())
 
     events = np.full(len(rows), index, dtype=np.int64)
@@ -264,7 +265,7 @@ def _lines(page: RowsPage, objects: Objects) -> Lines:
     which = pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(objects.events))))
     events = objects.events[begins]
     rows, block, header = page.images.rows[events], page.block, page.block.header
-    file = _plain(to_json({"file": block.file}))[:-1]
+    file = plain(to_json({"file": block.file}))[:-1]
     heads = joined(file + ', "position": ', _numbers(block.positions[rows]))
     tables = joined(
         '"timestamp": ',
@@ -303,7 +304,7 @@ def _numbers(values: Any) -> Any:
 
 def _names(table: Table | BinlogError) -> str:
     schema, name = table.key if isinstance(table, Table) else ("", "")
-    return _plain(to_json({"schema": schema, "table": name}))[1:-1]
+    return plain(to_json({"schema": schema, "table": name}))[1:-1]
 
 
 def _gtids(page: RowsPage, rows: Any) -> Any:
@@ -312,7 +313,3 @@ def _gtids(page: RowsPage, rows: Any) -> Any:
     data, offsets = take_ranges(page.pool.array(), starts, page.gtids.second[rows])
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.string(), len(rows), buffers)
-
-
-def _plain(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()

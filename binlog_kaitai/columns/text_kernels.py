@@ -12,10 +12,11 @@ from binlog_kaitai.columns.compile import kernel, kernel_or
 #: either as they are; a number of 32 bits in hexadecimal; a number with six digits.
 CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION = 0, 1, 2, 3, 4, 5
 
-
-#: The digits of 0 to 99, two each.
+# An unsigned index cannot count from the end, which Numba would look for; so what is added to one is, too.
 _1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(number) for number in range(1, 9))
 _TEN, _HUNDRED, _THOUSAND, _TO_FOUR = (np.uint64(number) for number in (10, 100, 1000, 10_000))
+
+#: The digits of 0 to 99, two each.
 _PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), dtype=np.uint8)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binlog_kaitai.columns.boundaries import Outcome
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.transaction_parts import PART_SCHEMA
 
 _SECOND = 1_000_000
@@ -55,7 +56,7 @@ def view_of(file: str, parts: pa.RecordBatch) -> pa.RecordBatch:
     start = columns["start"].to_numpy()
     original = columns["original_commit_timestamp"].fill_null(0).to_numpy()
     committed = np.where(original > 0, original // _SECOND, columns["end"].to_numpy())
-    columns["file"] = pa.repeat(file.encode("utf-8", "backslashreplace").decode(), len(parts))
+    columns["file"] = pa.repeat(plain(file), len(parts))
     columns["duration"] = pa.array(np.maximum(committed - start, 0), mask=start == 0)
     columns["start"] = pa.array(start * _SECOND, mask=start == 0)
     for time in ("original_commit_timestamp", "immediate_commit_timestamp"):

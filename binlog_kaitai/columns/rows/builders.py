@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import choices, strings
 from binlog_kaitai.columns.rows import read_kernels as ways
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
@@ -101,7 +102,7 @@ def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null")
             raise GrammarError(f"a date that no calendar has: {value}")
         return None
     if pa.types.is_string(kind) and value is not None:
-        return strings.escaped(value) if isinstance(value, bytes) else strings.plain(text_form(value, column))
+        return strings.escaped(value) if isinstance(value, bytes) else plain(text_form(value, column))
     if pa.types.is_decimal(kind) and isinstance(value, int):
         return Decimal(value)
     return value

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_documents
 from binlog_kaitai.columns.rows.string_kernels import measure
@@ -24,7 +25,7 @@ def documents(cells: Cells, kind: Any) -> Any:
         return found
     import pyarrow.compute as pc  # takes a while to load, and most tables do without
 
-    texts = cells.by_reader(rows, lambda value: str(value).encode("utf-8", "backslashreplace").decode())
+    texts = cells.by_reader(rows, lambda value: plain(str(value)))
     return pc.replace_with_mask(found, pa.array(is_left), pa.array(texts, kind))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
@@ -61,7 +62,7 @@ def joined(*pieces: Any) -> Any:
 
 def _by_reader(cells: Cells, rows: Any = None) -> Any:
     def convert(value: Any) -> str:
-        return to_json(json_form(value, cells.column)).encode("utf-8", "backslashreplace").decode()
+        return plain(to_json(json_form(value, cells.column)))
 
     return pa.array(cells.by_reader(np.arange(len(cells)) if rows is None else rows, convert), pa.string())
 
@@ -141,4 +142,4 @@ def _hexed(found: Any) -> Any:
 
 def key_text(name: str) -> str:
     """A key of a JSON object with its colon."""
-    return json.dumps(name, ensure_ascii=False).encode("utf-8", "backslashreplace").decode() + ": "
+    return plain(json.dumps(name, ensure_ascii=False)) + ": "

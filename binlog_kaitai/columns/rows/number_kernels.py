@@ -14,8 +14,6 @@ from binlog_kaitai.columns.compile import kernel
 from binlog_kaitai.columns.kernels import read_u4, read_u8
 
 _ONE, _BYTE = np.uint64(1), np.uint64(8)
-_NONE, _ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
-
 _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 #: Numbers of 32 bits in one of 256.
@@ -178,7 +176,7 @@ def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
         if 0 <= start <= last and size > 0:
             at = np.uint64(start)
             # All bits set for a negative number, whose bits are the opposite; so is the first of any.
-            negative = _NONE if data[at] & 0x80 else _ALL
+            negative = np.uint64(0) if data[at] & 0x80 else _ALL
             flip = (negative & _LOW) ^ np.uint64(0x80000000)
             digits = 0
             is_wrong = False

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.charsets import BINARY, decode, decoder_of
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.read_kernels import STRINGS
 from binlog_kaitai.columns.rows.string_kernels import measure, measure_recoded, pad_values, recode
@@ -29,11 +30,6 @@ _TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
 def escaped(value: bytes) -> str:
     """Bytes that are no text of their column's character set, as text."""
     return value.decode("utf-8", "backslashreplace")
-
-
-def plain(text: str) -> str:
-    """Text in which bytes that were no UTF-8 are escapes."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _way(cells: Cells, kind: Any) -> Way | None:

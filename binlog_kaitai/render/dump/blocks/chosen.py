@@ -26,8 +26,7 @@ def passed_over(selection: Selection, block: Block) -> Any:
 
     None if events have to be looked at one by one. The selection is left as it is behind the block.
     """
-    options = selection.options
-    passed = np.zeros(len(block), dtype=np.bool_)
+    skips = selection.options.skip_gtids
     kinds = [kind for kind in block.kinds if kind in GTID_TYPES]
     # What holds from each event on: 1 for left out, 0 for shown, -1 for what held before.
     states = np.full(len(block) + 1, -1, dtype=np.int8)
@@ -44,13 +43,13 @@ def passed_over(selection: Selection, block: Block) -> Any:
     latest = np.maximum.accumulate(np.where(states >= 0, numbers, -1))
     held = np.where(latest >= 0, states[latest] > 0, selection.is_filtered)
     selection.is_filtered = bool(held[-1])
-    passed |= held[:-1]
+    passed = held[:-1]
     for kind in NEVER_FILTERED & set(block.kinds):
         passed[block.rows_of(kind)] = False
     if EventType.previous_gtids_log_event in block.kinds:
-        passed[block.rows_of(EventType.previous_gtids_log_event)] = options.skip_gtids
+        passed[block.rows_of(EventType.previous_gtids_log_event)] = skips
     for kind in kinds:
-        if options.skip_gtids and kind != EventType.gtid_event:
+        if skips and kind != EventType.gtid_event:
             passed[block.rows_of(kind)] = True
     return passed
 
