@@ -32,7 +32,7 @@ from binlog_kaitai.reader import End, EndKind, Event, LogReader, open
 if TYPE_CHECKING:
     from binlog_kaitai.columns.batches import read_events
     from binlog_kaitai.columns.changes import read_changes
-    from binlog_kaitai.columns.transactions import read_transactions
+    from binlog_kaitai.columns.transactions.batches import read_transactions
 
 __version__ = "0.1.0"
 
@@ -62,7 +62,7 @@ __all__ = [
 _COLUMNS = {
     "read_changes": "binlog_kaitai.columns.changes",
     "read_events": "binlog_kaitai.columns.batches",
-    "read_transactions": "binlog_kaitai.columns.transactions",
+    "read_transactions": "binlog_kaitai.columns.transactions.batches",
 }
 
 

@@ -29,7 +29,7 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
       binlog-kaitai explain --at 197 binlog.000024
       binlog-kaitai explain binlog.000024 | less -S
     """
-    from binlog_kaitai.columns.seek import stops_before
+    from binlog_kaitai.columns.blocks.seek import stops_before
 
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
     found = False

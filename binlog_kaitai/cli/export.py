@@ -48,7 +48,7 @@ def command(
     from binlog_kaitai.columns.batches import read_events
     from binlog_kaitai.columns.lake import write_changes, write_view
     from binlog_kaitai.columns.rows.pages import RowsPages
-    from binlog_kaitai.columns.transactions import read_transactions
+    from binlog_kaitai.columns.transactions.batches import read_transactions
     from binlog_kaitai.options import Filters
 
     if target.exists() and any(target.iterdir()):

@@ -30,7 +30,7 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
       binlog-kaitai verify /var/lib/mysql/binlog.index
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
-    from binlog_kaitai.columns.verify import scan
+    from binlog_kaitai.columns.verify.scan import scan
     from binlog_kaitai.gtids import GtidSet
     from binlog_kaitai.render.report import counted, report_lines, report_object
     from binlog_kaitai.sources import resolve

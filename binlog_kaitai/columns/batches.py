@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns import checksums
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.events import EventPages, Page
-from binlog_kaitai.columns.gtids import gtid_texts
 from binlog_kaitai.columns.lines import Column, Pool, Program, plain
+from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters

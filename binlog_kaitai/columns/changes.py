@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns.blocks import BLOCK_SIZE
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.change_schemas import (
     ABSENT_FIELD,
     CHANGES_SCHEMA,

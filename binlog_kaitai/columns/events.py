@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns import checksums
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE
-from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import blocks_of
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.infos import Infos
 from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
-from binlog_kaitai.columns.part_reader import blocks_of
-from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
+from binlog_kaitai.columns.transactions.gtids import GtidColumns
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters

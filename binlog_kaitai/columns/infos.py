@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, text_of
 from binlog_kaitai.columns.selection import Selection

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters

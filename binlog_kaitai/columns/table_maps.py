@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.grammar import EventType, TableMapEvent

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.gtid_runs import add_gtids
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.follow.heads import Head, open_log, read_from, read_head, size_of
 from binlog_kaitai.follow.marks import Mark

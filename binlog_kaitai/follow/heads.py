@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from binlog_kaitai import sources
 from binlog_kaitai.adapter import crc32_of, gtid_set
-from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.framing import read_start

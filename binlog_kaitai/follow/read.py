@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import BinaryIO
 
-from binlog_kaitai.columns.blocks import BlockReader
-from binlog_kaitai.columns.cuts import Cut, Gap
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.rows.tables import statement_body, statements_in
-from binlog_kaitai.columns.splits import LogFile, Split, opened
+from binlog_kaitai.columns.splits.cuts import Cut, Gap
+from binlog_kaitai.columns.splits.split import LogFile, Split, opened
 from binlog_kaitai.context import Context
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
@@ -45,7 +45,7 @@ def source_of(span: Span) -> Source:
 
 
 def split_of(span: Span) -> Split:
-    """A span for `binlog_kaitai.columns.mending`, which reads around damage.
+    """A span for `binlog_kaitai.columns.splits.mending`, which reads around damage.
 
     Raises
     ------

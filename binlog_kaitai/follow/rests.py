@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import Role, roles_of
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.transactions.boundaries import Role, roles_of
 from binlog_kaitai.grammar import EventType
 
 

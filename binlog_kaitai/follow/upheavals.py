@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import first_words
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows import tables
+from binlog_kaitai.columns.transactions.boundaries import first_words
 from binlog_kaitai.ddl.definitions import Definitions, statement_of
 from binlog_kaitai.ddl.lexer import Cursor, UnreadableError, tokens_of
 from binlog_kaitai.ddl.statements import (

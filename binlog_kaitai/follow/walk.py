@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
-from binlog_kaitai.columns.cuts import Cut, CutFinder, Gap, Log
-from binlog_kaitai.columns.gtid_runs import add_gtids
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.splits.cuts import Cut, CutFinder, Gap, Log
+from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError

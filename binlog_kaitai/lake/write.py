@@ -23,13 +23,13 @@ from binlog_kaitai.columns.change_schemas import (
 )
 from binlog_kaitai.columns.changes import page_batches, table_batches_of
 from binlog_kaitai.columns.lake import PartWriter, folder_name, write_view
-from binlog_kaitai.columns.mending import Damage, read_around
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.images import Program
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.splits import Split, opened, read_part, source_of
-from binlog_kaitai.columns.transactions import read_transactions
+from binlog_kaitai.columns.splits.mending import Damage, read_around
+from binlog_kaitai.columns.splits.split import Split, opened, read_part, source_of
+from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.lake import DATE, VIEWS
 from binlog_kaitai.options import Filters

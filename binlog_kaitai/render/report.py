@@ -10,7 +10,7 @@ from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import EndKind
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.report import Report
+    from binlog_kaitai.columns.verify.report import Report
 
 _ENDS = {
     EndKind.CLEAN: "closed",

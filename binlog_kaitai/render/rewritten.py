@@ -9,7 +9,7 @@ from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.render.report import counted, report_object
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.report import Lost
+    from binlog_kaitai.columns.verify.report import Lost
     from binlog_kaitai.rewrite import Dropped, Repair, Slice
 
 #: Of a long list as many are told to people.

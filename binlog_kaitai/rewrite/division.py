@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import Outcome, Role, Roles
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.transactions import GTID_TYPES
 

@@ -12,11 +12,11 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BlockReader
-from binlog_kaitai.columns.boundaries import Boundaries, Role, Roles, Segments, roles_of
-from binlog_kaitai.columns.report import Lost, Report
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
+from binlog_kaitai.columns.verify.report import Lost, Report
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError, TruncatedError, UsageError
 from binlog_kaitai.grammar import EventType

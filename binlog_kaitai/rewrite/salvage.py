@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-from binlog_kaitai.columns.report import TO_THE_END, Lost, Report
-from binlog_kaitai.columns.resync import find_event, find_shifted_event
+from binlog_kaitai.columns.blocks.resync import find_event, find_shifted_event
+from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.framing import Frame, Framer, read_up_to

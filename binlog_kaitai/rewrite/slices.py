@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BlockReader
-from binlog_kaitai.columns.transactions import read_transactions
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.rewrite.writer import writing
 from binlog_kaitai.sources import Source

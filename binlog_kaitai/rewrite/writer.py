@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from binlog_kaitai.adapter import closed
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernels import copy_ranges
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
-from binlog_kaitai.columns.splits import LogFile, Split, divide, list_files
+from binlog_kaitai.columns.splits.split import LogFile, Split, divide, list_files
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.options import Offset, ReadOptions

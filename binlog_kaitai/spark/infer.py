@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.blocks.resync import find_event
 from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, META_FIELDS, merged_schema
-from binlog_kaitai.columns.cuts import Cut, Gap, Log
-from binlog_kaitai.columns.payloads import expand
-from binlog_kaitai.columns.resync import find_event
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.scan import tables_of
 from binlog_kaitai.columns.rows.tables import Table, Tables
-from binlog_kaitai.columns.splits import LogFile, list_files, opened, source_of
+from binlog_kaitai.columns.splits.cuts import Cut, Gap, Log
+from binlog_kaitai.columns.splits.split import LogFile, list_files, opened, source_of
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.schema import NameSource
 from binlog_kaitai.spark.options import ReadOptions

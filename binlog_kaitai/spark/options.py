@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from binlog_kaitai.columns.splits import SPLIT_SIZE
+from binlog_kaitai.columns.splits.split import SPLIT_SIZE
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.options import Filters
 

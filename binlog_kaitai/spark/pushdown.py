@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import datasource as ds
 
-from binlog_kaitai.columns.splits import Split
+from binlog_kaitai.columns.splits.split import Split
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.gtids import GtidSet
 

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from binlog_kaitai.columns.change_schemas import META_FIELDS
-from binlog_kaitai.columns.mending import Damage, read_around
-from binlog_kaitai.columns.splits import LogFile, Split, read_split
+from binlog_kaitai.columns.splits.mending import Damage, read_around
+from binlog_kaitai.columns.splits.split import LogFile, Split, read_split
 from binlog_kaitai.spark.options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import conform
 
@@ -61,7 +61,7 @@ def rows_around(
     Parameters
     ----------
     arguments
-        Of `binlog_kaitai.columns.splits.read_part`.
+        Of `binlog_kaitai.columns.splits.split.read_part`.
     """
     dropped: list[Damage] = []
     for item in read_around(split, view, **arguments):

@@ -20,7 +20,7 @@ from typing import Any
 
 from pyspark.sql import datasource as ds
 
-from binlog_kaitai.columns.splits import LogFile
+from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.follow.heads import Head, read_head
 from binlog_kaitai.gtids import GtidSet

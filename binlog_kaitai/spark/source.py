@@ -64,7 +64,7 @@ class BinlogDataSource(DataSource):
 
 def view_schema(options: ReadOptions) -> StructType:
     """The columns of one of the views that are the same for all logs."""
-    from binlog_kaitai.columns.splits import VIEWS
+    from binlog_kaitai.columns.splits.split import VIEWS
 
     return _of_mode(spark_schema(VIEWS[options.view]), options)
 

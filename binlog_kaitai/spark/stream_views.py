@@ -53,7 +53,7 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     from binlog_kaitai.columns.batches import read_events
     from binlog_kaitai.columns.changes import json_batches, typed_batches
     from binlog_kaitai.columns.rows.pages import RowsPages
-    from binlog_kaitai.columns.transactions import read_transactions
+    from binlog_kaitai.columns.transactions.batches import read_transactions
 
     filters = with_gtids(options.filters, span)
     if options.mode != "FAILFAST":

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from binlog_kaitai.columns.gtid_runs import add_gtids
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transaction_pages import Page
-from binlog_kaitai.columns.transaction_view import view_of
-from binlog_kaitai.columns.transactions import Watcher, finished_transactions, transaction_batches
+from binlog_kaitai.columns.transactions.batches import Watcher, finished_transactions, transaction_batches
+from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
+from binlog_kaitai.columns.transactions.pages import Page
+from binlog_kaitai.columns.transactions.view import view_of
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.options import Filters

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.gtids import Markers
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.row_counts import UNKNOWN
 from binlog_kaitai.columns.rows.commits import CommitTimes, each_time
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transaction_pages import Page
+from binlog_kaitai.columns.transactions.gtids import Markers
+from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.stats.statements import count_statements
 from binlog_kaitai.stats.timeline import Timeline

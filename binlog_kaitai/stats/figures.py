@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns.transaction_pages import Page
-from binlog_kaitai.columns.transaction_parts import (
+from binlog_kaitai.columns.transactions.pages import Page
+from binlog_kaitai.columns.transactions.parts import (
     changed_rows,
     compressed,
     definitions,
@@ -17,7 +17,7 @@ from binlog_kaitai.columns.transaction_parts import (
     gtid_fields,
     outcomes_of,
 )
-from binlog_kaitai.columns.transaction_view import KINDS, outcome_of, view_of
+from binlog_kaitai.columns.transactions.view import KINDS, outcome_of, view_of
 
 _MICRO = 1_000_000
 

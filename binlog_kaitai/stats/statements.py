@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import first_words, unpacked_beginnings
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import group_ranges
+from binlog_kaitai.columns.transactions.boundaries import first_words, unpacked_beginnings
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.rows.groups import distinct
-from binlog_kaitai.columns.transaction_view import KINDS
+from binlog_kaitai.columns.transactions.view import KINDS
 from binlog_kaitai.stats.figures import Figures
 
 _MICRO = 1_000_000

@@ -8,8 +8,8 @@ from typing import Any
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns import compile as kernels_of
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.events import write_json
 from binlog_kaitai.info import info_of
 from binlog_kaitai.options import Filters

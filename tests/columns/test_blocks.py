@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import blocks
-from binlog_kaitai.columns.blocks import BlockReader
-from binlog_kaitai.columns.part_reader import blocks_of
+from binlog_kaitai.columns.blocks import reader as blocks
+from binlog_kaitai.columns.blocks.part_reader import blocks_of
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.framing import TailKind
 from binlog_kaitai.sources import Part, Source
 from binlog_kaitai.transactions import GTID_TYPES

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns import checksums
-from binlog_kaitai.columns.block import Frames
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Frames
 from binlog_kaitai.columns.kernels import BAD, NONE, OK, PENDING
 
 

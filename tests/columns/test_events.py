@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import payloads
 from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
+from binlog_kaitai.columns.blocks import payloads
 from binlog_kaitai.options import Filters
 from tests.columns.support import all_files, by_columns, by_reader, use_plain_kernels
 from tests.corpus_files import CORPUS, case

@@ -7,10 +7,10 @@ import random
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks import frame_all
-from binlog_kaitai.columns.gtid_runs import add_gtids
-from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.blocks.reader import frame_all
 from binlog_kaitai.columns.lines import Pool
+from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
+from binlog_kaitai.columns.transactions.gtids import GtidColumns
 from binlog_kaitai.grammar import EventType, Format
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import GtidTracker, mariadb_gtid

@@ -9,8 +9,8 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from binlog_kaitai.columns.ahead import ahead
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.blocks.ahead import ahead
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.sources import Source
 from tests.columns.log_maker import LogMaker, events_of

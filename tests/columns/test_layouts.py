@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.judge import ALONE
 from binlog_kaitai.grammar import BODIES, EventType
 from tests.columns.support import blocks

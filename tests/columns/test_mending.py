@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import cuts
-from binlog_kaitai.columns.mending import Damage, read_around
-from binlog_kaitai.columns.splits import files_before, plan
+from binlog_kaitai.columns.splits import cuts
+from binlog_kaitai.columns.splits.mending import Damage, read_around
+from binlog_kaitai.columns.splits.split import files_before, plan
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
 

@@ -12,7 +12,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.batches import read_events
 from binlog_kaitai.columns.changes import read_changes
 from binlog_kaitai.columns.row_objects import write_rows
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.rows import has_rows, rows_of
 from binlog_kaitai.sources import Source

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.columns.rows.images import Images, MisfitError, walk
 from binlog_kaitai.columns.rows.tables import Table, Tables

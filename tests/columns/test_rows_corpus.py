@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.blocks import BLOCK_SIZE
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.change_schemas import table_schema
 from binlog_kaitai.columns.changes import page_batches
 from binlog_kaitai.columns.rows.pages import RowsPages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import seek
+from binlog_kaitai.columns.blocks import seek
 from binlog_kaitai.grammar import ROWS_TYPES
 from binlog_kaitai.sources import Source
 from tests.corpus_files import LogFile, logs

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import cuts
-from binlog_kaitai.columns.splits import files_before, plan, read_split
+from binlog_kaitai.columns.splits import cuts
+from binlog_kaitai.columns.splits.split import files_before, plan, read_split
 from tests.columns.log_maker import LogMaker, carrier, events_of, placed
 from tests.corpus_files import Case, case, cases
 

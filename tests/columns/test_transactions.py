@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import boundaries, payloads
-from binlog_kaitai.columns.boundaries import Outcome, Role
-from binlog_kaitai.columns.boundary_kernels import STATE_SIZE, divide_events
-from binlog_kaitai.columns.transaction_view import TRANSACTIONS_SCHEMA
-from binlog_kaitai.columns.transactions import read_transactions
+from binlog_kaitai.columns.blocks import payloads
+from binlog_kaitai.columns.transactions import boundaries
+from binlog_kaitai.columns.transactions.batches import read_transactions
+from binlog_kaitai.columns.transactions.boundaries import Outcome, Role
+from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, divide_events
+from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from tests.columns.slow_transactions import transactions
 from tests.columns.support import all_files
 from tests.corpus_files import CORPUS, LogFile, case, logs

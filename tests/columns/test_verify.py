@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import blocks, bodies
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.blocks import reader as blocks
+from binlog_kaitai.columns.verify import bodies
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import ChecksumError, FramingError, GrammarError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import EndKind

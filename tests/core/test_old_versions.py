@@ -13,7 +13,7 @@ from binlog_grammar.mysql_binlog import MysqlBinlog
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.events import write_json
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.info import info_of
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources import Source

@@ -12,8 +12,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.changes import read_changes
 from binlog_kaitai.columns.row_objects import write_rows
-from binlog_kaitai.columns.transactions import read_transactions
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.transactions.batches import read_transactions
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.grammar import ROWS_TYPES, EventType, header_offset
 from binlog_kaitai.reader import Event
 from binlog_kaitai.rows import row_objects
@@ -134,7 +134,7 @@ def test_rows_changes_and_transactions_have_the_joined_event() -> None:
 
 
 def test_a_large_joined_event_is_read_as_by_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("binlog_kaitai.columns.payloads._SMALL", 10)
+    monkeypatch.setattr("binlog_kaitai.columns.blocks.payloads._SMALL", 10)
     data = in_pieces(2)
     assert by_columns(data) == by_reader(data)
 

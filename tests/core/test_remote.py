@@ -11,7 +11,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai import remote
-from binlog_kaitai.columns.splits import files_before, plan, read_split
+from binlog_kaitai.columns.splits.split import files_before, plan, read_split
 from tests.object_store import LOGS, serving_logs
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from binlog_kaitai.columns.mending import Damage, read_around
-from binlog_kaitai.columns.splits import plan
+from binlog_kaitai.columns.splits.mending import Damage, read_around
+from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.follow import Follower, Mark
 from binlog_kaitai.follow.heads import read_head

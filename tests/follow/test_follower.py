@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
 from binlog_kaitai.follow import Follower, Mark
 from binlog_kaitai.follow.rests import Rests

@@ -18,9 +18,9 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.lake import folder_name, write_changes
-from binlog_kaitai.columns.mending import Damage, read_around
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.splits import plan
+from binlog_kaitai.columns.splits.mending import Damage, read_around
+from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import UsageError

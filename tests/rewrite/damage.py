@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.transactions import read_transactions
+from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.grammar import CHECKSUM_SIZE, header_offset
 
 #: The bytes of a transaction's events, without what depends on their place in a file.

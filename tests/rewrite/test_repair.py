@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rewrite import Repair, repair

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.transactions import read_transactions
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.transactions.batches import read_transactions
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.rewrite import slice_log
 from binlog_kaitai.sources import Source, resolve

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.transactions import read_transactions
-from binlog_kaitai.columns.verify import scan
+from binlog_kaitai.columns.transactions.batches import read_transactions
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.rewrite import repair, slice_log
 from binlog_kaitai.sources import Source, resolve
 from tests.corpus_files import LogFile, logs

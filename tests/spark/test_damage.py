@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.change_schemas import CHANGES_SCHEMA
-from binlog_kaitai.columns.splits import plan
+from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.spark.options import ReadOptions
 from binlog_kaitai.spark.rows import rows_of
 from tests.corpus_files import case

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import datasource as ds
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits import LogFile
+from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.follow.heads import Head, read_head
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.spark import skipping

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from binlog_kaitai.columns.blocks import BlockReader, frame_all
+from binlog_kaitai.columns.blocks.reader import BlockReader, frame_all
 from binlog_kaitai.grammar import EventType, Format, header_offset, parse_event
 from binlog_kaitai.payload import declared_size
 from binlog_kaitai.sources import MAGIC

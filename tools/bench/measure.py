@@ -27,7 +27,7 @@ def crc32(path: str) -> None:
 
 def verify(path: str) -> None:
     """`binlog-kaitai verify`."""
-    from binlog_kaitai.columns.verify import scan
+    from binlog_kaitai.columns.verify.scan import scan
     from binlog_kaitai.sources import Source
 
     report = scan(Source.of_path(path))

@@ -117,7 +117,7 @@ class _ReadyReader(DataSourceReader):
         return [InputPartition(number) for number in range(-(-os.path.getsize(self._log) // _SPLIT))]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        from binlog_kaitai.columns.blocks import BLOCK_SIZE
+        from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
         from binlog_kaitai.columns.changes import typed_batches
         from binlog_kaitai.columns.rows.pages import RowsPages
         from binlog_kaitai.options import Filters

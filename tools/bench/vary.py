@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import frame_all
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import frame_all
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, trace_event
 from binlog_kaitai.transactions import GTID_TYPES
 

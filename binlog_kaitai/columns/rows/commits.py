@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.gtids import Markers
+from binlog_kaitai.columns.transactions.gtids import Markers
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.transactions import GTID_TYPES

@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns import checksums
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE
-from binlog_kaitai.columns.gtids import GtidColumns, Markers
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import blocks_of
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.part_reader import blocks_of
-from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commits import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.selection import Selection
+from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, SourceError
 from binlog_kaitai.options import Filters

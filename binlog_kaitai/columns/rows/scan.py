@@ -8,8 +8,8 @@ from itertools import chain
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks import BlockReader
-from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.errors import BinlogError

@@ -7,8 +7,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context

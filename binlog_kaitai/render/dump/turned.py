@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.block import place_of
+from binlog_kaitai.columns.blocks.block import place_of
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.rows.walk import FULL, MISFIT, STATE_SIZE, locate
 from binlog_kaitai.columns.rows.widths import width_of

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import Boundaries, Outcome, roles_of
-from binlog_kaitai.columns.gtids import gtid_texts
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.text import joined
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
+from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.grammar import ROWS_TYPES
 from binlog_kaitai.options import Filters

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.gtids import Stated
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.transactions.gtids import Stated
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.gtids import GtidSet

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.lines import Column, Field, Pool, Program
 from binlog_kaitai.columns.text_kernels import find_clean

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.lines import Column, Field
-from binlog_kaitai.columns.tagged_gtids import TaggedGtids
 from binlog_kaitai.columns.text.jobs import ROWS
 from binlog_kaitai.columns.text_kernels import TEXT
+from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
 from binlog_kaitai.context import Context
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.blocks.columns import clean_bytes

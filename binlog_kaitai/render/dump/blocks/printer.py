@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Program, write_lines

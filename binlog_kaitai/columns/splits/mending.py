@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from binlog_kaitai.columns.cuts import Log
-from binlog_kaitai.columns.splits import Split, opened, part_of, read_part
+from binlog_kaitai.columns.splits.cuts import Log
+from binlog_kaitai.columns.splits.split import Split, opened, part_of, read_part
 from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, NotABinlogError, TruncatedError
 from binlog_kaitai.framing import read_up_to
 from binlog_kaitai.grammar import header_length, read_header

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.transactions import mysql_source

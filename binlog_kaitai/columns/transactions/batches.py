@@ -1,6 +1,6 @@
 """The transactions view: one row for each transaction of a log, in the order of the log.
 
-Where transactions begin and end is the business of `boundaries`; `transaction_parts` says what a block tells
+Where transactions begin and end is the business of `boundaries`; `parts` says what a block tells
 of each. A transaction that goes on in the next block is kept as one part, however long it is.
 """
 
@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns import checksums
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE
-from binlog_kaitai.columns.boundaries import Boundaries, roles_of
-from binlog_kaitai.columns.gtids import GtidColumns, check_gtids
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import blocks_of
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.part_reader import blocks_of
-from binlog_kaitai.columns.payloads import expand
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.transaction_pages import Page
-from binlog_kaitai.columns.transaction_parts import PART_SCHEMA, join
-from binlog_kaitai.columns.transaction_view import TRANSACTIONS_SCHEMA, view_of
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, roles_of
+from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
+from binlog_kaitai.columns.transactions.pages import Page
+from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
+from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name

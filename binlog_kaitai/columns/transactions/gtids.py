@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
-from binlog_kaitai.columns.block import Block
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import Column, Pool, json_text
-from binlog_kaitai.columns.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
-from binlog_kaitai.columns.tagged_gtids import TaggedGtids
 from binlog_kaitai.columns.text_kernels import TEXT
+from binlog_kaitai.columns.transactions.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
+from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES, mysql_source

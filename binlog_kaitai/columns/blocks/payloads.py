@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block, Frames
-from binlog_kaitai.columns.blocks import BlockReader, frame_all
+from binlog_kaitai.columns.blocks.block import Block, Frames
+from binlog_kaitai.columns.blocks.reader import BlockReader, frame_all
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.framing import TailKind, read_up_to

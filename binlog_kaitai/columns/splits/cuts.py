@@ -21,12 +21,12 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns import checksums
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import Role, roles_of
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
+from binlog_kaitai.columns.blocks.resync import find_event, resume
 from binlog_kaitai.columns.kernels import BAD
-from binlog_kaitai.columns.part_reader import PartReader, context_of
-from binlog_kaitai.columns.resync import find_event, resume
+from binlog_kaitai.columns.transactions.boundaries import Role, roles_of
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError
 from binlog_kaitai.framing import read_start, read_up_to

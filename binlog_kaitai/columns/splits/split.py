@@ -25,11 +25,11 @@ import pyarrow as pa
 from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
 from binlog_kaitai.columns.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.columns.changes import json_batches, typed_batches
-from binlog_kaitai.columns.cuts import Cut, Log
-from binlog_kaitai.columns.history import LateDefinitions, definitions_before
 from binlog_kaitai.columns.rows.pages import RowsPages, new_definitions
-from binlog_kaitai.columns.transaction_view import TRANSACTIONS_SCHEMA
-from binlog_kaitai.columns.transactions import transaction_batches
+from binlog_kaitai.columns.splits.cuts import Cut, Log
+from binlog_kaitai.columns.splits.history import LateDefinitions, definitions_before
+from binlog_kaitai.columns.transactions.batches import transaction_batches
+from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.options import Filters

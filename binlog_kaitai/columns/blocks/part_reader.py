@@ -6,8 +6,8 @@ import io
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Protocol
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import FramingError
 from binlog_kaitai.framing import TailKind

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import Segments
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.transactions.boundaries import Segments
 
 
 class Parts:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import Roles, Segments
-from binlog_kaitai.columns.gtids import GtidColumns
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.row_counts import row_counts
 from binlog_kaitai.columns.rows.images import Images
-from binlog_kaitai.columns.transaction_parts import Changes, parts_of
+from binlog_kaitai.columns.transactions.boundaries import Roles, Segments
+from binlog_kaitai.columns.transactions.gtids import GtidColumns
+from binlog_kaitai.columns.transactions.parts import Changes, parts_of
+from binlog_kaitai.columns.transactions.values import Parts
 
 
 class Page:

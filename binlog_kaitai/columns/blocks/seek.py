@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks import BlockReader
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.sources import Source

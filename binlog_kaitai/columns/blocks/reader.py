@@ -18,9 +18,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from binlog_kaitai.columns import checksums
-from binlog_kaitai.columns.ahead import ahead, is_regular_file
-from binlog_kaitai.columns.block import Block, Frames
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.ahead import ahead, is_regular_file
+from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.compile import note_work
 from binlog_kaitai.columns.kernels import FULL, IMPOSSIBLE, MORE, NONE, PENDING, SPECIAL, frame
 from binlog_kaitai.context import Context

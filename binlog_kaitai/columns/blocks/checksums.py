@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.block import Block, Frames
+from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sum_at_distances
 from binlog_kaitai.grammar import CHECKSUM_SIZE
 from binlog_kaitai.reader import checksum_status

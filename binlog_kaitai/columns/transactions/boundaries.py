@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns import boundary_kernels
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundary_kernels import IS_OPEN, STATE_SIZE, divide_events
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernels import copy_ranges
+from binlog_kaitai.columns.transactions import boundary_kernels
+from binlog_kaitai.columns.transactions.boundary_kernels import IS_OPEN, STATE_SIZE, divide_events
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
 

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binlog_kaitai.columns.boundaries import Outcome
 from binlog_kaitai.columns.lines import plain
-from binlog_kaitai.columns.transaction_parts import PART_SCHEMA
+from binlog_kaitai.columns.transactions.boundaries import Outcome
+from binlog_kaitai.columns.transactions.parts import PART_SCHEMA
 
 _SECOND = 1_000_000
 

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.boundaries import Outcome, Role, Roles
-from binlog_kaitai.columns.gtids import gtid_texts
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.parts import Parts
 from binlog_kaitai.columns.row_counts import UNKNOWN
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles
+from binlog_kaitai.columns.transactions.gtids import gtid_texts
+from binlog_kaitai.columns.transactions.values import Parts
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import GTID_TYPES

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.cuts import Cut, Gap, Log
-from binlog_kaitai.columns.payloads import expand
+from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
+from binlog_kaitai.columns.splits.cuts import Cut, Gap, Log
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.statements import may_matter_bytes
 from binlog_kaitai.errors import BinlogError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from binlog_kaitai.columns.checksums import STATUSES
+from binlog_kaitai.columns.blocks.checksums import STATUSES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import End

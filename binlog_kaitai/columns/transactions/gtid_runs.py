@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.tagged_gtids import TaggedGtids
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.gtids import GtidSet

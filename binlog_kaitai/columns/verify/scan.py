@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.adapter import gtid_set
-from binlog_kaitai.columns import checksums
-from binlog_kaitai.columns.block import Block
-from binlog_kaitai.columns.blocks import BlockReader
-from binlog_kaitai.columns.bodies import Bodies
-from binlog_kaitai.columns.gtid_runs import add_gtids
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.blocks.resync import find_event, find_shifted_event
 from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
-from binlog_kaitai.columns.payloads import expand
-from binlog_kaitai.columns.report import MAX_DAMAGES, TO_THE_END, Report
-from binlog_kaitai.columns.resync import find_event, find_shifted_event
+from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
+from binlog_kaitai.columns.verify.bodies import Bodies
+from binlog_kaitai.columns.verify.report import MAX_DAMAGES, TO_THE_END, Report
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, FramingError, SourceError
 from binlog_kaitai.framing import Tail, TailKind

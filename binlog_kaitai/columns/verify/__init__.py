@@ -1,0 +1,1 @@
+"""One pass over a log that finds all damage it can."""
