@@ -10,6 +10,7 @@
      └── DamagedError       the bytes are not what a server writes
           ├── TruncatedError   the file ends inside an event
           ├── FramingError     an event header cannot be right
+          │    └── AnotherLogError   files were put together: another log begins in the middle
           ├── ChecksumError    the CRC32 does not fit the event
           └── GrammarError     the event's bytes do not follow the grammar
 
@@ -122,6 +123,10 @@ class TruncatedError(DamagedError):
 
 class FramingError(DamagedError):
     """An event header cannot be right: impossible size, or a position that does not fit."""
+
+
+class AnotherLogError(FramingError):
+    """Another log begins at the position: files were put together, as by ``cat``."""
 
 
 class ChecksumError(DamagedError):

@@ -6,6 +6,7 @@ Rules
 2. An event is as long as its header says. Memory is taken as bytes arrive, never because a length says so.
 3. A position is the offset in the file, counted here; headers know only 32 bits of it.
 4. How a file ends is for the caller to judge: what is left behind the last whole event is its :class:`Tail`.
+5. A file is one log. Where another one's magic and first event stand, files were put together, which is said.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import BinaryIO, NamedTuple
 
-from binlog_kaitai.errors import EncryptedError, FramingError, NotABinlogError
-from binlog_kaitai.grammar import Header, detect_version, header_length, read_header
+from binlog_kaitai.errors import AnotherLogError, EncryptedError, FramingError, NotABinlogError
+from binlog_kaitai.grammar import EventType, Header, detect_version, header_length, header_offset, read_header
 from binlog_kaitai.sources import ENCRYPTED_MAGIC, MAGIC
 
 _STEP = 1 << 20
+
+#: The types of a log's first event.
+FIRST_TYPES = (EventType.start_event_v3, EventType.format_description_event)
 
 
 class Frame(NamedTuple):
@@ -125,6 +129,8 @@ class Framer:
             self.tail = Tail(kind, self.position, len(head))
             return None
         header = read_header(head, self.binlog_version)
+        if is_start(head):
+            raise another_log(self.position)
         if header.event_size < length:
             if not head.strip(b"\0"):
                 self.tail = Tail(TailKind.ZEROS, self.position, self._count_zeros(len(head)))
@@ -155,6 +161,17 @@ class Framer:
                 raise FramingError("zero bytes where an event should begin", position=self.position)
             size += len(chunk)
         return size
+
+
+def another_log(position: int) -> AnotherLogError:
+    """What is wrong with a file in which a second log begins."""
+    reason = f"another log begins here: files were put together, and can be read apart if cut at {position}"
+    return AnotherLogError(reason, position=position)
+
+
+def is_start(head: bytes) -> bool:
+    """Whether a log begins with these bytes, as many as a header has: the magic, and a first event's type."""
+    return head.startswith(MAGIC) and head[len(MAGIC) + header_offset("type_code")] in FIRST_TYPES
 
 
 def read_up_to(stream: BinaryIO, size: int) -> bytes:

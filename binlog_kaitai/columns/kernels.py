@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel, kernel_or
+from binlog_kaitai.framing import FIRST_TYPES, is_start
+from binlog_kaitai.sources import MAGIC
 
 #: Why `frame` stopped: the next event is not whole yet; its header is impossible; it is of a type to stop at;
 #: there is no more room for results.
@@ -20,6 +22,10 @@ MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
 
 #: What is known of an event's checksum: there is none; it fits; it does not; it was not looked at.
 NONE, OK, BAD, PENDING = 0, 1, 2, 3
+
+# What another log in the same file begins with: its magic as a number, and its first event's type.
+_MAGIC, _MAGIC_SIZE = int.from_bytes(MAGIC, "little"), len(MAGIC)
+_FIRST_TYPES = tuple(int(kind) for kind in FIRST_TYPES)
 
 # Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
 _ONE, _TWO, _THREE, _FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -72,6 +78,9 @@ def _frame_alone(
         if not size_is_first:
             size, code = code, size
         behind = at + size
+        if view[at] == MAGIC[0] and is_start(bytes(view[at : at + header_length])):
+            why = IMPOSSIBLE
+            break
         if behind > end or size < header_length or size > max_size:
             why = IMPOSSIBLE if size < header_length or size > max_size else MORE
             break
@@ -95,6 +104,14 @@ def _head(size_at: int, type_at: int) -> tuple[Any, bool]:
     if size_at < type_at:
         return struct.Struct(f"<{size_at}xI{type_at - size_at - 4}xB").unpack_from, True
     return struct.Struct(f"<{type_at}xB{size_at - type_at - 1}xI").unpack_from, False
+
+
+@kernel
+def _is_start(data: Any, at: Any, type_at: Any) -> Any:
+    """`framing.is_start` of a header that is inside."""
+    if read_u4(data, np.uint64(at)) != _MAGIC:
+        return False
+    return data[np.uint64(at + _MAGIC_SIZE + type_at)] in _FIRST_TYPES
 
 
 @kernel_or(_frame_alone)
@@ -133,7 +150,7 @@ def frame(
         if at < 0 or end > data.shape[0] or at + header_length > end:
             return count, at, MORE
         size = read_u4(data, np.uint64(at + size_at))
-        if size < header_length or size > max_size:
+        if size < header_length or size > max_size or _is_start(data, at, type_at):
             return count, at, IMPOSSIBLE
         if at + size > end:
             return count, at, MORE

@@ -75,6 +75,15 @@ def test_frame_stops(way: str) -> None:
     assert frame(run, log)[0] == (1, 30, kernels.IMPOSSIBLE)
 
 
+def test_frame_stops_where_another_log_begins(way: str) -> None:
+    run = getattr(kernels.frame, way)
+    log = log_of([30, 40, 50])
+    log[30:34] = list(b"\xfebin")
+    for kind, why in ((15, kernels.IMPOSSIBLE), (1, kernels.IMPOSSIBLE), (2, kernels.MORE)):
+        log[38] = kind
+        assert frame(run, log)[0] == ((1, 30, why) if why == kernels.IMPOSSIBLE else (3, 120, why))
+
+
 def test_frame_is_the_same_both_ways_on_any_bytes() -> None:
     rng = random.Random(7)
     for seed in range(60):

@@ -12,13 +12,13 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.verify import bodies
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.errors import ChecksumError, FramingError, GrammarError
+from binlog_kaitai.errors import AnotherLogError, ChecksumError, FramingError, GrammarError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import EndKind
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources import Source
 from tests.columns.support import by_columns, by_reader
-from tests.corpus_files import LogFile, case, logs
+from tests.corpus_files import Case, LogFile, case, logs
 from tools.bench.make_log import shape_of, write
 
 LOG = case("mysql-9.7", "types_full").logs[0]
@@ -184,6 +184,57 @@ def test_ends() -> None:
     assert report.end is not None
     assert report.end.kind is EndKind.IN_USE
     assert not report.damage_count
+
+
+PUT_TOGETHER = [
+    (case("mysql-9.7", "rotate"), case("mysql-9.7", "rotate")),
+    (case("mysql-9.7", "no_checksum"), case("mysql-5.6", "rotate")),
+    (case("mysql-5.6", "no_checksum"), case("mariadb-10.11", "rotate")),
+    (case("mariadb-10.11", "rotate"), case("mariadb-10.11", "relay-of-mysql-5.6")),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), PUT_TOGETHER, ids=lambda one: one.id)
+def test_logs_put_together_are_told_as_such(first: Case, second: Case) -> None:
+    parts = [first.logs[0].read_bytes(), second.logs[1].read_bytes(), first.logs[0].read_bytes()]
+    alone = [scan(Source.of_bytes(part)) for part in parts]
+    places = [len(parts[0]), len(parts[0] + parts[1])]
+    report = scan(Source.of_bytes(b"".join(parts)))
+    assert [type(error) for error in report.damages] == [AnotherLogError] * 2
+    assert [error.position for error in report.damages] == places
+    assert f"cut at {places[1]}" in str(report.damages[1])
+    assert [(lost.start, lost.end) for lost in report.lost] == [(place, place + 4) for place in places]
+    assert report.events == sum(one.events for one in alone)
+    assert report.end is not None
+    assert (report.end.kind, report.end.position) == (EndKind.CLEAN, len(b"".join(parts)))
+
+
+@pytest.mark.parametrize("server_id", [0, 97, 1 << 20, (1 << 32) - 1])
+def test_where_another_log_begins_no_event_is_made_of_it(server_id: int, tmp_path: Path) -> None:
+    """Its server id stands where the size of an event would be, and nothing has checksums."""
+    data = PLAIN[0].read_bytes()
+    another = data[:9] + server_id.to_bytes(4, "little") + data[13:]
+    path = tmp_path / "both"
+    path.write_bytes(data + another)
+    lines, error = by_reader(path)
+    assert f"position {len(data)}: another log begins" in str(error)
+    assert len(lines) == len(by_reader(PLAIN[0])[0])
+    assert by_columns(path) == (lines, error)
+
+
+@pytest.mark.parametrize("cut", [1, 5, 12])
+def test_another_log_behind_a_cut_one_is_told(cut: int) -> None:
+    first, second = (log.read_bytes() for log in case("mysql-9.7", "rotate").logs[:2])
+    start = positions(first)[-1]
+    report = scan(Source.of_bytes(first[: start + cut] + second))
+    assert report.damages[0].position == start
+    assert [error.position for error in report.damages if isinstance(error, AnotherLogError)] == [start + cut]
+
+
+def test_a_bad_start_of_another_log_is_told() -> None:
+    data = PLAIN[0].read_bytes()
+    report = scan(Source.of_bytes(data + data[:10]))
+    assert report.damages[0].position == len(data)
 
 
 def test_gaps_between_gtids() -> None:

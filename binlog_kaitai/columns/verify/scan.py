@@ -23,9 +23,16 @@ from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
 from binlog_kaitai.columns.verify.report import MAX_DAMAGES, TO_THE_END, Report
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, FramingError, SourceError
-from binlog_kaitai.framing import Tail, TailKind
-from binlog_kaitai.grammar import EventType, header_offset
+from binlog_kaitai.errors import (
+    AnotherLogError,
+    BinlogError,
+    ChecksumError,
+    DamagedError,
+    FramingError,
+    SourceError,
+)
+from binlog_kaitai.framing import Tail, TailKind, another_log, is_start, read_start, read_up_to
+from binlog_kaitai.grammar import EventType, header_length, header_offset
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import End, EndKind, judge_end
 from binlog_kaitai.sources import MAGIC, Source
@@ -66,6 +73,7 @@ class _Scan:
     def __init__(self, report: Report, progress: Callable[[int], object], *, is_thorough: bool) -> None:
         self._report = report
         self._progress = progress
+        self._begin = len(MAGIC)  # of the log's first event; later where another log follows in the file
         self._is_relay_log = False
         # Of the positions in the headers, against where the events are; not known right behind lost bytes.
         self._drift: int | None = 0
@@ -100,6 +108,8 @@ class _Scan:
         except BinlogError as error:
             found = error.at(file=report.file, position=reader.position)
         report.size = reader.position + (reader.tail.size if reader.tail else 0)
+        if isinstance(found, AnotherLogError) and stream.seekable():
+            return self._go_on_with_another(reader, stream, reader.position)
         following = self._find_following(reader, stream, found)
         if following is not None:
             reason = found.reason if found else "the event does not end where its header says"
@@ -107,11 +117,31 @@ class _Scan:
             reason += f"; the next whole event is {skipped} bytes on, at {following.position}"
             lie = FramingError(reason, file=report.file, position=reader.position)
             report.add(lie, following.position)
+            stream.seek(max(following.position - len(MAGIC), 0))
+            if is_start(read_up_to(stream, len(MAGIC) + header_length(1))):
+                return self._go_on_with_another(following, stream, following.position - len(MAGIC))
+            stream.seek(following.position)
         elif found is not None:
             report.add(found, TO_THE_END)
         elif reader.tail is not None:
             self._note_end(reader.tail, reader.context)
         return following
+
+    def _go_on_with_another(self, reader: BlockReader, stream: Any, position: int) -> BlockReader | None:
+        """Read the other log that begins at a position of the file."""
+        self._begin = position + len(MAGIC)
+        self._report.add(another_log(position).at(file=reader.name, position=position), self._begin)
+        self._is_relay_log, self._drift = False, None
+        stream.seek(position)
+        try:
+            version, ahead = read_start(stream)
+        except BinlogError as error:
+            error.position = position
+            self._report.add(error.at(file=reader.name, position=position), TO_THE_END)
+            return None
+        return BlockReader(
+            stream, Context(version), self._begin, name=reader.name, ahead=ahead, leaves_checks=2
+        )
 
     def _find_following(
         self, reader: BlockReader, stream: Any, found: BinlogError | None
@@ -163,7 +193,7 @@ class _Scan:
 
     def _note_format(self, block: Block) -> None:
         """A relay log tells itself by a flag, or by a second format description, of the events' source."""
-        is_first = block.positions[0] == len(MAGIC)
+        is_first = block.positions[0] == self._begin
         self._is_relay_log |= not is_first or bool(np.asarray(block.header["is_relay_log"]).any())
         self._is_exact = checksums.check(block)[0] != NONE
 
