@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.columns.lines import Pool, Program, write_lines
-from binlog_kaitai.columns.rows.json_kernels import NUMBER_ROOM, put_floats
+from binlog_kaitai.columns.rows.float_texts import NUMBER_ROOM, put_floats
 from binlog_kaitai.columns.rows.string_kernels import find_text
 from binlog_kaitai.values.numbers import shortest_float
+from binlog_kaitai.values.sql_text import double_sql
 
 EDGES = [
     0.0,
@@ -40,13 +41,14 @@ def numbers(rng: random.Random) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("mode", ["plain", "compiled"])
+@pytest.mark.parametrize("is_bare", [False, True])
 @pytest.mark.parametrize("is_single", [False, True])
-def test_floats_are_those_of_json(mode: str, is_single: bool) -> None:
+def test_floats_are_those_of_json_and_sql(mode: str, is_single: bool, is_bare: bool) -> None:
     values = np.array(list(numbers(random.Random(5))), dtype=np.float32 if is_single else np.float64)
     valid = np.arange(len(values)) % 7 != 3
     out, offsets = np.empty(NUMBER_ROOM * len(values), dtype=np.uint8), np.empty(len(values) + 1, np.int64)
     is_left = np.empty(len(values), dtype=np.bool_)
-    limits = 1e-4, 1e6 if is_single else 1e15, is_single
+    limits = 1e-4, 1e6 if is_single else 1e15, is_single, is_bare
     getattr(put_floats, mode)(values.astype(np.float64), valid, *limits, out, offsets, is_left)
     made = 0
     for index, value in enumerate(values.tolist()):
@@ -55,7 +57,8 @@ def test_floats_are_those_of_json(mode: str, is_single: bool) -> None:
             assert text == ""
             continue
         made += 1
-        assert text == json.dumps(shortest_float(value) if is_single else value)
+        short = shortest_float(value) if is_single else value
+        assert text == (double_sql(short) if is_bare else json.dumps(short))
     assert made > 200
 
 

@@ -12,16 +12,14 @@ import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
 from binlog_kaitai.columns.kernels import read_u8
+from binlog_kaitai.columns.rows.float_texts import LEFT, NUMBER_ROOM, put_decimal, put_digits
 from binlog_kaitai.columns.rows.string_kernels import length_at
 
-#: In place of an end: there is no room; the reader must make it.
-NO_ROOM, LEFT = -1, -2
+#: In place of an end: there is no room (`LEFT`: the reader must make it).
+NO_ROOM = -1
 
 #: JSON_DOCUMENT_MAX_DEPTH, and numbers that are kept of an open container.
 MAX_DEPTH, LEVEL = 100, 5
-
-#: No number takes more bytes.
-NUMBER_ROOM = 40
 
 # An unsigned index cannot count from the end, which Numba would look for.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
@@ -37,21 +35,6 @@ def read_number(data: Any, at: int, size: int) -> Any:
     for step in range(4, size):
         value |= np.int64(data[at + step]) << (8 * step)
     return value
-
-
-@kernel
-def put_digits(value: Any, least: int, out: Any, at: int) -> Any:
-    """A number, not negative, in decimal with at least so many digits; there must be room."""
-    count = 1
-    rest = value // 10
-    while rest > 0:
-        count += 1
-        rest //= 10
-    count = max(count, least)
-    for step in range(count):
-        out[at + count - 1 - step] = 48 + value % 10
-        value //= 10
-    return at + count
 
 
 @kernel
@@ -133,61 +116,10 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_decimal(value: Any, least: Any, most: Any, is_single: bool, out: Any, at: int) -> Any:
-    """A number in decimal, if all its digits make less than `most` and it is not below `least`; else LEFT.
-
-    With `is_single` the digits must name it among those of four bytes only; there must be room.
-    """
-    size = abs(value)
-    if size == 0.0:
-        if np.copysign(1.0, value) < 0.0:
-            return LEFT
-    elif not least <= size < most:
-        return LEFT
-    scale = 1.0
-    for digits in range(16):
-        scaled = np.rint(size * scale)
-        if scaled >= most:
-            return LEFT
-        # Both are whole numbers that a double holds, so the division gives the double nearest to the text.
-        near = scaled / scale
-        if near == size or (is_single and np.float32(near) == np.float32(size)):
-            if value < 0:
-                out[at] = 45
-                at += 1
-            whole = np.int64(scaled)
-            power = np.int64(scale)
-            at = put_digits(whole // power, 1, out, at)
-            out[at] = 46
-            return put_digits(whole % power, max(digits, 1), out, at + 1)
-        scale *= 10.0
-    return LEFT
-
-
-@kernel
-def put_floats(
-    values: Any, valid: Any, least: Any, most: Any, is_single: bool, out: Any, offsets: Any, is_left: Any
-) -> None:
-    """Numbers in decimal, see `put_decimal`; `out` has room for 40 bytes for each.
-
-    `offsets` has one more than `values`. Numbers that are left are marked and have no text.
-    """
-    at = np.int64(0)
-    offsets[0] = 0
-    for index in range(values.shape[0]):
-        is_left[index] = False
-        if valid[index] and at + NUMBER_ROOM <= out.shape[0]:
-            end = put_decimal(values[index], least, most, is_single, out, at)
-            is_left[index] = end < 0
-            at = end if end >= 0 else at
-        offsets[index + 1] = at
-
-
-@kernel
 def put_double(data: Any, start: int, out: Any, at: int) -> Any:
     """A double of at most 15 digits and a moderate size; others are left to the reader."""
     value = np.uint64(read_u8(data, np.uint64(start))).view(np.float64)
-    return put_decimal(value, 1e-5, 1e15, False, out, at)
+    return put_decimal(value, 1e-5, 1e15, False, False, out, at)
 
 
 @kernel

@@ -13,7 +13,7 @@ from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
-from binlog_kaitai.columns.rows.json_kernels import NUMBER_ROOM, put_floats
+from binlog_kaitai.columns.rows.float_texts import float_texts
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.rows import to_json
 from binlog_kaitai.values import json_form
@@ -85,16 +85,10 @@ def _decimals(cells: Cells, kind: Any) -> Any:
 def _floats(cells: Cells, kind: Any) -> Any:
     """FLOAT and DOUBLE: by the kernel where few digits do, else each distinct one once, told by its bits."""
     found = build(cells)
-    is_single, count = kind.bit_width == 32, len(cells)
-    values = np.frombuffer(found.buffers()[1], dtype=np.float32 if is_single else np.float64)[:count]
-    out, offsets = np.empty(NUMBER_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    is_left = np.empty(count, dtype=np.bool_)
-    # Python, as JSON does, has exponents below this; and six digits name a FLOAT, fifteen a DOUBLE.
-    limits = 1e-4, 1e6 if is_single else 1e15, is_single
-    wide = values.astype(np.float64)
-    put_floats.for_work(8 * count)(wide, cells.valid, *limits, out, offsets, is_left)
-    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out)]
-    texts = pa.Array.from_buffers(pa.string(), count, buffers)
+    is_single = kind.bit_width == 32
+    values = np.frombuffer(found.buffers()[1], dtype=np.float32 if is_single else np.float64)[: len(cells)]
+    digits, is_left = float_texts(values, cells.valid, is_bare=False)
+    texts = digits.view(pa.string())
     if not cells.valid.all():
         texts = pc.if_else(pa.array(cells.valid), texts, None)
     rows = np.flatnonzero(is_left)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.text_kernels import copy, put_number
 
 
 @kernel
@@ -174,4 +175,61 @@ def put_moments(values: Any, valid: Any, kind: int, digits: int, quote: int, out
                 out[at] = quote
                 at += 1
         offsets[index + 1] = at
+    return at
+
+
+@kernel
+def put_numbers(values: Any, valid: Any, out: Any, offsets: Any) -> int:
+    """Write numbers (not -2^63) in decimal; `out` must have room for 20 bytes for each. Gives the length."""
+    at = 0
+    offsets[0] = 0
+    for index in range(values.shape[0]):
+        if valid[index] and at + 20 <= out.shape[0]:
+            at = put_number(values[index], out, at)
+        offsets[index + 1] = at
+    return at
+
+
+@kernel
+def join_texts(data: Any, offsets: Any, bases: Any, limits: Any, out: Any, ends: Any) -> int:
+    """Write the texts of each row one behind the other, with the same bytes before, between and behind them.
+
+    Parameters
+    ----------
+    data
+        All texts and bytes.
+    offsets, bases
+        The text `n` of a row lies from `bases[n] + offsets[n, row]` to `bases[n] + offsets[n, row + 1]`.
+    limits : int64 array
+        The bytes before text `n` are those from `limits[n]` to `limits[n + 1]`; behind the last one are more.
+    out, ends
+        Room for the rows; where each begins, and one more.
+
+    Returns
+    -------
+    Length of all rows; -1 if `out` is too small, -2 if a text lies outside `data`.
+    """
+    at = 0
+    count = offsets.shape[0]
+    ends[0] = 0
+    for row in range(ends.shape[0] - 1):
+        for piece in range(count + 1):
+            start = limits[piece]
+            length = limits[piece + 1] - start
+            if start < 0 or length < 0 or start + length > data.shape[0]:
+                return -2
+            if at + length > out.shape[0]:
+                return -1
+            copy(data, start, length, out, at)
+            at += length
+            if piece < count:
+                start = bases[piece] + offsets[piece, row]
+                length = bases[piece] + offsets[piece, row + 1] - start
+                if start < 0 or length < 0 or start + length > data.shape[0]:
+                    return -2
+                if at + length > out.shape[0]:
+                    return -1
+                copy(data, start, length, out, at)
+                at += length
+        ends[row + 1] = at
     return at

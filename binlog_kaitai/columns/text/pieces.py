@@ -13,17 +13,19 @@ import pyarrow.compute as pc
 
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
-from binlog_kaitai.columns.text.kernels import put_bytes, put_moments
+from binlog_kaitai.columns.rows.float_texts import float_texts
+from binlog_kaitai.columns.text.kernels import join_texts, put_bytes, put_moments, put_numbers
 from binlog_kaitai.columns.text.style import Style, is_null
 
 #: Kinds of `kernels.put_moments`.
 _DATE, _MOMENT, _TIME = 0, 1, 2
 
-#: A value of `put_moments` is no longer.
-_ROOM = 32
+#: A value of `put_moments` is no longer, and none of `put_numbers`.
+_ROOM, _DIGITS = 32, 20
 
 #: Longest text in one array.
 _MOST = (1 << 31) - 1
+_TOO_LONG = "the text of one column takes more than 2 GiB"
 
 
 class ByteTexts(NamedTuple):
@@ -86,7 +88,7 @@ def written(found: Any, table: ByteTexts, before: bytes, behind: bytes, empty: b
 
 def _array(data: Any, offsets: Any, valid: Any = None) -> Any:
     if offsets[-1] > _MOST:
-        raise OverflowError("the text of one column takes more than 2 GiB")
+        raise OverflowError(_TOO_LONG)
     nulls = 0 if valid is None else len(valid) - int(np.count_nonzero(valid))
     bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
     buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
@@ -100,7 +102,44 @@ def as_bytes(found: Any) -> Any:
 
 def numbers(_: Style, cells: Cells) -> Any:
     """Integers, BIT and YEAR, in decimal."""
-    return as_bytes(build(cells).cast(pa.string()))
+    found = build(cells)
+    kind = found.type
+    if not pa.types.is_integer(kind):
+        return as_bytes(found.cast(pa.string()))
+    count = len(found)
+    values = np.frombuffer(found.buffers()[1], dtype=kind.to_pandas_dtype())[:count]
+    if kind.bit_width == 64 and count and _is_beyond(values):
+        return as_bytes(found.cast(pa.string()))
+    out, offsets = np.empty(_DIGITS * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
+    put = put_numbers.for_work(8 * count)
+    size = put(values.astype(np.int64, copy=False), cells.valid, out, offsets)
+    return _array(out[:size], offsets, cells.valid)
+
+
+def _is_beyond(values: Any) -> bool:
+    """Whether there are numbers that `put_numbers` does not write."""
+    is_signed = values.dtype.kind == "i"
+    return int(values.min()) == np.iinfo(np.int64).min if is_signed else int(values.max()) >= 1 << 63
+
+
+def floats(_: Style, cells: Cells, *, is_exact: bool = False) -> Any:
+    """FLOAT and DOUBLE, with the fewest digits that read back; exact as the DOUBLE that each is."""
+    found = build(cells)
+    single = found.type.bit_width == 32
+    values = np.frombuffer(found.buffers()[1], dtype=np.float32 if single else np.float64)[: len(found)]
+    if single and is_exact:
+        values = values.astype(np.float64)
+    texts, is_left = float_texts(values, cells.valid, is_bare=True)
+    if not cells.valid.all():
+        texts = pc.if_else(pa.array(cells.valid), texts, pa.scalar(None, pa.binary()))
+    rows = np.flatnonzero(is_left)
+    if not len(rows):
+        return texts
+    rest = pa.array(values[rows]).cast(pa.string())
+    # Zero with a sign and what is no number are null here: the style's `value` writes, or refuses, them.
+    is_odd = pc.or_(pc.equal(rest, "-0"), pc.match_substring_regex(rest, "n|N"))
+    rest = pc.if_else(is_odd, pa.scalar(None, pa.string()), rest)
+    return pc.replace_with_mask(texts, pa.array(is_left), as_bytes(rest))
 
 
 def decimals(_: Style, cells: Cells) -> Any:
@@ -130,4 +169,33 @@ def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
 
 def joined(*pieces: Any) -> Any:
     """Texts put together, row by row; null where one of them is. A piece that is bytes is in all rows."""
-    return pc.binary_join_element_wise(*pieces, b"", null_handling="emit_null")
+    arrays, between = list[Any](), [b""]
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            between[-1] += piece
+        else:
+            arrays.append(piece)
+            between.append(b"")
+    if any(array.null_count for array in arrays):
+        return pc.binary_join_element_wise(*pieces, b"", null_handling="emit_null")
+    count = len(arrays[0])
+    offsets = np.empty((len(arrays), count + 1), dtype=np.int32)
+    limits = np.cumsum([0, *map(len, between)])
+    bases = np.empty(len(arrays), dtype=np.int64)
+    parts, size = [np.frombuffer(b"".join(between), dtype=np.uint8)], int(limits[-1])
+    for number, array in enumerate(arrays):
+        _, places, data = array.buffers()
+        offsets[number] = np.frombuffer(places, dtype=np.int32)[array.offset : array.offset + count + 1]
+        begin, end = int(offsets[number, 0]), int(offsets[number, -1])
+        bases[number] = size - begin
+        if data is not None:
+            parts.append(np.frombuffer(data, dtype=np.uint8)[begin:end])
+            size += end - begin
+    total = size + (count - 1) * int(limits[-1])
+    if total > _MOST:
+        raise OverflowError(_TOO_LONG)
+    out, ends = np.empty(total, dtype=np.uint8), np.empty(count + 1, dtype=np.int32)
+    found = join_texts.for_work(total)(np.concatenate(parts), offsets, bases, limits, out, ends)
+    if found != total:
+        raise AssertionError(f"texts do not fit their room: {found}")
+    return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)

@@ -10,13 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binlog_kaitai.charsets import BINARY
-from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.documents import documents_and_rest
 from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes, padded, single_bytes
 from binlog_kaitai.columns.rows.together import contents
 from binlog_kaitai.columns.text import pieces
-from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, as_bytes, joined, written
+from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, joined, written
 from binlog_kaitai.columns.text.style import Style, by_value
 from binlog_kaitai.grammar import ColumnType, parse_cell
 from binlog_kaitai.values import Dialect, Value, sql_form
@@ -94,15 +93,6 @@ def choices(style: Style, cells: Cells) -> Any:
     return by_value(style, cells)
 
 
-def floats(_: Style, cells: Cells) -> Any:
-    """FLOAT and DOUBLE, with the fewest digits that read back."""
-    text = build(cells).cast(pa.string())
-    is_odd = pc.or_(pc.equal(text, "-0"), pc.match_substring_regex(text, "n|N"))
-    if pc.any(is_odd).as_py():
-        text = pc.if_else(is_odd, pa.scalar(None, pa.string()), text)
-    return as_bytes(text)
-
-
 def documents(style: Style, cells: Cells) -> Any:
     """JSON as a string literal."""
     found, is_left = documents_and_rest(cells, pa.string())
@@ -174,7 +164,7 @@ _WRITERS: dict[ColumnType | int, Any] = {
         ),
         pieces.numbers,
     ),
-    **dict.fromkeys((ColumnType.float, ColumnType.double), floats),
+    **dict.fromkeys((ColumnType.float, ColumnType.double), pieces.floats),
     ColumnType.newdecimal: pieces.decimals,
     **dict.fromkeys(
         (

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binlog_kaitai.charsets import BINARY
-from binlog_kaitai.columns.rows.builders import build
-from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text import Style, joined
-from binlog_kaitai.columns.text.pieces import as_bytes
+from binlog_kaitai.columns.text.pieces import floats
 from binlog_kaitai.columns.text.sql import sql_style
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
@@ -180,15 +179,11 @@ def _compared(column: Column, dialect: Dialect) -> tuple[bytes, bytes, bytes]:
 def _exact(style: Style) -> Style:
     """The style for comparisons: a FLOAT is compared as the DOUBLE that it is."""
 
-    def floats(_: Style, cells: Cells) -> Any:
-        found = build(cells)
-        text = found.cast(pa.float64()).cast(pa.string())
-        return as_bytes(pc.if_else(pc.equal(text, "-0"), "-0e0", text))
-
     def value(one: Any, column: Column) -> bytes:
         return double_sql(one).encode() if column.type == ColumnType.float else style.value(one, column)
 
-    return replace(style, writers={**style.writers, ColumnType.float: floats}, value=value)
+    writers = {**style.writers, ColumnType.float: partial(floats, is_exact=True)}
+    return replace(style, writers=writers, value=value)
 
 
 def _there(side: Side | None) -> Side:
