@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -132,16 +131,11 @@ def _parts(
     by_reader: Callable[[int], Iterable[_Made]],
 ) -> Iterator[_Made]:
     """What is made of the rows of one table, or of one event by the reader; stops at one that is wrong."""
-    programs, program_of = page.images.programs()
-    for is_partial, group in groupby(
-        events.tolist(),
-        lambda index: (program := programs[program_of[index]]) is None or program.partial >= 0,
-    ):
-        chosen = np.array(list(group), dtype=np.int64)
+    for chosen, is_walked in page.images.divided(events):
         while len(chosen):
             index = int(chosen[0])
             try:
-                if not is_partial:
+                if is_walked:
                     for found in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
                         try:
                             yield make(found)

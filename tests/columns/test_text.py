@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, NULL
 from binlog_kaitai.columns.text.kernels import put_moments
-from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, written
+from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, clock, digits, joined, written
 from binlog_kaitai.columns.text.sql import sql_style
 from binlog_kaitai.options import Filters
 from binlog_kaitai.values import Dialect
@@ -101,6 +102,25 @@ def hexadecimal(value: bytes) -> bytes:
 
 def escaped(value: bytes) -> bytes:
     return b"".join(ESCAPES.get(byte, bytes([byte])) for byte in value)
+
+
+@given(st.lists(st.tuples(st.none() | st.binary(max_size=40), st.binary(max_size=3))), st.booleans())
+def test_texts_put_together(rows: list[tuple[bytes | None, bytes]], has_nulls: bool) -> None:
+    rows = [row for row in rows if has_nulls or row[0] is not None]
+    first, second = (pa.array([b"~", *(row[at] for row in rows)], pa.binary()).slice(1) for at in (0, 1))
+    found = joined(b"(", b"a=", first, b", ", second, first, b")").to_pylist()
+    assert found == [None if a is None else b"(a=" + a + b", " + b + a + b")" for a, b in rows]
+
+
+@given(st.lists(st.integers(1 - (1 << 63), (1 << 63) - 1)))
+def test_digits(values: list[int]) -> None:
+    assert digits(np.array(values, dtype=np.int64)).to_pylist() == [b"%d" % value for value in values]
+
+
+@given(st.lists(st.integers(0, (1 << 32) - 1)))
+def test_moments_of_whole_seconds(values: list[int]) -> None:
+    texts = clock(np.array(values, dtype=np.int64)).to_pylist()
+    assert texts == [str(datetime.fromtimestamp(value, UTC))[:19].encode() for value in values]
 
 
 @given(st.lists(st.datetimes()), st.integers(0, 6))

@@ -88,6 +88,15 @@ class Images:
             self._programs, self._program_of = self._find_programs()
         return self._programs, self._program_of
 
+    def divided(self, events: Any) -> Iterator[tuple[Any, bool]]:
+        """Runs of some events, and whether they have programs with whole values, as `walk` needs them."""
+        programs, program_of = self.programs()
+        takes = np.array([program is not None and program.partial < 0 for program in programs])
+        is_taken = takes[program_of[events]]
+        limits = np.flatnonzero(np.diff(is_taken, prepend=~is_taken[:1], append=~is_taken[-1:])).tolist()
+        for begin, end in pairwise(limits):
+            yield events[begin:end], bool(is_taken[begin])
+
     def _find_programs(self) -> tuple[list[Program | None], Any]:
         part, data, count = self._part, self.block.data, len(self.rows)
         before = group_ranges(data, part.before, part.before + part.before_size)

@@ -102,7 +102,7 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
         plan[line, SIZE] = cells.width.prefix or cells.width.fixed
     plan[:, MORE], plan[:, MORE_END] = limits[:-1], limits[1:]
     items = np.array([way.item for way in ways], dtype=np.int64)
-    is_time = np.isin(plan[:, HOW], TIMES_OF_ALL_KINDS)
+    is_time = np.array([way.how in TIMES_OF_ALL_KINDS for way in ways])
     lengths = np.array([items * (count + 1), np.full(len(ways), (count + 7) // 8), is_time * count])
     places = np.append(0, np.cumsum(-(-lengths.T.reshape(-1) // _ALIGNMENT) * _ALIGNMENT))
     firsts, plan[:, BITS], plan[:, STATES] = places[:-1].reshape(-1, 3).T

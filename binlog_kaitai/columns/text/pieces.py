@@ -106,14 +106,28 @@ def numbers(_: Style, cells: Cells) -> Any:
     kind = found.type
     if not pa.types.is_integer(kind):
         return as_bytes(found.cast(pa.string()))
-    count = len(found)
-    values = np.frombuffer(found.buffers()[1], dtype=kind.to_pandas_dtype())[:count]
-    if kind.bit_width == 64 and count and _is_beyond(values):
+    values = np.frombuffer(found.buffers()[1], dtype=kind.to_pandas_dtype())[: len(found)]
+    if kind.bit_width == 64 and len(values) and _is_beyond(values):
         return as_bytes(found.cast(pa.string()))
+    return digits(values.astype(np.int64, copy=False), cells.valid)
+
+
+def digits(values: Any, valid: Any = None) -> Any:
+    """Numbers (int64, none of them -2^63) in decimal; null where `valid` is false."""
+    count = len(values)
+    is_there = np.ones(count, dtype=np.bool_) if valid is None else valid
     out, offsets = np.empty(_DIGITS * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    put = put_numbers.for_work(8 * count)
-    size = put(values.astype(np.int64, copy=False), cells.valid, out, offsets)
-    return _array(out[:size], offsets, cells.valid)
+    size = put_numbers.for_work(8 * count)(values, is_there, out, offsets)
+    return _array(out[:size], offsets, valid)
+
+
+def clock(seconds: Any) -> Any:
+    """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
+    count = len(seconds)
+    out, offsets = np.empty(_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
+    put, every = put_moments.for_work(8 * count), np.ones(count, dtype=np.bool_)
+    size = put(seconds * 1_000_000, every, _MOMENT, 0, 0, out, offsets)
+    return _array(out[:size], offsets)
 
 
 def _is_beyond(values: Any) -> bool:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.kernels import copy_ranges
+
 #: Places within an event: before its rows, and behind them.
 OPENING, PREFIX, FIRST = -(1 << 40) - 2, -(1 << 40) - 1, -(1 << 40)
 SUFFIX, CLOSING = 1 << 40, (1 << 40) + 1
@@ -18,15 +20,15 @@ class Lines(NamedTuple):
 
     Attributes
     ----------
-    texts : Arrow array of bytes
-        Each with the end of its line.
+    texts : list of Arrow arrays of bytes
+        All lines, each with its end, in one array or several.
     events : int64 array
         Number of each line's event in the block.
     places : int64 array
         Where it stands in what the event gives: the number of a row, or one of the constants.
     """
 
-    texts: Any
+    texts: list[Any]
     events: Any
     places: Any
 
@@ -38,22 +40,7 @@ class Lines(NamedTuple):
         """Lines with the same place in their events; takes a list of bytes, too."""
         array = pa.array(texts, pa.binary()) if isinstance(texts, list) else texts
         numbers = np.asarray(events, dtype=np.int64)
-        return cls(array, numbers, np.full(len(numbers), place, dtype=np.int64))
-
-    def taken(self, rows: Any) -> Lines:
-        """Some of them."""
-        return Lines(self.texts.take(pa.array(rows)), self.events[rows], self.places[rows])
-
-    def in_order(self) -> Lines:
-        """The lines sorted by event and place."""
-        steps = np.diff(self.events)
-        if not ((steps < 0) | ((steps == 0) & (np.diff(self.places) < 0))).any():
-            return self
-        return self.taken(np.lexsort((self.places, self.events)))
-
-    def backwards(self, rows: Any) -> Lines:
-        """Some of the lines, sorted by event from the last on, and by place."""
-        return self.taken(rows[np.lexsort((self.places[rows], -self.events[rows]))])
+        return cls([array], numbers, np.full(len(numbers), place, dtype=np.int64))
 
     @classmethod
     def joined(cls, parts: Sequence[Lines]) -> Lines:
@@ -63,15 +50,55 @@ class Lines(NamedTuple):
             return parts[0]
         if not parts:
             nothing = np.zeros(0, dtype=np.int64)
-            return cls(pa.array([], pa.binary()), nothing, nothing)
-        arrays = zip(*((part.events, part.places) for part in parts), strict=True)
-        return cls(pa.concat_arrays([part.texts for part in parts]), *map(np.concatenate, arrays))
+            return cls([], nothing, nothing)
+        events, places = (np.concatenate([part[at] for part in parts]) for at in (1, 2))
+        return cls([text for part in parts for text in part.texts], events, places)
 
-    def data(self) -> memoryview:
-        """All texts, one behind the other."""
-        _, offsets, data = self.texts.buffers()
-        if data is None or not len(self):
+    def taken(self, rows: Any) -> Lines:
+        """Some of them."""
+        if not len(rows):
+            return Lines.joined([])
+        texts = pa.concat_arrays(self.texts).take(pa.array(rows))
+        return Lines([texts], self.events[rows], self.places[rows])
+
+    def forward(self) -> memoryview:
+        """The text of all lines, sorted by event and place."""
+        steps = np.diff(self.events)
+        if ((steps < 0) | ((steps == 0) & (np.diff(self.places) < 0))).any():
+            return self._text(np.lexsort((self.places, self.events)))
+        return self._text(np.arange(len(self)))
+
+    def backward(self, rows: Any) -> memoryview:
+        """The text of some lines, sorted by event from the last on, and by place."""
+        return self._text(rows[np.lexsort((self.places[rows], -self.events[rows]))])
+
+    def _text(self, order: Any) -> memoryview:
+        found = [_ranges(text) for text in self.texts]
+        if not found:
             return memoryview(b"")
-        places = np.frombuffer(offsets, dtype=np.int32)
-        first = self.texts.offset
-        return memoryview(data)[int(places[first]) : int(places[first + len(self)])]
+        lengths = np.concatenate([one.lengths for one in found])
+        sizes = lengths[order]
+        ends = np.cumsum(sizes)
+        # What is not in the order has no place.
+        places = np.full(len(lengths), -1, dtype=np.int64)
+        places[order] = ends - sizes
+        out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
+        limits = np.cumsum([0] + [len(one.lengths) for one in found]).tolist()
+        for one, begin, end in zip(found, limits, limits[1:], strict=False):
+            copy_ranges.for_work(len(one.data))(one.data, one.starts, one.lengths, places[begin:end], out)
+        return out.data
+
+
+class _Ranges(NamedTuple):
+    """Where texts lie in their bytes."""
+
+    data: Any
+    starts: Any
+    lengths: Any
+
+
+def _ranges(texts: Any) -> _Ranges:
+    _, places, data = texts.buffers()
+    offsets = np.frombuffer(places, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    content = np.frombuffer(b"" if data is None else data, dtype=np.uint8)
+    return _Ranges(content, offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64))

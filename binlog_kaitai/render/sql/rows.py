@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -119,16 +119,11 @@ class RowStatements:
         self, page: RowsPage, table: Table, events: Any, failures: list[tuple[int, BinlogError]]
     ) -> Iterator[Lines]:
         """The lines of one table; stops at an event that is wrong."""
-        programs, program_of = page.images.programs()
-        for is_partial, same in groupby(
-            events.tolist(),
-            lambda index: (program := programs[program_of[index]]) is None or program.partial >= 0,
-        ):
-            chosen = np.array(list(same), dtype=np.int64)
+        for chosen, is_walked in page.images.divided(events):
             while len(chosen):
                 index = int(chosen[0])
                 try:
-                    if not is_partial:
+                    if is_walked:
                         yield from self._walked(page, table, chosen)
                         break
                 except MisfitError as misfit:
@@ -226,7 +221,7 @@ class RowStatements:
         except RefusedError as refused:
             return self._refused(page, table, group, str(refused))
         places = -group.numbers if self._options.undo else group.numbers
-        return Lines(texts, rows, places)
+        return Lines([texts], rows, places)
 
     def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
         events, counts = np.unique(group.events, return_counts=True)

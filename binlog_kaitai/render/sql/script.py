@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.text import joined
+from binlog_kaitai.columns.text.pieces import clock, digits
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.errors import BinlogError, UsageError
@@ -106,7 +107,7 @@ class Script:
             for page in self._pages:
                 for lines, _ in self._portions(page):
                     yield self._head()
-                    yield lines.in_order().data()
+                    yield lines.forward()
         except BinlogError:
             # Nothing may stay of a transaction that is not whole.
             yield self._cut_off()
@@ -127,10 +128,10 @@ class Script:
         """Write lines into the spool, those of the open transaction as chunks of their own."""
         assert self._spool is not None
         is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
-        self._spool.append(lines.backwards(np.flatnonzero(~is_open)).data())
+        self._spool.append(lines.backward(np.flatnonzero(~is_open)))
         if self._open != self._was_open:
             self._mark = len(self._spool)
-        self._spool.append(lines.backwards(np.flatnonzero(is_open)).data())
+        self._spool.append(lines.backward(np.flatnonzero(is_open)))
 
     def _head(self) -> bytes:
         if self._has_head:
@@ -205,10 +206,11 @@ class Script:
             The events that are done with this.
         """
         base, number_of = transactions.base, transactions.number_of
-        events = np.unique(contents.events)
+        events = _distinct(contents.events, len(page.block))
         numbers, first = np.unique(number_of[events], return_index=True)
         # A statement that is a transaction by itself has no BEGIN.
-        of_rows = np.isin(numbers, number_of[rows.events])
+        changed = _distinct(rows.events, len(page.block))
+        of_rows = np.isin(numbers, number_of[changed])
         known = np.clip(numbers - base, 0, None)
         takes = (numbers >= base) & (
             of_rows | (transactions.is_begun[known] if transactions.count else False)
@@ -228,7 +230,7 @@ class Script:
                 row = int(transactions.first[self._open - base])
                 position = self._start[0] if is_older else int(page.block.positions[row])
                 self._open_at = f"{plain(page.block.file)}:{position}"
-        lines = [contents, *self._checks(page, rows, number_of)]
+        lines = [contents, *self._checks(page, changed, number_of)]
         begins = numbers[is_new], first[is_new]
         finished = every[is_done], ends[is_done], outcomes[is_done] == Outcome.ROLLBACK
         make = self._undo_brackets if self._undo else self._redo_brackets
@@ -280,11 +282,7 @@ class Script:
             [comment(f"{reason}: {place(page.block, row)}") for row in rows.tolist()], rows, OPENING
         )
         kept = np.append(of_line[keeps], np.full(len(rows), NO_TRANSACTION))
-        return Lines(
-            pa.concat_arrays([lines.texts.take(pa.array(keeps)), notes.texts]),
-            np.append(lines.events[keeps], notes.events),
-            np.append(lines.places[keeps], notes.places),
-        ), kept
+        return Lines.joined([lines.taken(keeps), notes]), kept
 
     def _headings(self, page: RowsPage, transactions: Transactions, numbers: Any) -> Any:
         """Where and when each transaction is, as a comment, and its BEGIN."""
@@ -293,22 +291,21 @@ class Script:
         positions, stamps = block.positions[rows], block.header.numbers("timestamp")[rows]
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
-        times = pa.array(stamps).view(pa.timestamp("s"))
         gtids = joined(b", GTID ", gtid_texts(page.gtids, page.pool, rows).view(pa.binary()))
         return joined(
             b"-- %s:" % plain(block.file).encode("utf-8", "backslashreplace"),
-            pa.array(positions).cast(pa.string()).view(pa.binary()),
+            digits(positions),
             b", ",
-            times.cast(pa.string()).view(pa.binary()),
+            clock(stamps),
             pc.fill_null(gtids, b""),
             b"\n" + _BEGIN,
         )
 
-    def _checks(self, page: RowsPage, rows: Lines, number_of: Any) -> Iterator[Lines]:
+    def _checks(self, page: RowsPage, events: Any, number_of: Any) -> Iterator[Lines]:
         """What is switched off while rows are changed that the server changed so."""
-        if not len(rows):
+        if not len(events):
             return
-        block, events = page.block, np.unique(rows.events)
+        block = page.block
         for flag, name in _CHECKS.items():
             if flag in _OF_MARIADB and not self._rows.dialect.is_mariadb:
                 continue
@@ -363,3 +360,10 @@ def write_sql(
 def _several(texts: Any, count: int) -> Any:
     """An array of texts, also of none."""
     return texts if count else pa.array([], pa.binary())
+
+
+def _distinct(events: Any, count: int) -> Any:
+    """The numbers of events that lines belong to, each once and rising; there are `count` events."""
+    is_there = np.zeros(count, dtype=np.bool_)
+    is_there[events] = True
+    return np.flatnonzero(is_there)
