@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.rows.json_kernels import LEFT, LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.columns.rows.float_texts import LEFT
+from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.grammar import EventType, TableMapEvent, parse_cell
 from binlog_kaitai.schema import Schema
 from binlog_kaitai.values import value_of

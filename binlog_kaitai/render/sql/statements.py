@@ -182,7 +182,7 @@ def _exact(style: Style) -> Style:
     def value(one: Any, column: Column) -> bytes:
         return double_sql(one).encode() if column.type == ColumnType.float else style.value(one, column)
 
-    writers = {**style.writers, ColumnType.float: partial(floats, is_exact=True)}
+    writers: dict[ColumnType | int, Any] = {**style.writers, ColumnType.float: partial(floats, is_exact=True)}
     return replace(style, writers=writers, value=value)
 
 
