@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
-PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadgroup
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
 LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/mysql-9.7/ddl/binlog.0*)

@@ -4,21 +4,58 @@ beside each other, where what is dear to start is started once."""
 from __future__ import annotations
 
 import os
+from pathlib import Path, PurePosixPath
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+from tools.generate.grammar import Grammar
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-#: Tests with these markers share a Spark, a set of servers, a browser: one process runs all of a kind.
-_TOGETHER = ("spark", "server", "browser")
+#: Where tests with a marker are, so that their names tell what they share.
+_FOLDERS = {
+    "spark": ("tests/spark", "tests/servers"),
+    "server": ("tests/servers",),
+    "browser": ("tests/browser",),
+}
+
+
+class SharedStarts(LoadScopeScheduling):
+    """Each test goes to whichever process is free, but one process runs all that share a Spark or a browser,
+    or the servers of a file."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = PurePosixPath(nodeid.split("::")[0])
+        match path.parts[:2]:
+            case ("tests", "spark" | "browser"):
+                return str(path.parent)
+            case ("tests", "servers"):
+                return str(path)
+        return nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedStarts:
+    # Not by groups that tests name (--dist loadgroup): with pytest 9.2, pytest-xdist 3.8 overlooks them.
+    config.option.loadscopereorder = False
+    return SharedStarts(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes first, so that no process is left with it at the end."""
     for item in items:
-        for kind in _TOGETHER:
-            if item.get_closest_marker(kind):
-                item.add_marker(pytest.mark.xdist_group(kind))
-                break
+        for kind, folders in _FOLDERS.items():
+            if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):
+                raise pytest.UsageError(f"{item.nodeid}: tests marked {kind} lie in {' or '.join(folders)}")
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+
+
+@pytest.fixture(scope="session")
+def grammar() -> Grammar:
+    """The project's grammar."""
+    return Grammar.load(Path(__file__).parents[1] / "formats")

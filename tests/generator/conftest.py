@@ -1,4 +1,4 @@
-"""A small grammar in a folder of its own, for tests that change it; and the project's."""
+"""A small grammar in a folder of its own, for tests that change it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tools.generate.__main__ import ROOT
 from tools.generate.grammar import Grammar
 
 ENTRY = """\
@@ -111,9 +110,3 @@ def small_root(tmp_path: Path) -> Path:
 @pytest.fixture
 def small(small_root: Path) -> Grammar:
     return Grammar.load(small_root / "formats")
-
-
-@pytest.fixture(scope="session")
-def grammar() -> Grammar:
-    """The project's grammar."""
-    return Grammar.load(ROOT / "formats")
