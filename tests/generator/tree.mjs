@@ -1,11 +1,13 @@
-// Parses one log with the grammar compiled to JavaScript, and prints the tree as JSON lines: the file's own fields,
-// then each entry. Arguments: the folder with the compiled classes, schema.json, the log.
+// Parses logs with the grammar compiled to JavaScript, and prints the tree of each as JSON lines: the file's own
+// fields, then each entry, then null. Arguments: the folder with the compiled classes, schema.json. The names of the
+// logs come as lines.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { createInterface } from "node:readline";
 
-const [folder, schemaFile, log] = process.argv.slice(2);
+const [folder, schemaFile] = process.argv.slice(2);
 const require = createRequire(path.resolve(folder, "x.js"));
 const KaitaiStream = require("kaitai-struct/KaitaiStream");
 const schema = JSON.parse(readFileSync(schemaFile));
@@ -53,7 +55,10 @@ function record(object, skip) {
   return found;
 }
 
-const root = new classes.MysqlBinlog(new KaitaiStream(readFileSync(log)));
 const print = (line) => process.stdout.write(JSON.stringify(line) + "\n");
-print(record(root, "entries"));
-for (const entry of root.entries) print(record(entry));
+for await (const log of createInterface({ input: process.stdin })) {
+  const root = new classes.MysqlBinlog(new KaitaiStream(readFileSync(log)));
+  print(record(root, "entries"));
+  for (const entry of root.entries) print(record(entry));
+  print(null);
+}
