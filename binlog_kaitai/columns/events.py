@@ -15,7 +15,6 @@ from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.infos import Infos
 from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.kernels import BAD
@@ -28,6 +27,9 @@ from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
 from binlog_kaitai.sources import Source, SourceLike, resolve
+
+#: Each block takes some milliseconds, however few events it has; and room for the columns of the most.
+_BLOCK_SIZE, _MAX_EVENTS = 16 << 20, 80_000
 
 
 class Page(NamedTuple):
@@ -82,7 +84,7 @@ class EventPages:
         filters: Filters,
         *,
         verify_checksums: bool = True,
-        block_size: int = BLOCK_SIZE,
+        block_size: int = _BLOCK_SIZE,
         prologue: Prologue,
         needs_gtid: bool = True,
         needs_info: bool = True,
@@ -112,7 +114,7 @@ class EventPages:
                 raise error.at(file=source.name, position=0) from error.__cause__
 
     def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
-        reader = blocks_of(source, stream, block_size=self._block_size)
+        reader = blocks_of(source, stream, block_size=self._block_size, max_events=_MAX_EVENTS)
         gtids, tables, judge = GtidColumns(), TableMaps(), Judge()
         try:
             for block in reader:
@@ -160,7 +162,7 @@ def write_json(
     filters: Filters | None = None,
     *,
     verify_checksums: bool = True,
-    block_size: int = BLOCK_SIZE,
+    block_size: int = _BLOCK_SIZE,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] | None = None,
 ) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps, decode
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import INFO_FIELDS, InfoField
-from binlog_kaitai.grammar import ENUMS, ROWS_TYPES
+from binlog_kaitai.grammar import ENUMS, ROWS_TYPES, EventType
 from binlog_kaitai.info import info_of, plain
 
 #: The fields that the filters by name look at.
@@ -102,8 +102,11 @@ class Infos:
         """The values of a field, or None where the layout does not reach it."""
         body, pool = self._block.body(kind), self._pool
         if field.path.startswith(_OF_TABLE_MAP) and kind in ROWS_TYPES and "table_id.value" in body:
-            ids = body.numbers("table_id.value").astype(np.int64)
-            return self._tables.column(self._block.rows_of(kind), ids, field.path.removeprefix(_OF_TABLE_MAP))
+            return self._tables.column(kind, field.path.removeprefix(_OF_TABLE_MAP))
+        if kind == EventType.table_map_event and field.path in _NAMES:
+            own = self._tables.own_names(field.path)
+            if own is not None:
+                return own
         if field.is_function or field.path not in body:
             return None
         where, mask = body.field(field.path), body.presence(field.path)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.compile import kernel
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.grammar import EventType, TableMapEvent
@@ -14,6 +15,42 @@ from binlog_kaitai.reader import Event
 
 _ID = "table_id.value"
 _NAMES = ("schema_name", "table_name")
+
+#: So many table maps before a rows event are looked at one by one; nearly always it is the last of them.
+_NEAR = 4
+
+#: No table map, and none of those near.
+_NONE, _FAR = -1, -2
+
+
+@kernel
+def match_near(rows: Any, ids: Any, maps: Any, map_ids: Any, out: Any) -> bool:
+    """For each rows event the number of its table map.
+
+    Parameters
+    ----------
+    rows, maps : int64 arrays
+        The events' numbers in the block, in order; -1 for a table map of an earlier block.
+    ids, map_ids : int64 arrays
+        Their table ids.
+    out : int64 array
+        Gets _NONE where there is no such table map, _FAR if it is none of those near.
+
+    Returns
+    -------
+    Whether there are none of these.
+    """
+    behind, is_done = 0, True
+    for index in range(rows.shape[0]):
+        while behind < maps.shape[0] and maps[behind] < rows[index]:
+            behind += 1
+        found = _NONE if behind <= _NEAR else _FAR
+        for number in range(max(behind - _NEAR, 0), behind):
+            if map_ids[number] == ids[index]:
+                found = number
+        out[index] = found
+        is_done = is_done and found != _FAR
+    return is_done
 
 
 class _Known(NamedTuple):
@@ -48,6 +85,10 @@ class TableMaps:
         keys = ranks.reshape(-1) * self._span + places + 1
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
+        self._matches: dict[int, Any] = {}
+        self._near = places, ids
+        #: The names of the table maps of this block that can be read.
+        self._own: list[Column] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
 
     def _names(self, body: Any, usable: Any, number: int, earlier: list[int]) -> Column:
@@ -57,26 +98,49 @@ class TableMaps:
         if len(usable):
             starts, lengths = body.ranges(_NAMES[number])
             assert self._block is not None
-            own = self._pool.strings(self._block.data, starts[usable], lengths[usable], decode)
+            if len(usable) < len(starts):
+                starts, lengths = starts[usable], lengths[usable]
+            own = self._pool.strings(self._block.data, starts, lengths, decode)
+            self._own.append(own)
+            if not earlier:
+                return own
             first, second = np.concatenate((first, own.first)), np.concatenate((second, own.second))
         return self._pool.placed(first, second)
 
+    def own_names(self, name: str) -> Column | None:
+        """A name of each table map of the block; None if some of them cannot be read."""
+        assert self._block is not None
+        is_all = len(self._rows) == self._block.counts.get(EventType.table_map_event)
+        return self._own[_NAMES.index(name)] if is_all and self._own else None
+
     def _match(self, rows: Any, ids: Any) -> Any:
         """For each rows event the number of its table map, earlier ones first; -1 where there is none."""
-        if not len(self._ids):
-            return np.full(len(rows), -1, dtype=np.int64)
+        matches = np.empty(len(rows), dtype=np.int64)
+        if not match_near.for_work(len(rows))(rows, ids, *self._near, matches):
+            far = np.flatnonzero(matches == _FAR)
+            matches[far] = self._match_far(rows[far], ids[far])
+        return matches
+
+    def _match_far(self, rows: Any, ids: Any) -> Any:
+        """The same, wherever the table maps stand."""
         ranks = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
         places = np.searchsorted(self._keys, ranks * self._span + rows + 1) - 1
         found = (places >= 0) & (self._ids[ranks] == ids)
         found &= self._keys[places] >= ranks * self._span
         return np.where(found, self._order[places], -1)
 
-    def column(self, rows: Any, ids: Any, name: str) -> Column:
-        """The name that the table map of each rows event has; null where there is no table map."""
+    def column(self, kind: int, name: str) -> Column:
+        """A name of the table of each rows event of a type; null where there is no table map."""
+        assert self._block is not None
         column = self._columns[_NAMES.index(name)]
-        matches = self._match(rows, ids)
+        if kind not in self._matches:
+            ids = self._block.body(kind).numbers(_ID).astype(np.int64)
+            self._matches[kind] = self._match(self._block.rows_of(kind), ids)
+        matches = self._matches[kind]
+        if column.constant is not None and (matches >= 0).all():
+            return self._pool.same(column.constant, len(matches))
         if not len(column.first):
-            return self._pool.verbatim([b"null"] * len(rows))
+            return self._pool.same(b"null", len(matches))
         first = np.where(matches >= 0, column.first[matches], -self._pool.null[0] - 1)
         second = np.where(matches >= 0, column.second[matches], self._pool.null[1])
         return self._pool.placed(first, second)

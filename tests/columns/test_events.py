@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns import table_maps
 from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
 from binlog_kaitai.columns.blocks import payloads
 from binlog_kaitai.options import Filters
@@ -29,6 +30,14 @@ def test_lines_and_errors_are_those_of_the_reader(path: Path) -> None:
 def test_blocks_of_any_size_give_the_same(name: str, block_size: int) -> None:
     path = case("mysql-9.7", name).logs[0]
     assert by_columns(path, block_size=block_size) == by_columns(path)
+
+
+@pytest.mark.parametrize("path", all_files()[::9], ids=lambda path: str(path.relative_to(CORPUS)))
+def test_table_maps_are_found_however_far_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = by_columns(path)
+    monkeypatch.setattr(table_maps, "_NEAR", -1)
+    use_plain_kernels(monkeypatch)
+    assert by_columns(path) == wanted
 
 
 @pytest.mark.parametrize("path", all_files()[::9], ids=lambda path: str(path.relative_to(CORPUS)))

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns import fixed, kernels, text_kernels
+from binlog_kaitai.columns import fixed, kernels, table_maps, text_kernels
+from binlog_kaitai.columns.blocks import bodies
 
 NOTHING = np.zeros(256, dtype=np.bool_)
 
@@ -113,6 +114,25 @@ def test_events_by_type(way: str) -> None:
     assert order.tolist() == [2, 5, 0, 3, 4, 1]
     assert ranks.tolist() == [0, 0, 0, 1, 2, 1]
     assert counts.tolist() == np.bincount(types, minlength=256).tolist()
+
+
+def test_bodies_lie_between_header_and_checksum(way: str) -> None:
+    starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
+    checksums = np.array([kernels.NONE, kernels.OK, kernels.PENDING, kernels.BAD], dtype=np.uint8)
+    places, lengths = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
+    wanted = np.array([0, 2, 3])
+    getattr(bodies.find_bodies, way)(starts, sizes, checksums, wanted, 19, 4, places, lengths)
+    assert places.tolist() == [19, 89, 109]
+    assert lengths.tolist() == [11, -3, 37]
+
+
+def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
+    maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
+    rows, ids = np.array([2, 3, 4, 6, 8, 9, 10]), np.array([1, 9, 7, 1, 2, 1, 8])
+    found = np.empty(len(rows), dtype=np.int64)
+    assert not getattr(table_maps.match_near, mode)(rows, ids, maps, map_ids, found)
+    assert found.tolist() == [2, 1, table_maps._NONE, 4, 5, 4, table_maps._FAR]
+    assert getattr(table_maps.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
 
 
 def test_ranges_outside_are_left_out(mode: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.blocks.bodies import find_bodies
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.framing import Frame
@@ -156,23 +157,22 @@ class Block:
     def gather(self, kind: int, rows: Any) -> Gathered:
         """Columns of the bodies of some events of a type (their numbers)."""
         code = int(self.codes[rows[0]]) if len(rows) else kind
-        starts = self.starts.take(rows) + self.header_length
-        sizes = self.body_ends(rows) - starts
+        starts, sizes = self._body_ranges(rows)
         parameters = _parameters(self.layout, kind, code)
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
 
     def body_ends(self, rows: Any) -> Any:
         """Where in `data` the bodies of some events end, before their checksums, int64."""
-        ends = self.starts.take(rows) + self.sizes.take(rows)
-        if self._checksum_count:
-            has_one = self._checksum_count == len(self) or self.checksums.take(rows) != NONE
-            ends -= CHECKSUM_SIZE * has_one
-        return ends
+        starts, sizes = self._body_ranges(rows)
+        return starts + sizes
 
-    @cached_property
-    def _checksum_count(self) -> int:
-        """How many events have checksums."""
-        return int(np.count_nonzero(self.checksums != NONE))
+    def _body_ranges(self, rows: Any) -> tuple[Any, Any]:
+        """Where in `data` the bodies of some events begin, and their lengths, int64."""
+        starts, sizes = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
+        find = find_bodies.for_work(len(rows))
+        frames = self.starts, self.sizes, self.checksums
+        find(*frames, rows, self.header_length, CHECKSUM_SIZE, starts, sizes)
+        return starts, sizes
 
     def offset(self, kind: int, path: str) -> int | None:
         """Where in every event of a type a field of the body begins; None where that is not one place."""

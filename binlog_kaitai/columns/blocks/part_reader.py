@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Protocol
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, MAX_EVENTS, BlockReader
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import FramingError
 from binlog_kaitai.framing import TailKind
@@ -39,11 +39,16 @@ class Blocks(Protocol):
 
 
 def blocks_of(
-    source: Source, stream: BinaryIO, *, block_size: int = BLOCK_SIZE, ends_at_gtids: bool = False
+    source: Source,
+    stream: BinaryIO,
+    *,
+    block_size: int = BLOCK_SIZE,
+    max_events: int = MAX_EVENTS,
+    ends_at_gtids: bool = False,
 ) -> Blocks:
     """The blocks of a source, from a stream at its first byte; that of a part must be able to seek.
 
-    `ends_at_gtids` is as for :class:`BlockReader`; blocks of a part end where they end.
+    The options are those of :class:`BlockReader`; blocks of a part end where they end.
 
     Raises
     ------
@@ -52,9 +57,15 @@ def blocks_of(
     """
     if source.part is None:
         return _Whole(
-            BlockReader.of_file(stream, source.name, block_size=block_size, ends_at_gtids=ends_at_gtids)
+            BlockReader.of_file(
+                stream,
+                source.name,
+                block_size=block_size,
+                max_events=max_events,
+                ends_at_gtids=ends_at_gtids,
+            )
         )
-    return PartReader(stream, source.part, source.name, block_size=block_size)
+    return PartReader(stream, source.part, source.name, block_size=block_size, max_events=max_events)
 
 
 class _Whole:
@@ -93,12 +104,13 @@ class PartReader:
         *,
         context: Context | None = None,
         block_size: int = BLOCK_SIZE,
+        max_events: int = MAX_EVENTS,
     ) -> None:
         self.name = name
         self.position = part.pieces[0][0]
         self._stream = stream
         self._part = part
-        self._block_size = block_size
+        self._sizes: dict[str, Any] = {"block_size": block_size, "max_events": max_events}
         self._reader: BlockReader | None = None
         self.context = context or context_of(part)
 
@@ -109,18 +121,11 @@ class PartReader:
             self._stream.seek(start)
             stream: Any = self._stream if stop is None else _Limited(self._stream, stop - start)
             if start == 0:
-                reader = BlockReader.of_file(
-                    stream, self.name, block_size=self._block_size, reads_ahead=False
-                )
+                reader = BlockReader.of_file(stream, self.name, reads_ahead=False, **self._sizes)
                 self.context = reader.context
             else:
                 reader = BlockReader(
-                    stream,
-                    self.context,
-                    start,
-                    name=self.name,
-                    block_size=self._block_size,
-                    reads_ahead=False,
+                    stream, self.context, start, name=self.name, reads_ahead=False, **self._sizes
                 )
             self._reader = reader
             for block in reader:

@@ -48,7 +48,7 @@ _STEP = 1 << 20
 _SMALL = 1000
 
 #: More events than this, if nobody asks for fewer, are divided into several blocks: their columns stay small.
-_MAX_EVENTS = 1 << 17
+MAX_EVENTS = 1 << 17
 
 #: A block ends before its last event only where no more than this part of it is left for the next one.
 _READ_AGAIN = 8
@@ -101,7 +101,7 @@ class BlockReader:
         name: str = "<stream>",
         ahead: bytes = b"",
         block_size: int = BLOCK_SIZE,
-        max_events: int = _MAX_EVENTS,
+        max_events: int = MAX_EVENTS,
         max_event_size: int = 1 << 32,
         leaves_checks: int = 0,
         reads_ahead: bool = True,
@@ -132,7 +132,7 @@ class BlockReader:
         name: str,
         *,
         block_size: int = BLOCK_SIZE,
-        max_events: int = _MAX_EVENTS,
+        max_events: int = MAX_EVENTS,
         leaves_checks: int = 0,
         reads_ahead: bool = True,
         ends_at_gtids: bool = False,

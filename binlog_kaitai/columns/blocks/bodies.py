@@ -1,0 +1,41 @@
+"""Where the bodies of events lie. All functions are kernels, see `compile`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel_or
+from binlog_kaitai.columns.kernels import NONE
+
+
+def _find_bodies_alone(
+    starts: Any, sizes: Any, checksums: Any, events: Any, before: int, behind: int, places: Any, lengths: Any
+) -> None:
+    """`find_bodies` by NumPy."""
+    places[:] = starts[events] + before
+    lengths[:] = sizes[events] - before - behind * (checksums[events] != NONE)
+
+
+@kernel_or(_find_bodies_alone)
+def find_bodies(
+    starts: Any, sizes: Any, checksums: Any, events: Any, before: int, behind: int, places: Any, lengths: Any
+) -> None:
+    """Find what lies between header and checksum of some events.
+
+    Parameters
+    ----------
+    starts, sizes, checksums
+        Place, length and state of the checksum of all events.
+    events
+        The numbers of those wanted, of which each must be there.
+    before, behind
+        Length of a header, and of the checksum of an event that has one.
+    places, lengths
+        Get where each body begins, and its length, which is negative if the event has no room for it.
+    """
+    for index in range(events.shape[0]):
+        event = np.uint64(events[index])
+        places[index] = starts[event] + before
+        lengths[index] = sizes[event] - before - (behind if checksums[event] != NONE else 0)
