@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.rewrite.writer import writing
@@ -66,13 +69,12 @@ def slice_log(
     BinlogError
         A log is damaged.
     """
-    wanted: dict[str, _Ranges] = {source.name: _Ranges() for source in sources}
+    wanted = {plain(source.name): _Ranges() for source in sources}
     for batch in read_transactions(sources, **filters):
-        columns = (batch.column(name) for name in ("file", "position", "end_position", "kind"))
-        for file, *rest in zip(*(column.to_pylist() for column in columns), strict=True):
-            wanted[file].add(*rest)
+        # A batch is of one log.
+        wanted[batch.column("file")[0].as_py()].add(batch)
     for source, target in zip(sources, targets, strict=True):
-        yield _write(source, target, wanted[source.name], overwrite)
+        yield _write(source, target, wanted[plain(source.name)], overwrite)
 
 
 class _Ranges:
@@ -80,24 +82,29 @@ class _Ranges:
 
     def __init__(self) -> None:
         self.count = self.open = 0
-        self.starts: list[int] = []
-        self.ends: list[int] = []
+        self.starts: list[Any] = []
+        self.ends: list[Any] = []
 
-    def add(self, start: int, end: int, kind: str) -> None:
-        if kind == "open":
-            self.open += 1
-            return
-        self.count += 1
-        if self.ends and self.ends[-1] == start:
-            self.ends[-1] = end
-        else:
-            self.starts.append(start)
-            self.ends.append(end)
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take in transactions of the view, behind those before."""
+        is_open = pc.equal(batch.column("kind"), "open").to_numpy(zero_copy_only=False)
+        starts, ends = (batch.column(name).to_numpy()[~is_open] for name in ("position", "end_position"))
+        self.open += int(is_open.sum())
+        self.count += len(starts)
+        if len(starts):
+            is_new = np.append(True, starts[1:] != ends[:-1])
+            self.starts.append(starts[is_new])
+            self.ends.append(ends[np.append(is_new[1:], True)])
+
+    def joined(self) -> tuple[Any, Any]:
+        """Where the ranges begin and end, int64."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return np.concatenate([nothing, *self.starts]), np.concatenate([nothing, *self.ends])
 
 
 def _write(source: Source, target: str, wanted: _Ranges, overwrite: bool) -> Slice:
     done = Slice(source.name, target, wanted.count, open=wanted.open)
-    starts, ends = np.array(wanted.starts, dtype=np.int64), np.array(wanted.ends, dtype=np.int64)
+    starts, ends = wanted.joined()
     try:
         with source.open() as stream, writing(target, overwrite=overwrite) as writer:
             for block in BlockReader.of_file(stream, source.name):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
@@ -12,6 +11,7 @@ import numpy as np
 
 from binlog_kaitai.adapter import closed
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.sums import crc32_of
 from binlog_kaitai.columns.kernels import copy_ranges
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
@@ -92,11 +92,9 @@ class LogWriter:
         data[places[wrong]] = positions[wrong, None].view(np.uint8)
         if not block.layout.is_checksummed:
             return
-        view, behind = memoryview(data), ends[wrong] - CHECKSUM_SIZE
-        pairs = zip(starts[wrong].tolist(), behind.tolist(), strict=True)
-        sums = np.array([[zlib.crc32(view[start:end])] for start, end in pairs], dtype="<u4")
-        if len(wrong):
-            data[behind[:, None] + np.arange(CHECKSUM_SIZE)] = sums.view(np.uint8)
+        behind = ends[wrong] - CHECKSUM_SIZE
+        sums = crc32_of(data, starts[wrong], behind).astype("<u4")
+        data[behind[:, None] + np.arange(CHECKSUM_SIZE)] = sums[:, None].view(np.uint8)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks import checksums, sums
 from binlog_kaitai.columns.blocks.block import Frames
 from binlog_kaitai.columns.kernels import BAD, NONE, OK, PENDING
 
@@ -76,3 +76,15 @@ def test_only_what_is_pending_is_looked_at() -> None:
     frames.checksums[120:] = OK
     checksums.settle(data, frames)
     assert frames.checksums.tolist() == [BAD] * 10 + [NONE] * 40 + [BAD] * 70 + [OK] * 80
+
+
+@pytest.mark.parametrize("mode", ["uncompiled", "compiled"])
+@pytest.mark.parametrize("longest", [40, 4096])
+def test_sums_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(2)
+    data = np.frombuffer(rng.randbytes(20_000), dtype=np.uint8)
+    starts = np.array([rng.randrange(20_000 - longest) for _ in range(200)])
+    ends = starts + np.array([rng.randrange(longest) for _ in range(200)])
+    monkeypatch.setattr(sums._put_sums, "for_work", lambda size: getattr(sums._put_sums, mode))
+    pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+    assert sums.crc32_of(data, starts, ends).tolist() == [zlib.crc32(data[one:end]) for one, end in pairs]

@@ -23,6 +23,7 @@ from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, roles_of
+from binlog_kaitai.columns.transactions.choice import Choice
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
@@ -182,7 +183,7 @@ def _finished_transactions(
     for number, source in enumerate(sources):
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
-        choice = _Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
+        choice = Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
         log = _Log(source, verify_checksums, block_size, filters, watcher, definitions, makes_rows=makes_rows)
         watcher.begin(source, is_first=is_first, is_last=is_last)
         error: BinlogError | None = None
@@ -315,45 +316,3 @@ def _check(block: Block, failures: dict[int, BinlogError]) -> None:
                 block.event(row).parsed  # noqa: B018
             except BinlogError as error:
                 failures.setdefault(row, error)
-
-
-class _Choice:
-    """The filters, for the transactions of one file."""
-
-    def __init__(self, filters: Filters, *, is_first: bool, is_last: bool, is_part: bool) -> None:
-        self.is_over = False
-        self._is_part = is_part  # see `Selection`
-        self._filters = filters
-        self._has_filters = bool(filters)
-        self._start = filters.start_position if is_first else None
-        self._stop = filters.stop_position if is_last else None
-
-    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The transactions that are wanted."""
-        if not self._has_filters:
-            return batch
-        return batch.filter(pa.array([self._takes(row) for row in batch.to_pylist()]))
-
-    def _takes(self, row: dict[str, Any]) -> bool:
-        filters = self._filters
-        self.is_over |= self._stop is not None and row["position"] >= self._stop
-        is_late = filters.stop_timestamp is not None and row["start"] >= filters.stop_timestamp
-        self.is_over |= is_late and not self._is_part
-        if self.is_over or is_late or (self._start is not None and row["position"] < self._start):
-            return False
-        if filters.start_timestamp is not None and row["start"] < filters.start_timestamp:
-            return False
-        if filters.server_ids and row["server_id"] not in filters.server_ids:
-            return False
-        if filters.event_types and not row["has_type"]:
-            return False
-        return filters.takes_gtid(row["gtid"]) and self._takes_names(row)
-
-    def _takes_names(self, row: dict[str, Any]) -> bool:
-        databases, tables = self._filters.databases, self._filters.tables
-        names = [name for name in row["tables"] if not tables or name in tables]
-        if not databases:
-            return bool(names) or not tables
-        if any(name.startswith(f"{database}.") for name in names for database in databases):
-            return True
-        return not tables and row["schema"] in databases

@@ -1,0 +1,86 @@
+"""Which transactions the filters take, a batch at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.options import Filters
+
+
+class Choice:
+    """The filters, for the transactions of one file.
+
+    Attributes
+    ----------
+    is_over : bool
+        No more transactions of the file, nor of those behind it, are wanted.
+    """
+
+    def __init__(self, filters: Filters, *, is_first: bool, is_last: bool, is_part: bool) -> None:
+        self.is_over = False
+        self._is_part = is_part  # see `Selection`
+        self._filters = filters
+        self._has_filters = bool(filters)
+        self._start = filters.start_position if is_first else None
+        self._stop = filters.stop_position if is_last else None
+
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The transactions that are wanted."""
+        if not self._has_filters:
+            return batch
+        takes = self._takes_moments(batch)
+        filters = self._filters
+        if filters.server_ids:
+            takes &= np.isin(batch.column("server_id").to_numpy(), sorted(filters.server_ids))
+        if filters.event_types:
+            takes &= batch.column("has_type").to_numpy(zero_copy_only=False)
+        if filters.databases or filters.tables:
+            takes &= self._takes_names(batch)
+        if filters.include_gtids is not None or filters.exclude_gtids is not None:
+            rows = np.flatnonzero(takes)
+            gtids = batch.column("gtid").take(pa.array(rows)).to_pylist()
+            takes[rows] = [filters.takes_gtid(gtid) for gtid in gtids]
+        return batch.filter(pa.array(takes))
+
+    def _takes_moments(self, batch: pa.RecordBatch) -> Any:
+        """Which begin where, and when, they have to."""
+        filters = self._filters
+        positions, starts = (batch.column(name).to_numpy() for name in ("position", "start"))
+        takes = np.ones(len(batch), dtype=np.bool_)
+        is_behind = np.zeros(len(batch), dtype=np.bool_)
+        if self._stop is not None:
+            is_behind |= positions >= self._stop
+        if filters.stop_timestamp is not None:
+            takes &= starts < filters.stop_timestamp
+            is_behind |= ~takes & (not self._is_part)
+        if self.is_over or is_behind.any():
+            # Behind the first of these nothing is wanted.
+            takes[0 if self.is_over else int(np.argmax(is_behind)) :] = False
+            self.is_over = True
+        if self._start is not None:
+            takes &= positions >= self._start
+        if filters.start_timestamp is not None:
+            takes &= starts >= filters.start_timestamp
+        return takes
+
+    def _takes_names(self, batch: pa.RecordBatch) -> Any:
+        """Which change one of the tables, or have the default database."""
+        databases, tables = self._filters.databases, self._filters.tables
+        lists = batch.column("tables")
+        names = lists.flatten().dictionary_encode()
+        takes_name = [
+            (not tables or name in tables)
+            and (not databases or any(name.startswith(f"{database}.") for database in databases))
+            for name in names.dictionary.to_pylist()
+        ]
+        takes = np.zeros(len(batch), dtype=np.bool_)
+        chosen = np.array(takes_name, dtype=np.bool_)[names.indices.to_numpy()]
+        takes[lists.value_parent_indices().to_numpy()[chosen]] = True
+        if not tables:
+            has_schema = pc.is_in(batch.column("schema"), pa.array(sorted(databases)))
+            takes |= pc.fill_null(has_schema, False).to_numpy(zero_copy_only=False)
+        return takes
