@@ -1,4 +1,7 @@
-"""Kernels that make JSON strings of UTF-8 text, as `json.JSONEncoder(ensure_ascii=False)` writes them."""
+"""JSON strings of UTF-8 text, as `json.JSONEncoder(ensure_ascii=False)` writes them.
+
+And what stands for bytes that are none.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ _ESCAPES = np.array(
 )
 
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+_OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
 
 #: Bytes of a character by its first one, 0 where none begins so; and what its second byte is at least and at
 #: most. (No character is longer than it has to be, none is half of a pair, none is beyond U+10FFFF.)
@@ -23,6 +27,21 @@ _SIZES = np.zeros(256, dtype=np.uint8)
 _LEAST, _MOST = np.full(256, 0x80, dtype=np.uint8), np.full(256, 0xBF, dtype=np.uint8)
 _SIZES[:0x80], _SIZES[0xC2:0xE0], _SIZES[0xE0:0xF0], _SIZES[0xF0:0xF5] = 1, 2, 3, 4
 _LEAST[0xE0], _MOST[0xED], _LEAST[0xF0], _MOST[0xF4] = 0xA0, 0x9F, 0x90, 0x8F
+
+
+@kernel
+def width_at(data: Any, at: int, end: int) -> Any:
+    """Bytes of the character of UTF-8 at `at`, which lies before `end`; 0 if there is none."""
+    byte = data[at]
+    width = np.int64(_SIZES[byte])
+    if width == 1:
+        return width
+    is_good = width > 0 and at + width <= end
+    if is_good:
+        is_good = _LEAST[byte] <= data[at + 1] <= _MOST[byte]
+        for step in range(2, width):
+            is_good = is_good and data[at + step] & 0xC0 == 0x80
+    return width if is_good else np.int64(0)
 
 
 @kernel
@@ -35,15 +54,9 @@ def json_sizes(data: Any, starts: Any, lengths: Any, out: Any) -> None:
         if at < 0 or end < at or end > data.shape[0]:
             size = -1
         while size >= 0 and at < end:
-            byte = data[at]
-            width = np.int64(_SIZES[byte])
-            is_good = width > 0 and at + width <= end
-            if is_good and width > 1:
-                is_good = _LEAST[byte] <= data[at + 1] <= _MOST[byte]
-                for step in range(2, width):
-                    is_good = is_good and data[at + step] & 0xC0 == 0x80
-            escape = _ESCAPES[byte]
-            if is_good:
+            width = width_at(data, at, end)
+            escape = _ESCAPES[data[at]]
+            if width:
                 size += width if escape == 0 else 6 if escape == 1 else 2
                 at += width
             else:
@@ -72,3 +85,69 @@ def put_json(data: Any, starts: Any, lengths: Any, places: Any, out: Any) -> Non
                 out[at], out[at + 1] = 92, escape
                 at += 2
         out[at] = 34
+
+
+@kernel
+def put_bytes_object(data: Any, starts: Any, lengths: Any, places: Any, out: Any) -> None:
+    """Write each range as ``{"hex": "…"}`` at its place; that takes 11 bytes and two for each byte."""
+    for index in range(starts.shape[0]):
+        at = places[index]
+        for step in range(_OPENING.shape[0]):
+            out[at + step] = _OPENING[step]
+        at += _OPENING.shape[0]
+        for place in range(starts[index], starts[index] + lengths[index]):
+            byte = data[place]
+            out[at], out[at + 1] = _HEX[byte >> 4], _HEX[byte & 15]
+            at += 2
+        out[at], out[at + 1] = 34, 125
+
+
+@kernel
+def escape_bytes(data: Any, offsets: Any, out: Any, ends: Any) -> int:
+    """Write strings with each byte that is part of no character of UTF-8 as ``\\xNN``.
+
+    That is what Python's `backslashreplace` makes. `offsets` has one more than there are strings, and so does
+    `ends`; `out` must have room for four bytes for each. Gives the length of all, -1 if something is outside.
+    """
+    at = 0
+    ends[0] = 0
+    for index in range(offsets.shape[0] - 1):
+        place, end = np.int64(offsets[index]), np.int64(offsets[index + 1])
+        if place < 0 or end < place or end > data.shape[0] or at + 4 * (end - place) > out.shape[0]:
+            return -1
+        while place < end:
+            width = width_at(data, place, end)
+            if width:
+                for step in range(width):
+                    out[at + step] = data[place + step]
+                at += width
+                place += width
+            else:
+                byte = data[place]
+                out[at], out[at + 1] = 92, 120
+                out[at + 2], out[at + 3] = _HEX[byte >> 4], _HEX[byte & 15]
+                at += 4
+                place += 1
+        ends[index + 1] = at
+    return at
+
+
+def json_texts(data: Any, offsets: Any) -> tuple[Any, Any]:
+    """JSON of strings, or ``{"hex": "…"}`` of what is no UTF-8: all bytes (uint8), and where each ends.
+
+    The strings lie in `data` between `offsets`, of which there is one more.
+    """
+    starts = offsets[:-1].astype(np.int64)
+    lengths = np.diff(offsets).astype(np.int64)
+    sizes = np.empty(len(starts), dtype=np.int64)
+    work = int(lengths.sum())
+    json_sizes.for_work(work)(data, starts, lengths, sizes)
+    others = np.flatnonzero(sizes < 0)
+    sizes[others] = 2 * lengths[others] + len(_OPENING) + 2
+    ends = np.cumsum(sizes)
+    out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
+    is_text = np.ones(len(starts), dtype=np.bool_)
+    is_text[others] = False
+    for put, rows in ((put_json, np.flatnonzero(is_text)), (put_bytes_object, others)):
+        put.for_work(work)(data, starts[rows], lengths[rows], (ends - sizes)[rows], out)
+    return out, ends

@@ -82,9 +82,10 @@ def test_only_what_is_pending_is_looked_at() -> None:
 @pytest.mark.parametrize("longest", [40, 4096])
 def test_sums_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(2)
-    data = np.frombuffer(rng.randbytes(20_000), dtype=np.uint8)
+    raw = rng.randbytes(20_000)
+    data = np.frombuffer(raw, dtype=np.uint8)
     starts = np.array([rng.randrange(20_000 - longest) for _ in range(200)])
     ends = starts + np.array([rng.randrange(longest) for _ in range(200)])
     monkeypatch.setattr(sums._put_sums, "for_work", lambda size: getattr(sums._put_sums, mode))
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    assert sums.crc32_of(data, starts, ends).tolist() == [zlib.crc32(data[one:end]) for one, end in pairs]
+    assert sums.crc32_of(data, starts, ends).tolist() == [zlib.crc32(raw[one:end]) for one, end in pairs]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.columns import compile as kernels_of
-from binlog_kaitai.columns.json_strings import json_sizes, put_json
+from binlog_kaitai.columns.json_strings import escape_bytes, json_sizes, json_texts, put_json
 from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.lines import json_text
 from tests.columns.support import blocks, by_columns, by_reader
@@ -85,15 +85,40 @@ def wanted(text: bytes) -> bytes | None:
         return None
 
 
-@pytest.mark.parametrize("mode", ["plain", "compiled"])
-def test_json_strings(mode: str) -> None:
+def texts_of_all_kinds() -> list[bytes]:
     dice = random.Random(3)
     texts = [b"", b'say "x"', b"a\\b\n\r\t\b\f\0\x1f\x7f", "äöü€😀\u2028".encode()]
     texts += [bytes([first, second]) for first in range(256) for second in (0x2F, 0x80, 0xBF, 0xC0)]
     edges = (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0)
     texts += [bytes([a, b, 0x80]) for a in range(0xE0, 0xF0) for b in edges]
     texts += [bytes([a, b, 0x80, c]) for a in range(0xEF, 0xFA) for b in edges for c in (0x80, 0xC0)]
-    texts += [dice.randbytes(dice.randint(1, 6)) for _ in range(2000)]
+    return texts + [dice.randbytes(dice.randint(1, 6)) for _ in range(2000)]
+
+
+def ranges_of(texts: list[bytes]) -> tuple[Any, Any]:
+    return np.frombuffer(b"".join(texts), dtype=np.uint8), np.cumsum([0, *map(len, texts)])
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_bytes_that_are_no_text_are_escapes(mode: str) -> None:
+    texts = texts_of_all_kinds()
+    data, offsets = ranges_of(texts)
+    out, ends = np.empty(4 * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
+    size = getattr(escape_bytes, mode)(data, offsets, out, ends)
+    assert bytes(out[:size]) == b"".join(text.decode("utf-8", "backslashreplace").encode() for text in texts)
+    assert getattr(escape_bytes, mode)(data, offsets + 1, out, ends) == -1
+
+
+def test_json_of_text_and_of_bytes() -> None:
+    texts = texts_of_all_kinds()
+    out, ends = json_texts(*ranges_of(texts))
+    found = [bytes(out[end - size : end]) for end, size in zip(ends, np.diff(ends, prepend=0), strict=True)]
+    assert found == [wanted(text) or b'{"hex": "%s"}' % text.hex().encode() for text in texts]
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_json_strings(mode: str) -> None:
+    texts = texts_of_all_kinds()
     found = escaped(texts, mode)
     assert found == [wanted(text) for text in texts]
     assert json.loads(found[1] or b"") == 'say "x"'

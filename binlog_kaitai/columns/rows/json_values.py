@@ -9,11 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from binlog_kaitai.columns.json_strings import json_texts
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.float_texts import float_texts
+from binlog_kaitai.columns.rows.strings import LONGEST, is_utf8, of_bytes
+from binlog_kaitai.columns.rows.together import contents
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.rows import to_json
 from binlog_kaitai.values import json_form
@@ -118,6 +121,11 @@ def _dates(cells: Cells, kind: Any) -> Any:
 
 
 def _strings(cells: Cells) -> Any:
+    if is_utf8(cells, pa.string()):
+        data, offsets = contents(cells)
+        out, ends = json_texts(data, offsets)
+        if len(out) <= LONGEST:
+            return of_bytes(cells, pa.string(), out, np.append(0, ends))
     found = build(cells)
     unclean = pc.fill_null(pc.match_substring_regex(found, _UNCLEAN), False)
     quoted = joined('"', found, '"')

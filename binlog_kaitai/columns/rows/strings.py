@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.charsets import BINARY, decode, decoder_of
+from binlog_kaitai.columns.json_strings import escape_bytes
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.read_kernels import STRINGS
@@ -19,6 +20,12 @@ from binlog_kaitai.schema import Column
 
 #: Character sets whose text is UTF-8 already; None is one that is not told.
 _UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
+
+#: Longest text of one array, in bytes.
+LONGEST = (1 << 31) - 1
+
+#: A byte that is no text becomes so many.
+_OF_BYTE = 4
 
 #: The most bytes of UTF-8 that a byte of a character set of single bytes becomes.
 _LONGEST = 4
@@ -56,7 +63,11 @@ def texts(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> An
     if pa.types.is_binary(kind):
         return found
     if column.charset in _UTF8:
-        return found if is_text(found) else _mended(cells, kind, found)
+        if is_text(found):
+            return found
+        data, offsets = values.bytes_and_offsets()
+        is_small = _OF_BYTE * len(data) <= LONGEST
+        return _escaped(cells, kind, data, offsets) if is_small else _mended(cells, kind, found)
     if column.charset == BINARY:
         return _mended(cells, kind, found)
     data, offsets = values.bytes_and_offsets()
@@ -93,6 +104,15 @@ def of_bytes(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
     buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
     return pa.Array.from_buffers(kind, len(cells), buffers, nulls)
+
+
+def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+    """Strings of which some are no UTF-8: `escaped` for all."""
+    out, ends = np.empty(_OF_BYTE * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
+    size = escape_bytes.for_work(len(data))(data, offsets, out, ends)
+    if size < 0:
+        raise AssertionError("strings do not fit their room")
+    return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
 
 
 def _mended(cells: Cells, kind: Any, found: Any) -> Any:
@@ -156,6 +176,11 @@ def is_ascii_as_it_is(cells: Cells, kind: Any) -> bool:
     if BUILDERS.get(column.type, (None, None))[1] is not texts or not pa.types.is_string(kind):
         return False
     return not _is_textual(column) and (column.charset in _UTF8 or extends_ascii(column.charset))
+
+
+def is_utf8(cells: Cells, kind: Any) -> bool:
+    """Whether the text of the column is that in the log, where that is UTF-8."""
+    return is_ascii_as_it_is(cells, kind) and cells.column.charset in _UTF8
 
 
 def geometries(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
