@@ -6,8 +6,8 @@ The rule
    PREPARE, a statement that stands alone) and it is not shorter than its GTID event says, or
    if it is just as long.
 2. Behind a gap, events belong to a transaction whose beginning may be lost, up to the next sure beginning:
-   a GTID event or an event of the log itself. In logs without GTIDs that is a BEGIN or a definition, or what
-   stands behind the end of a transaction.
+   a GTID event or an event of the log itself. In logs without GTIDs that is a BEGIN or a definition, but not
+   of a temporary table, or what stands behind the end of a transaction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles
+from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles, is_of_temporary_table
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.transactions import GTID_TYPES
 
@@ -81,14 +81,19 @@ class Open:
         return self.size == length or (self.is_ended and self.size > length)
 
 
-def sure_beginning(found: Roles, *, has_gtids: bool) -> int:
+def sure_beginning(block: Block, found: Roles, *, has_gtids: bool) -> int:
     """Number of the first event behind a gap that cannot belong to what is lost; their count if none is."""
     roles = found.roles
     is_sure = roles == Role.OUTSIDE
     if has_gtids:
         return _first(is_sure | (roles == Role.GTID))
-    is_sure |= (roles == Role.BEGIN) | ((roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL))
-    return min(_first(is_sure), _first(roles == Role.END) + 1, len(roles))
+    is_sure |= roles == Role.BEGIN
+    first = min(_first(is_sure), _first(roles == Role.END) + 1, len(roles))
+    defines = (roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL)
+    for row in np.flatnonzero(defines[:first]).tolist():
+        if not is_of_temporary_table(block.event(row).body.query):
+            return row
+    return first
 
 
 def orphans(block: Block) -> int:

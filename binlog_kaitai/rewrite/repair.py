@@ -219,7 +219,8 @@ class _Rebuild:
             if self._keep_partial:
                 first, reason = orphans(block), _PIECES
             else:
-                first, reason = sure_beginning(found, has_gtids=self._has_gtids), "its beginning may be lost"
+                first = sure_beginning(block, found, has_gtids=self._has_gtids)
+                reason = "its beginning may be lost"
             if first:
                 size = int(block.end_positions[first - 1] - block.positions[0])
                 self._drop(int(block.positions[0]), size, first, None, reason)

@@ -10,6 +10,7 @@ from pathlib import Path
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_length, header_offset
 from binlog_kaitai.sources import MAGIC
 from tests.columns.support import blocks
+from tests.corpus_files import case
 
 
 @dataclass
@@ -68,3 +69,16 @@ def carrier(model: bytes, content: bytes, layout: Format) -> bytes:
     event = bytearray(model[: header_length(4)])
     event[header_offset("type_code")] = EventType.rows_query_log_event
     return bytes(event) + b"\0" + content + bytes(CHECKSUM_SIZE if layout.is_checksummed else 0)
+
+
+def log_of_statements(*texts: bytes | None) -> bytes:
+    """A log of statements without GTIDs; None is an XID event."""
+    layout, (head, *_) = events_of(case("mysql-5.6", "types_v1_rows").logs[0])
+    log = LogMaker(layout)
+    log.add(head[0])
+    checksum = bytes(CHECKSUM_SIZE * layout.is_checksummed)
+    for text in texts:
+        kind = EventType.xid_event if text is None else EventType.query_event
+        body = bytes(8) if text is None else bytes(13) + b"\0" + text
+        log.add(bytes(4) + bytes([kind]) + bytes(14) + body + checksum)
+    return bytes(log.data)

@@ -33,7 +33,9 @@ def step(event: bk.Event) -> str:
     if event.type in LOADS or event.type == "INCIDENT_EVENT":
         return "implicit"
     if has_rows(event):
-        return "implicit" if event.body.is_statement_end else ""
+        # A server that knows GTIDs writes no rows without BEGIN: there it is lost.
+        knows_gtids = event.layout.post_header_length_of(33) or event.layout.post_header_length_of(162)
+        return "implicit" if event.body.is_statement_end and not knows_gtids else ""
     if event.type not in ("QUERY_EVENT", "QUERY_COMPRESSED_EVENT"):
         return ""
     words = [*event.body.query_text.upper().replace("/*!", " ").split(), "", ""]
@@ -139,16 +141,18 @@ def moment(microseconds: int | None) -> datetime | None:
 def transactions(source: Any) -> Iterator[dict[str, Any]]:
     """The rows that `read_transactions` gives, without the file; raises as the reader does."""
     current: Transaction | None = None
-    is_begun = False
+    is_begun = is_alone = False
     definitions = Definitions()
     try:
         for event in bk.open(source):
             what = step(event)
             is_outside = event.type in OUTSIDE
             begins_again = what == "begin" and is_begun and current is not None and not current.has_gtid
-            if current is not None and (is_outside or event.type in GTIDS or begins_again):
+            goes_on = not is_alone or what in ("commit", "rollback", "xa_prepare")
+            if current is not None and (is_outside or event.type in GTIDS or begins_again or not goes_on):
                 yield current.row()
                 current = None
+            is_alone = False
             if is_outside:
                 is_begun = False
                 continue
@@ -158,11 +162,11 @@ def transactions(source: Any) -> Iterator[dict[str, Any]]:
                 definitions.observe_query(event.body)
             elif has_rows(event):
                 current.counts[id(event)] = number_of_rows(event, definitions)
-            is_single = what in ("ddl", "implicit") and not is_begun
+            is_alone = what in ("ddl", "implicit") and not is_begun and not current.has_gtid
             is_begun = what == "begin" if what in ("begin", "commit", "rollback", "xa_prepare") else is_begun
             if event.type in GTIDS:
                 is_begun = False
-            if not current.has_gtid and (is_single or what in ("commit", "rollback", "xa_prepare")):
+            if not current.has_gtid and what in ("commit", "rollback", "xa_prepare"):
                 yield current.row()
                 current = None
     finally:

@@ -17,6 +17,10 @@ from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.columns.transactions.boundaries import Outcome, Role
 from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, divide_events
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.sources import Source
+from binlog_kaitai.stats import collect
+from tests.columns.log_maker import log_of_statements
 from tests.columns.slow_transactions import transactions
 from tests.columns.support import all_files
 from tests.corpus_files import CORPUS, LogFile, ShownEvent, case, logs
@@ -180,3 +184,38 @@ def test_dividing_is_the_same_compiled_and_in_blocks_of_any_length(cut: int) -> 
     assert len(whole) > 1000
     assert divided(divide_events.compiled, [0, len(roles)]) == whole
     assert divided(divide_events.plain, [*range(0, len(roles), cut), len(roles)]) == whole
+
+
+def test_a_statement_and_its_commit_are_one_transaction() -> None:
+    """MySQL 5.0 writes no BEGIN where a statement commits itself, but its XID."""
+    data = log_of_statements(
+        *(b"INSERT INTO a VALUES (1)", None),
+        b"INSERT INTO myisam VALUES (1)",
+        b"CREATE TABLE b (c INT)",
+        *(b"BEGIN", b"INSERT INTO a VALUES (2)", b"INSERT INTO a VALUES (3)", b"COMMIT"),
+        *(b"DELETE FROM a", None),
+    )
+    rows = read(data)
+    assert [row["events"] for row in rows] == [2, 1, 1, 4, 2]
+    assert [row["kind"] for row in rows] == ["commit", "implicit", "ddl", "commit", "commit"]
+    assert without_file(rows) == without_file(by_reader(data)[0])
+    assert without_file(read(data, block_size=256)) == without_file(rows)
+    assert scan(Source.of_bytes(data)).transactions == 5
+
+
+@pytest.mark.parametrize(
+    "found", ["mysql-9.7/rotate", "mysql-9.7/payloads", "mariadb-10.11/rotate", "mysql-5.6/types_v1_rows"]
+)
+def test_a_log_without_its_beginning_has_one_number_of_transactions(found: str, tmp_path: Path) -> None:
+    """The rest of a transaction is one, whoever counts, and in whatever format its rows are."""
+    data = case(*found.split("/")).logs[0].read_bytes()
+    events = [event for event in bk.open(data) if event.payload_index is None]
+    whole = read(data)
+    for event in events[1:40]:
+        piece = data[: events[0].end_position] + data[event.position :]
+        path = tmp_path / f"from-{event.position}"
+        path.write_bytes(piece)
+        rows = read(path)
+        assert scan(Source.of_path(str(path))).transactions == len(rows)
+        assert collect([str(path)]).totals["transactions"] == len(rows)
+        assert len(rows) == sum(row["end_position"] > event.position for row in whole)

@@ -10,10 +10,11 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.rewrite import Repair, repair
 from binlog_kaitai.rewrite.salvage import read_head
 from binlog_kaitai.sources import MAGIC, Source
+from tests.columns.log_maker import log_of_statements
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, Case, LogFile, logs, special_cases
 from tests.rewrite.damage import random_damage, transactions_of
@@ -197,3 +198,24 @@ def test_a_stream_cannot_be_repaired(tmp_path: Path) -> None:
 class _Pipe(BytesIO):
     def seekable(self) -> bool:
         return False
+
+
+def test_behind_a_gap_temporary_tables_begin_nothing(tmp_path: Path) -> None:
+    """They are made and dropped inside of transactions; other definitions are not."""
+    texts = [
+        *(b"BEGIN", b"INSERT INTO a VALUES (1)", b"CREATE TEMPORARY TABLE t (a INT)", b"COMMIT"),
+        *(b"BEGIN", b"INSERT INTO a VALUES (2)"),
+        b"DROP /*!40005 TEMPORARY */ TABLE IF EXISTS t",
+        *(b"INSERT INTO a VALUES (3)", b"ALTER TABLE a ADD b INT", b"BEGIN", b"DELETE FROM a", b"COMMIT"),
+    ]
+    data = log_of_statements(*texts)
+    starts = [event.position for event in bk.open(data)][1:]
+
+    def kept_behind(index: int) -> list[bytes]:
+        """What is left where an event is lost."""
+        size = starts[index] + header_offset("event_size")
+        done = _repair(data[:size] + b"\1" + data[size + 1 :], tmp_path)
+        return [event.body.query for event in bk.open(done.target) if event.type == "QUERY_EVENT"]
+
+    assert kept_behind(1) == texts[4:]
+    assert kept_behind(5) == [*texts[:4], *texts[8:]]

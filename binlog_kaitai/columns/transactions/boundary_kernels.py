@@ -10,9 +10,10 @@ from binlog_kaitai.columns.compile import kernel
 PART, OUTSIDE, GTID, BEGIN, END, STATEMENT = range(6)
 
 #: Numbers of the state that is kept from one block to the next: the open transaction began with a GTID
-#: event; there was a BEGIN without an end; a transaction is open.
-HAS_GTID, IS_BEGUN, IS_OPEN = 0, 1, 2
-STATE_SIZE = 3
+#: event; there was a BEGIN without an end; a transaction is open; it is a statement that nothing but a commit
+#: of its own can follow.
+HAS_GTID, IS_BEGUN, IS_OPEN, IS_ALONE = 0, 1, 2, 3
+STATE_SIZE = 4
 
 
 @kernel
@@ -34,7 +35,7 @@ def divide_events(roles: Any, state: Any, rows: Any, starts: Any) -> tuple[int, 
     How many events belong to transactions, how many transactions there are, and whether the first one
     goes on from before.
     """
-    has_gtid, is_begun, is_open = state[0], state[1], state[2]
+    has_gtid, is_begun, is_open, is_alone = state[0], state[1], state[2], state[3]
     members, parts = 0, 0
     continues = False
     for event in range(min(roles.shape[0], rows.shape[0], starts.shape[0])):
@@ -46,16 +47,17 @@ def divide_events(roles: Any, state: Any, rows: Any, starts: Any) -> tuple[int, 
         elif role in (BEGIN, END):
             is_begun = role == BEGIN
         if role == OUTSIDE:
-            is_open = False
+            is_open = is_alone = False
             continue
-        begins = role == GTID or not is_open or (role == BEGIN and was_begun and not has_gtid)
+        begins = role == GTID or not is_open or (is_alone and role != END)
+        begins = begins or (role == BEGIN and was_begun and not has_gtid)
         if begins or event == 0:
             continues = continues or not begins
             starts[parts] = members
             parts += 1
         rows[members] = event
         members += 1
-        closes = role == END or (role == STATEMENT and not was_begun)
-        is_open = has_gtid or not closes
-    state[0], state[1], state[2] = has_gtid, is_begun, is_open
+        is_alone = role == STATEMENT and not was_begun and not has_gtid
+        is_open = has_gtid or role != END
+    state[0], state[1], state[2], state[3] = has_gtid, is_begun, is_open, is_alone
     return members, parts, continues

@@ -19,6 +19,7 @@ from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import find_event, find_shifted_event
 from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
+from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
 from binlog_kaitai.columns.verify.report import MAX_DAMAGES, TO_THE_END, Report
@@ -37,8 +38,6 @@ from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import End, EndKind, judge_end
 from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
-
-_ENDS_OF_TRANSACTIONS = (EventType.xid_event, EventType.xa_prepare_log_event)
 
 
 def scan(
@@ -80,8 +79,7 @@ class _Scan:
         self._is_exact = True
         self._off_to_the_end: BinlogError | None = None
         self._bodies = Bodies(all_of_them=is_thorough)
-        self._has_gtids = False
-        self._ended = 0  # transactions, by their last events
+        self._boundaries = Boundaries()
 
     def run(self, stream: Any) -> None:
         report = self._report
@@ -94,7 +92,6 @@ class _Scan:
             reader = self._run_to_damage(reader, stream)
         if self._drift and self._off_to_the_end is not None:
             report.add(self._off_to_the_end)
-        report.transactions = report.transactions if self._has_gtids else self._ended
         report.bodies = self._bodies.count
 
     def _run_to_damage(self, reader: BlockReader, stream: Any) -> BlockReader | None:
@@ -187,7 +184,7 @@ class _Scan:
             if part is not block:
                 report.inner_events += int((part.end_positions != part.positions + part.sizes).sum())
             damages += self._bodies.check(part, whole if part is block else None)
-            self._count_transactions(part)
+            self._count_transactions(part, damages)
         for error in sorted(damages, key=lambda error: error.position or 0):
             report.add(error, _end_of(block, error))
 
@@ -232,19 +229,28 @@ class _Scan:
             else:
                 self._off_to_the_end = error
 
-    def _count_transactions(self, block: Block) -> None:
+    def _count_transactions(self, block: Block, damages: list[BinlogError]) -> None:
         report = self._report
-        for kind, count in block.counts.items():
+        report.transactions += self._count(block, damages)
+        for kind in block.counts:
             if kind in GTID_TYPES:
-                self._has_gtids = True
-                report.transactions += count
                 add_gtids(report.gtids, block, kind)
-            elif kind in _ENDS_OF_TRANSACTIONS:
-                self._ended += count
-            elif kind == EventType.query_event and not self._has_gtids:
-                self._ended += _count_commits(block)
             elif kind in (EventType.previous_gtids_log_event, EventType.gtid_list_event):
                 self._note_previous(block, int(block.rows_of(kind)[0]), kind)
+
+    def _count(self, block: Block, damages: list[BinlogError]) -> int:
+        """How many transactions begin in a block; an event that cannot be read is damage, and is left out."""
+        count = 0
+        while len(block):
+            try:
+                return count + self._boundaries.count(block)
+            except BinlogError as error:
+                if all(one.position != error.position for one in damages):
+                    damages.append(error)
+                behind = int(np.searchsorted(block.positions, error.position or 0, side="right"))
+                count += self._count(block.part(0, max(behind - 1, 0)), damages)
+                block = block.part(behind, len(block))
+        return count
 
     def _note_previous(self, block: Block, row: int, kind: int) -> None:
         if self._report.previous_gtids is not None:
@@ -280,13 +286,3 @@ def _end_of(block: Block, error: BinlogError) -> int | None:
         return None
     row = int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
     return int(block.end_positions[row])
-
-
-def _count_commits(block: Block) -> int:
-    """Statements that end a transaction in logs without GTIDs."""
-    starts, lengths = block.body(EventType.query_event).ranges("query")
-    count = 0
-    for word in (b"COMMIT", b"ROLLBACK"):
-        for start in starts[lengths == len(word)].tolist():
-            count += bytes(block.data[start : start + len(word)]).upper() == word
-    return count
