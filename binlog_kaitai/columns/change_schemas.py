@@ -9,7 +9,7 @@ import pyarrow as pa
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.schema import Column
+from binlog_kaitai.schema import Column, Schema
 
 TIME = pa.timestamp("us", tz="UTC")
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -48,9 +48,21 @@ CHANGES_SCHEMA = pa.schema(
 _TAKEN = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
 
 
-def field_name(column: Column) -> str:
-    """The name of a column here: bytes that are no text are escaped, and it is none of ours."""
-    return untaken_name(plain(column.name), _TAKEN)
+def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Column]:
+    """The columns of a table by their names here, in the spelling of a schema where that has them.
+
+    Bytes that are no text are escaped; no name is one of ours, and no two differ only by case, by which Spark
+    and other readers of Parquet do not tell columns apart.
+    """
+    spelled = {name.lower(): name for name in schema.names} if schema else {}
+    found: dict[str, Column] = {}
+    for column in table.columns:
+        name = untaken_name(plain(column.name), _TAKEN)
+        while name.lower() in found:
+            name += "_"
+        found[name.lower()] = column
+        spelled.setdefault(name.lower(), name)
+    return {spelled[key]: column for key, column in found.items()}
 
 
 def untaken_name(name: str, taken: Collection[str]) -> str:
@@ -63,21 +75,24 @@ def untaken_name(name: str, taken: Collection[str]) -> str:
 
 def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
     """The columns of the view for one definition of a table."""
-    own = [pa.field(field_name(column), arrow_type(column, zero_dates)) for column in table.schema.columns]
+    columns = own_columns(table.schema).items()
+    own = [pa.field(name, arrow_type(column, zero_dates)) for name, column in columns]
     return pa.schema([*META_FIELDS, *own])
 
 
 def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
     """The columns of several definitions of a table by name, those of the first one first.
 
+    Servers do not tell names apart by case, so a column that was renamed to other case is the same one.
     A column whose type changes has the wider type, or is text where there is none.
     """
-    found: dict[str, pa.DataType] = {}
+    found: dict[str, pa.Field] = {}
     for table in tables:
         for field in list(table_schema(table, zero_dates))[len(META_FIELDS) :]:
-            known = found.setdefault(field.name, field.type)
-            found[field.name] = known if known == field.type else common_type(known, field.type)
-    return pa.schema([*META_FIELDS, *(pa.field(*item) for item in found.items())])
+            known = found.setdefault(field.name.lower(), field)
+            if known.type != field.type:
+                found[field.name.lower()] = known.with_type(common_type(known.type, field.type))
+    return pa.schema([*META_FIELDS, *found.values()])
 
 
 def common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:

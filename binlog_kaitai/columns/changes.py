@@ -16,8 +16,8 @@ from binlog_kaitai.columns.change_schemas import (
     CHANGES_SCHEMA,
     META_FIELDS,
     TIME,
-    field_name,
     merged_schema,
+    own_columns,
 )
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import plain
@@ -60,7 +60,7 @@ def _fitted(
     page: RowsPage, table: Table, found: Found, zero_dates: str, schema: Any
 ) -> Iterator[pa.RecordBatch]:
     columns = [_change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
-    own = {field_name(column): column for column in table.schema.columns}
+    own = own_columns(table.schema, schema)
     fields = list(schema)[len(META_FIELDS) :]
     used = [own[field.name] for field in fields if field.name in own]
     arrays = column_arrays(page, found, table, used, zero_dates)
@@ -150,7 +150,7 @@ def reader_batches(
         return
     events = np.full(count, index, dtype=np.int64)
     columns = [_change_types(np.array(changes)), *meta_columns(page, events, np.array(numbers))]
-    own = {field_name(column): column for column in table.schema.columns}
+    own = own_columns(table.schema, schema)
     for field in list(schema)[len(META_FIELDS) :]:
         column = own.get(field.name)
         if column is None:
@@ -309,9 +309,7 @@ def typed_batches(
     """
 
     def schema_of(table: Table) -> pa.Schema:
-        missing = (
-            {field_name(column) for column in table.schema.columns} - set(schema.names) if is_whole else ()
-        )
+        missing = set(own_columns(table.schema, schema)) - set(schema.names) if is_whole else ()
         if missing:
             reason = f"{table.schema.full_name} has new columns: {', '.join(sorted(missing))}"
             reason += "; a log that can be read once only must have one definition of the table"

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.batches import read_events
 from binlog_kaitai.columns.change_schemas import (
     ABSENT_FIELD,
     TIME,
-    field_name,
+    own_columns,
     table_schema,
     untaken_name,
 )
@@ -225,7 +225,7 @@ def _changes(
                 written.untold[folder_name(table.key)] = _VERSIONED
         for table, batch in batches(page, schema_of, zero_dates):
             name = folder_name(table.key)
-            keys = (field_name(one) for one in table.schema.columns if one.is_primary_key)
+            keys = (key for key, one in own_columns(table.schema).items() if one.is_primary_key)
             written.keys[name] = [untaken_name(key, _TAKEN) for key in keys]
             yield f"changes/{name}", for_spark(_renamed(batch))
 

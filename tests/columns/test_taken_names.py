@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -87,3 +88,30 @@ def test_a_lake_has_its_dates_to_itself(log: Path, tmp_path: Path) -> None:
     assert [row[name] for name in names] == list(range(len(NAMES)))
     assert row["log_date"] != list(NAMES).index("log_date")
     assert written.keys == {"s.t": names}
+
+
+def test_names_that_differ_only_by_case_are_told_apart(tmp_path: Path) -> None:
+    log = log_with(["a", "A", "b", "A_", "_gtid", "_GTID"], tmp_path)
+    names = ["a", "A_", "b", "A__", "_gtid_", "_GTID__"]
+    table = bk.read_changes(log, table="s.t").read_all()
+    assert table.column_names[len(META_FIELDS) :] == names
+    assert [table[name][0].as_py() for name in names] == list(range(len(names)))
+    write_changes(RowsPages(log, Filters()), tmp_path / "changes")
+    (row,) = pq.read_table(tmp_path / "changes/s.t").to_pylist()
+    assert [row[name] for name in names] == list(range(len(names)))
+    (source,) = resolve(str(log))
+    written = write_lake(source, tmp_path / "lake", views=["changes"], definitions=Definitions())
+    assert written.keys == {"s.t": names}
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_a_column_that_is_renamed_to_other_case_stays_one(tmp_path: Path, is_stream: bool) -> None:
+    """To a server both names are the same."""
+    (one, other) = (tmp_path / "one", tmp_path / "other")
+    one.mkdir()
+    other.mkdir()
+    logs = [log_with(["id", "Name"], one), log_with(["name", "ID"], other)]
+    sources = [BytesIO(log.read_bytes()) for log in logs] if is_stream else [str(log) for log in logs]
+    table = bk.read_changes(sources, table="s.t").read_all()
+    assert table.column_names[len(META_FIELDS) :] == ["id", "Name"]
+    assert [table[name].to_pylist() for name in ("id", "Name")] == [[0, 1], [1, 0]]
