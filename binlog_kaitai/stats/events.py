@@ -96,8 +96,9 @@ class EventCounts:
         in_file = sizes if is_inner is None else np.where(is_inner, 0, sizes)
         self.file_bytes += int(in_file.sum())
         for kind in block.kinds:
-            self.types[kind, 0] += block.counts[kind] if takes_all else int(wanted[block.rows_of(kind)].sum())
-        self.types[:, 1] += np.bincount(block.types, weights=sizes, minlength=256).astype(np.int64)
+            rows = block.rows_of(kind)
+            self.types[kind, 0] += len(rows) if takes_all else int(wanted[rows].sum())
+            self.types[kind, 1] += int(sizes.take(rows).sum())
         times, time_of = self._times(block)
         numbers = time_of if takes_all else time_of[wanted]
         counts = np.bincount(numbers, minlength=len(times))

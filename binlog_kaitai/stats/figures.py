@@ -8,8 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.row_counts import UNKNOWN
+from binlog_kaitai.columns.transactions.boundaries import Outcome
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import (
+    Ends,
     changed_rows,
     compressed,
     definitions,
@@ -18,6 +22,7 @@ from binlog_kaitai.columns.transactions.parts import (
     outcomes_of,
 )
 from binlog_kaitai.columns.transactions.view import KINDS, outcome_of, view_of
+from binlog_kaitai.grammar import EventType
 
 _MICRO = 1_000_000
 
@@ -108,14 +113,12 @@ class Figures(NamedTuple):
         start, original = earliest(stamps, parts)[some], field("original_commit_timestamp")
         committed = np.where(original > 0, original // _MICRO, stamps[last])
         durations = np.where(start > 0, np.maximum(committed - start, 0), 0)
-        changed = changed_rows(block, parts, page.changes).values()
-        is_definition = np.array([text is not None for text in definitions(block, ends)[some]])
         return cls(
             sizes=block.end_positions[last] - block.positions[first],
             durations=durations,
             commits=_commits(start, durations, original),
             immediate=field("immediate_commit_timestamp"),
-            changed=sum(np.where(is_unknown, 0, sums)[some] for sums, is_unknown in changed),
+            changed=_changed(page)[some],
             servers=block.header_of(first).numbers("server_id"),
             outcomes=outcome_of(
                 ends.is_begun[some],
@@ -125,7 +128,7 @@ class Figures(NamedTuple):
                 ends.meant[some],
             ),
             is_compressed=compressed(block, parts)[some],
-            definitions=np.flatnonzero(is_definition),
+            definitions=_definitions(block, ends)[some].nonzero()[0],
             view=lambda one, behind: view_of(file, page.rows(begin + one, begin + behind)),
             known={},
         )
@@ -140,6 +143,24 @@ class Figures(NamedTuple):
             for number, row in enumerate(self.view(begin, end).to_pylist(), begin):
                 self.known[number] = _shown(row, int(self.commits[number]))
         return [self.known[number] for number in range(begin, end)]
+
+
+def _changed(page: Page) -> Any:
+    """How many rows each transaction changes; of a kind of change with rows that cannot be counted none."""
+    block, parts, changes = page.block, page.parts, page.changes
+    if (changes.counts != UNKNOWN).all():
+        return parts.sums(changes.rows, changes.counts)
+    found = changed_rows(block, parts, changes).values()
+    return sum(np.where(is_unknown, 0, sums) for sums, is_unknown in found)
+
+
+def _definitions(block: Block, ends: Ends) -> Any:
+    """Which transactions are definitions, as a bool array."""
+    found: Any = ends.meant == Outcome.DDL
+    if found.any() and EventType.query_compressed_event in block.kinds:
+        # The text of one that is damaged is not there.
+        return np.array([text is not None for text in definitions(block, ends)])
+    return found
 
 
 def _commits(start: Any, durations: Any, original: Any) -> Any:

@@ -152,7 +152,7 @@ def parts_of(
 def earliest(stamps: Any, parts: Parts) -> Any:
     """When each began: a GTID event is made at the end, the first statement's events before it."""
     never = np.iinfo(np.int64).max
-    least = parts.least(np.where(stamps > 0, stamps, never))
+    least = parts.least(stamps if (stamps > 0).all() else np.where(stamps > 0, stamps, never))
     return np.where(least == never, 0, least)
 
 

@@ -59,7 +59,13 @@ class Parts:
 
     def least(self, values: Any) -> Any:
         """The least of a value that all events have."""
-        return np.minimum.reduceat(values[self._rows], self._starts) if self._count else self._starts
+        if not self._count:
+            return self._starts
+        rows = self._rows
+        begin, end = int(rows[0]), int(rows[-1]) + 1
+        # Mostly all events belong to transactions, so that there is nothing to pick.
+        chosen = values[begin:end] if end - begin == len(rows) else values[rows]
+        return np.minimum.reduceat(chosen, self._starts)
 
     def any(self, mask: Any) -> Any:
         """Whether any event of each is one of those that the mask marks, or whose numbers it has."""
