@@ -13,6 +13,7 @@ from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.verify import bodies
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import AnotherLogError, ChecksumError, FramingError, GrammarError
+from binlog_kaitai.grammar import header_offset
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import EndKind
 from binlog_kaitai.render.leaves import dissect
@@ -85,6 +86,25 @@ def test_a_lost_event_is_told_once() -> None:
     assert [type(error) for error in report.damages] == [FramingError]
     assert report.damages[0].position == starts[7]
     assert report.damages[0].field == "header.next_position"
+
+
+@pytest.mark.parametrize("found", ["mysql-9.7/rotate", "mysql-5.6/no_checksum", "mariadb-10.11/rotate"])
+def test_a_log_that_was_sent_from_a_position_on_is_fine(found: str) -> None:
+    """As `mysqlbinlog --raw --start-position` writes it: the events behind the first keep their positions."""
+    data = case(*found.split("/")).logs[0].read_bytes()
+    events = [event for event in bk.open(data) if event.payload_index is None]
+    head = bytearray(events[0].raw)
+    at = header_offset("next_position")
+    head[at : at + 4] = bytes(4)
+    if events[0].checksum_status == "ok":
+        head[-4:] = zlib.crc32(head[:-4]).to_bytes(4, "little")
+    first = next(index for index, event in enumerate(events) if index > 3 and "GTID" in event.type)
+    piece = data[:4] + bytes(head) + data[events[first].position :]
+    assert scan(Source.of_bytes(piece)).damages == []
+    last = events[first + 1]
+    gone = len(piece) - len(data) + last.position
+    report = scan(Source.of_bytes(piece[:gone] + piece[gone + len(last.raw) :]))
+    assert [error.position for error in report.damages] == [gone]
 
 
 def test_a_distance_is_told_where_it_begins() -> None:

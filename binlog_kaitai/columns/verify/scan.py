@@ -209,9 +209,14 @@ class _Scan:
 
         Behind a lost event all positions are off by its length, which is worth saying once. Servers without
         checksums counted from elsewhere inside transactions: there only what stays off to the end counts.
+        Of a log that a server sent from some position on, all are off by one distance: it takes the position
+        out of the format description then.
         """
         if block.layout.binlog_version < 4 or self._is_relay_log:
             self._off_to_the_end = None
+            return
+        if int(block.positions[0]) == self._begin and not block.fixed_header(0).next_position:
+            self._drift = None
             return
         if self._drift is None:
             self._drift = _first_drift(block)
