@@ -10,7 +10,7 @@ import pytest
 from binlog_grammar.mysql_binlog import MysqlBinlog
 
 from tests.corpus_files import LogFile, logs
-from tests.generator.tree import difference, schema, tree
+from tests.generator.tree import Schema, difference, schema, tree
 from tools.generate import classes
 from tools.generate.__main__ import ENTRY, WEBIDE, main
 from tools.generate.compiler import Target, compile_grammar
@@ -35,13 +35,18 @@ def folded_module(folded: Grammar) -> types.ModuleType:
     return module
 
 
+@pytest.fixture(scope="module")
+def schemas(grammar: Grammar, folded: Grammar) -> tuple[Schema, Schema]:
+    return schema(grammar), schema(folded)
+
+
 @pytest.mark.parametrize("log", SAMPLE, ids=lambda log: log.id)
 def test_it_parses_the_same(
-    grammar: Grammar, folded: Grammar, folded_module: types.ModuleType, log: LogFile
+    grammar: Grammar, schemas: tuple[Schema, Schema], folded_module: types.ModuleType, log: LogFile
 ) -> None:
     data = log.path.read_bytes()
-    ours = tree(MysqlBinlog.from_bytes(data), schema(grammar))
-    theirs = tree(folded_module.MysqlBinlog.from_bytes(data), schema(folded))
+    ours = tree(MysqlBinlog.from_bytes(data), schemas[0])
+    theirs = tree(folded_module.MysqlBinlog.from_bytes(data), schemas[1])
     assert difference(ours, with_types_of_files(theirs, grammar)) is None
 
 
