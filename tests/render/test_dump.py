@@ -272,3 +272,30 @@ def test_a_tag_that_is_no_text_stands_in_the_dump_as_it_is(number: int, tmp_path
         corpus_files.case("mysql-9.7", "gtid_tags").logs[number].read_bytes().replace(b"tag1", b"ta\xff1")
     )
     assert b":ta\xff1:" in printed(path, _DECODED, tmp_path)
+
+
+def _log_with(found: tuple[str, str], kind: int, flags: int, body: bytes, folder: Path) -> Path:
+    """A log that has one event more, behind all of its first transaction."""
+    layout, groups = events_of(corpus_files.case(*found).logs[0])
+    maker = LogMaker(layout)
+    maker.add_all([*groups[0], *groups[1]])
+    header = bytes(4) + bytes([kind]) + (1).to_bytes(4, "little") + bytes(8) + flags.to_bytes(2, "little")
+    maker.add(header + body + bytes(4 * layout.is_checksummed))
+    return maker.write(folder / "binlog.000001")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(28, b"Ignorable log event"), (29, b"MySQL Rows_query"), (99, b"Unknown")]
+)
+def test_mariadb_names_events_of_mysql_that_it_skips(kind: int, name: bytes, tmp_path: Path) -> None:
+    """As `mariadb-binlog` 10.11 does."""
+    log = _log_with(("mariadb-10.11", "rotate"), kind, 0x80, b"\5a = 1", tmp_path)
+    text = printed(log, DumpOptions(), tmp_path)
+    assert b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (kind, name) in text
+
+
+def test_a_payload_that_is_not_compressed_has_one_size(tmp_path: Path) -> None:
+    """Type 255 is none; `mysqlbinlog` 9.7 prints no uncompressed size then."""
+    body = bytes.fromhex("02 03 fcff00  03 01 00  01 01 00  00")
+    text = printed(_log_with(("mysql-9.7", "rotate"), 40, 0, body, tmp_path), DumpOptions(), tmp_path)
+    assert b"\tTransaction_Payload\t\tpayload_size=0\tcompression_type=NONE\n# Start of" in text

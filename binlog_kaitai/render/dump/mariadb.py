@@ -38,6 +38,21 @@ def version_of(server_version: str) -> Version:
     return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
 
 
+#: What the client calls types of MySQL, as a comment where they are marked as ones to skip.
+_OF_MYSQL: dict[int, bytes] = {
+    EventType.ignorable_log_event: b"Ignorable log event",
+    EventType.rows_query_log_event: b"MySQL Rows_query",
+    EventType.gtid_log_event: b"MySQL Gtid",
+    EventType.anonymous_gtid_log_event: b"MySQL Anonymous_Gtid",
+    EventType.previous_gtids_log_event: b"MySQL Previous_gtids",
+    EventType.transaction_context_event: b"Transaction_context",
+    EventType.view_change_event: b"View_change",
+    EventType.partial_update_rows_event: b"MySQL Update_rows_partial",
+    EventType.transaction_payload_event: b"MySQL Transaction_payload",
+    EventType.heartbeat_log_event_v2: b"MySQL Heartbeat",
+}
+
+
 class MariadbPrinter(MariadbRows):
     """Prints a log of MariaDB as the client of the server that wrote it."""
 
@@ -121,7 +136,8 @@ class MariadbPrinter(MariadbRows):
     def print_other(self, item: Item) -> None:
         """An event of a type that the client does not know."""
         if item.event.header.is_ignorable:
-            line = b"\tIgnorable\n# Ignorable event type %d (Unknown)\n" % item.kind
+            name = _OF_MYSQL.get(item.kind, b"Unknown")
+            line = b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name)
             self.put_comment(item, line)
         else:
             self.put_comment(item, b"\n# Unknown event\n")

@@ -253,12 +253,13 @@ class MysqlPrinter(MysqlRows):
 
     def print_payload(self, item: Item, body: Any) -> None:
         compression = getattr(body.compression_type, "name", "unknown").upper().encode()
-        line = b"\tTransaction_Payload\t\tpayload_size=%d\tcompression_type=%s\tuncompressed_size=%d\n" % (
+        line = b"\tTransaction_Payload\t\tpayload_size=%d\tcompression_type=%s" % (
             body.payload_size,
             compression,
-            body.uncompressed_size,
         )
-        self.put_comment(item, line + b"# Start of compressed events.\n")
+        if compression != b"NONE":
+            line += b"\tuncompressed_size=%d" % body.uncompressed_size
+        self.put_comment(item, line + b"\n# Start of compressed events.\n")
 
     def start_all(self) -> bytes:
         options = self.options
