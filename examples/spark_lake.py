@@ -47,8 +47,7 @@ def _text(value: object) -> str:
 
 def main(folder: Path, logs: list[str]) -> None:
     console = Console(width=150 if not sys.stdout.isatty() else None)
-    # The JVM lives for seconds: it need not make its code as fast as can be.
-    spark = session("local[2]", ["spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"])
+    spark = session("local[2]", has_rows=False)
     batches: list[object] = []
     pipeline = Pipeline(Job(Following(tuple(map(os.path.abspath, logs))), str(folder.absolute())))
     pipeline.on_batch = batches.append

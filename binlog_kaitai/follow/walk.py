@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.splits.cuts import Cut, CutFinder, Gap, Log
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.ddl import Definitions
@@ -26,8 +26,9 @@ from binlog_kaitai.transactions import GTID_TYPES
 #: Further than any file goes.
 FAR = 1 << 62
 
-#: Bytes that are read at a time, at least.
-_LEAST = 1 << 12
+#: Bytes that are read at a time, at least and at most. Of most events nothing but the header is looked at, so
+#: that what the walk costs is the number of blocks.
+_LEAST, _MOST = 1 << 12, 16 << 20
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Walk:
                 if self._passes_damage:
                     self._read_around(Log(stream, path), soft, hard, is_last=is_last)
                     return
-                block_size = max(min(self._limit.size, BLOCK_SIZE), _LEAST)
+                block_size = max(min(self._limit.size, _MOST), _LEAST)
                 reader = read_from(stream, path, begin, self.mark.format_position, block_size)
                 self._read(reader, soft, hard, is_last=is_last or hard != FAR)
         except OSError as error:

@@ -20,6 +20,7 @@ pipeline   logs into a lake, each transaction once
 state      the content of a table from its changes
 tables     the same for the tables of a lake
 session    a Spark for the command line
+classes    Java's archive of Spark's classes
 interpreter
            the Python of the workers
 source     the entry that Spark calls

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _LAUNCHER = Path(__file__).with_name("worker-python")
 
-_has_read = False
+_tasks_begun = 0
 
 
 def local_interpreter() -> tuple[str, dict[str, str]]:
@@ -36,7 +36,7 @@ def spare_modules() -> None:
     Spark's workers collect after each task, which takes 80 ms with all modules loaded. From the second task
     on they are, and nothing else is, since the first one's garbage is gone.
     """
-    global _has_read
-    if _has_read and not gc.get_freeze_count():
+    global _tasks_begun
+    _tasks_begun += 1
+    if _tasks_begun == 2:  # to ask how many objects are frozen would be to count them
         gc.freeze()
-    _has_read = True

@@ -19,7 +19,6 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.follow import Span
-from binlog_kaitai.follow.read import definitions_in, source_of, split_of
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.spark import register_source
@@ -89,7 +88,7 @@ class _LakeReader(FollowingReader):
         self._job = job
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
-        # The driver's process, which begins anew with each query, is spared what only tasks need.
+        # The driver's processes, of which each query has three, are spared what only tasks need.
         import pyarrow as pa
 
         job, span = self._job, partition.span
@@ -112,6 +111,7 @@ class _LakeReader(FollowingReader):
         )
 
     def _write(self, span: Span, staging: Path) -> Iterator[Written]:
+        from binlog_kaitai.follow.read import source_of
         from binlog_kaitai.lake.write import write_lake
 
         job, source = self._job, source_of(span)
@@ -126,6 +126,7 @@ class _LakeReader(FollowingReader):
             )
 
     def _write_around(self, span: Span, staging: Path) -> Iterator[Written]:
+        from binlog_kaitai.follow.read import definitions_in, split_of
         from binlog_kaitai.lake.write import write_around, write_damage
         from binlog_kaitai.spark.rows import tell_dropped
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
+from binlog_kaitai.spark.classes import archive_options
 from binlog_kaitai.spark.interpreter import local_interpreter
 
 #: Quiet, small, and to be reached from this machine only; whoever submits to a cluster sets his own.
@@ -17,7 +18,11 @@ _LOCAL = {
     "spark.sql.shuffle.partitions": "4",
 }
 #: For a JVM that divides, waits and counts: to compile its code well would cost more than it saves.
-_THIN = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+_THIN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_JAVA = "spark.driver.extraJavaOptions"
+#: Spark would start two Pythons, and import all packages named pyspark_*, to look for sources that nobody
+#: asked for; it does not if there is no such Python.
+_NO_LOOKUP = {"PYSPARK_DRIVER_PYTHON": "no-python-for-sources"}
 _ALWAYS = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
@@ -40,7 +45,7 @@ def session(
     settings
         More settings, as ``name=value``.
     has_rows
-        Rows go through Spark; else only the names of files do.
+        Rows go through Spark; else the names of files do, or a few rows for a few seconds.
     """
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ and master is None
     builder = SparkSession.builder.appName("binlog-kaitai")
@@ -48,16 +53,23 @@ def session(
         builder = builder.master(master or "local[*]")
     is_local = not is_submitted and (master or "local").startswith("local")
     given = dict(one.partition("=")[::2] for one in settings)
-    local = {**_LOCAL, **({} if has_rows else _THIN)} if is_local else {}
+    local = {}
+    if is_local:
+        java = [*(() if has_rows else (_THIN,)), archive_options(makes=not has_rows)]
+        local = {**_LOCAL, _JAVA: " ".join(filter(None, java))}
     for name, value in {**_ALWAYS, **local, **given}.items():
         builder = builder.config(name, value)
     if not is_local or "PYSPARK_PYTHON" in os.environ:
         return builder.getOrCreate()
     # `register` names the interpreter for the sources here; Spark looks for others when it starts.
     path, variables = local_interpreter()
-    os.environ |= {**variables, "PYSPARK_PYTHON": path}
+    added = {**_NO_LOOKUP, **variables, "PYSPARK_PYTHON": path}
+    before = {name: os.environ.get(name) for name in added}
+    os.environ |= added
     try:
         return builder.getOrCreate()
     finally:
-        for name in (*variables, "PYSPARK_PYTHON"):
+        for name, text in before.items():
             del os.environ[name]
+            if text is not None:
+                os.environ[name] = text

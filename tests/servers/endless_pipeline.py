@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import sys
 
-from binlog_kaitai.spark import register
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.session import session
 from binlog_kaitai.spark.stream import Following
 
-#: A JVM that lives for seconds.
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-
 if __name__ == "__main__":
-    spark = session("local[2]", ["spark.driver.memory=512m", f"spark.driver.extraJavaOptions={QUICK}"])
+    spark = session("local[2]", ["spark.driver.memory=512m"], has_rows=False)
     following = Following((sys.argv[1],), max_bytes=1 << 18, split_size=1 << 16)
-    register(spark)  # with the first source Spark starts a Python to look for others
     print("ready", flush=True)
     sys.stdin.readline()
     pipeline = Pipeline(Job(following, sys.argv[2]))

@@ -66,7 +66,7 @@ def test_another_spark_keeps_its_own_archives(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_modules_are_no_garbage_from_the_second_task_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreter, "_has_read", False)
+    monkeypatch.setattr(interpreter, "_tasks_begun", 0)
     gc.unfreeze()
     try:
         interpreter.spare_modules()
