@@ -47,12 +47,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes first, so that no process is left with it at the end."""
+    """What takes longest comes early, so that no process is left with it at the end.
+
+    Before it come the tests that compile kernels: else each of Spark's workers would, at the same time.
+    """
     for item in items:
         for kind, folders in _FOLDERS.items():
             if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):
                 raise pytest.UsageError(f"{item.nodeid}: tests marked {kind} lie in {' or '.join(folders)}")
-    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if item.nodeid.startswith("tests/columns/"):
+        return 0
+    return 1 if item.get_closest_marker("spark") else 2
 
 
 @pytest.fixture(scope="session")
