@@ -28,6 +28,7 @@ from binlog_kaitai.render.dump.blocks import printer as blocks
 from binlog_kaitai.render.dump.blocks.printer import is_plain
 from binlog_kaitai.render.dump.cells import escapes_of
 from tests import corpus_files
+from tests.render.dump_cases import normalised
 
 CASES = [one for one in corpus_files.cases() if one.vv() is not None]
 _FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -253,15 +254,59 @@ def test_filters_take_the_same(name: str, tmp_path: Path, monkeypatch: pytest.Mo
     for case in (one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id):
         for log in case.logs:
             for options in _filters(log).values():
-                monkeypatch.setattr(run, "is_plain", lambda _: False)
-                _make_slow(monkeypatch)
-                one_by_one = printed(log, tmp_path, verbose=2, **options)
-                monkeypatch.setattr(run, "is_plain", is_plain)
-                _make_quick(monkeypatch)
-                for size in (300, 1 << 22):
-                    monkeypatch.setattr(run, "BlockReader", _reader_of(size))
-                    assert printed(log, tmp_path, verbose=2, **options) == one_by_one
-                monkeypatch.setattr(run, "BlockReader", BlockReader)
+                _check_one_by_one(log, tmp_path, monkeypatch, options)
+
+
+def _check_one_by_one(
+    log: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    """Blocks of any size print what is printed event by event."""
+    monkeypatch.setattr(run, "is_plain", lambda _: False)
+    _make_slow(monkeypatch)
+    text, error = printed(log, folder, **{"verbose": 2, **options})
+    monkeypatch.setattr(run, "is_plain", is_plain)
+    _make_quick(monkeypatch)
+    for size in (300, 1 << 22):
+        monkeypatch.setattr(run, "BlockReader", _reader_of(size))
+        quick_text, quick_error = printed(log, folder, **{"verbose": 2, **options})
+        assert (normalised(quick_text), quick_error) == (normalised(text), error)
+    monkeypatch.setattr(run, "BlockReader", BlockReader)
+
+
+def _names(log: Path) -> tuple[list[str], list[str]]:
+    """The databases and tables that a log names."""
+    with open_log(str(log)) as events:
+        bodies = [event.body for event in events]
+    found = ([getattr(body, name, None) for body in bodies] for name in ("schema_name", "table_name"))
+    databases, tables = ([one for one in dict.fromkeys(names) if one] for names in found)
+    return databases, tables
+
+
+@pytest.mark.parametrize("name", ["many_databases", "statement", "crash", "ddl"])
+def test_databases_and_tables_are_left_out_alike(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for case in (one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id):
+        log = case.logs[0]
+        databases, tables = _names(log)
+        for database in [*databases[:2], "absent"]:
+            _check_one_by_one(log, tmp_path, monkeypatch, {"database": database})
+        if case.id.startswith("mariadb"):
+            for table in tables[:2]:
+                _check_one_by_one(log, tmp_path, monkeypatch, {"table": table})
+
+
+@pytest.mark.parametrize("name", ["many_databases", "mixed", "no_checksum", "crash"])
+def test_databases_get_their_new_names_alike(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for case in (one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id):
+        log = case.logs[0]
+        first, second = [*_names(log)[0], "other"][:2]
+        named = {first: second, second: "a_longer_name"}
+        for options in ({"verbose": 0}, {"database": second}):
+            given: dict[str, Any] = {"rewrite_databases": named, **options}
+            _check_one_by_one(log, tmp_path, monkeypatch, given)
 
 
 def _reader_of(size: int) -> Any:
@@ -289,6 +334,25 @@ def test_few_events_are_left_to_the_reader(tmp_path: Path, monkeypatch: pytest.M
     _make_quick(monkeypatch)
     printed(log, tmp_path, verbose=2)
     assert 0 < len(read) < count / 4
+
+
+def test_a_fraction_of_nothing_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = corpus_files.case("mysql-9.7", "statement").logs[0].read_bytes()
+    with open_log(data) as events:
+        bodies = [event.body for event in events if event.type == "QUERY_EVENT"]
+    for body in bodies:
+        for one in body.status_vars.variables:
+            if one.key.name == "microseconds":
+                stated = bytes([one.key.value]) + one.value.microseconds.to_bytes(3, "little")
+                data = data.replace(stated, stated[:1] + bytes(3))
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(data)
+    for choose in (_make_slow, _make_quick):
+        choose(monkeypatch)
+        text, error = printed(path, tmp_path)
+        assert re.search(rb"SET TIMESTAMP=\d+/", text)
+        assert not re.search(rb"SET TIMESTAMP=\d+\.", text)
+        assert not error
 
 
 @pytest.mark.parametrize("size", [300, 2000])

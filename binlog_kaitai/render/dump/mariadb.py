@@ -155,11 +155,9 @@ class MariadbPrinter(MariadbRows):
 
     def print_query(self, item: Item, body: Any) -> None:
         query = bytes(body.query)
-        database = encode(body.schema_name)
-        if not is_transaction_keyword(query):
-            if self.skips_database(database):
-                return
-            self._use_new_name(item, database)
+        if not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name)):
+            return
+        self.write(self.ahead_of_statement(item, body))
         self.print_skip_replication(item)
         name = b"Query_compressed" if item.kind == EventType.query_compressed_event else b"Query"
         found = self.statements.print(item, body, query, self._query_line(name, body))
@@ -181,11 +179,12 @@ class MariadbPrinter(MariadbRows):
         if self.options.shown_rows:
             self.head.append(b"### " + query + b"\n")
 
-    def _use_new_name(self, item: Item, database: bytes) -> None:
-        new = self.rewritten.get(database)
-        if new is not None and self.session.database != new and not item.event.header.is_use_suppressed:
-            self.session.database = new
-            self.write(b"use " + identifier(new) + self.delimiter + b"\n")
+    def ahead_of_statement(self, item: Item, body: Any) -> bytes:
+        new = None if is_transaction_keyword(bytes(body.query)) else self.new_name(body)
+        if new is None or self.session.database == new or item.event.header.is_use_suppressed:
+            return b""
+        self.session.database = new
+        return b"use " + identifier(new) + self.delimiter + b"\n"
 
     def _query_line(self, name: bytes, body: Any) -> bytes:
         line = query_line(name, body)
@@ -201,11 +200,10 @@ class MariadbPrinter(MariadbRows):
 
     def print_load_query(self, item: Item, body: Any) -> None:
         name = self.loads.take(body.file_id)
-        database = encode(body.schema_name)
-        if self.skips_database(database) or name is None:
+        if self.skips_database(encode(body.schema_name)) or name is None:
             return
         query = bytes(body.query)
-        self._use_new_name(item, database)
+        self.write(self.ahead_of_statement(item, body))
         self.print_skip_replication(item)
         self.statements.print(item, body, query, self._query_line(b"Execute_load_query", body))
         self.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")

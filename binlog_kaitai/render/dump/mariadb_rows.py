@@ -63,9 +63,12 @@ class MariadbRows(Printer):
         """A statement of rows in lines."""
         return b"".join(b"#Q> " + one + b"\n" for one in re.split(rb"[\r\n]+", query) if one)
 
+    def skips_table(self, body: Any) -> bool:
+        wanted = self.options.table
+        return super().skips_table(body) or (bool(wanted) and encode(wanted or "") != encode(body.table_name))
+
     def print_table_map(self, item: Item, body: Any) -> None:
-        database, table = encode(body.schema_name), encode(body.table_name)
-        if self.skips_database(database) or (self.options.table and encode(self.options.table) != table):
+        if self.skips_table(body):
             self.ignored_maps.add(body.table_id.value)
             return
         self.ignored_maps.discard(body.table_id.value)
@@ -114,7 +117,7 @@ class MariadbRows(Printer):
             self._add_base64(item)
         table_map = item.event.table_map
         if self.options.shown_rows:
-            name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
+            name = self.new_name(table_map)
             found = (
                 rows_text(item.event, self.style, name)
                 if head is None

@@ -66,8 +66,7 @@ class MysqlRows(Printer):
         return b"\tRows_query\n" + b"".join(lines)
 
     def print_table_map(self, item: Item, body: Any) -> bool:
-        database = encode(body.schema_name)
-        if self.skips_database(database):
+        if self.skips_table(body):
             self.ignored_maps.add(body.table_id.value)
             return False
         self.ignored_maps.discard(body.table_id.value)
@@ -141,9 +140,7 @@ class MysqlRows(Printer):
             if head is not None:
                 head.extra = extra
         self.tail.extend(extra)
-        table_map, name = item.event.table_map, None
-        if self.rewritten and table_map is not None:
-            name = self.rewritten.get(encode(table_map.schema_name))
+        name = self.new_name(item.event.table_map)
         if head is None:
             self.tail.append(rows_text(item.event, self.style, name).text)
         else:

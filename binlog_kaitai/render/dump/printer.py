@@ -197,6 +197,20 @@ class Printer:
         wanted = self.options.database
         return bool(wanted) and self.rewritten.get(database, database) != encode(wanted or "")
 
+    def new_name(self, table_map: Any) -> bytes | None:
+        """The new name of a table's database; None if it keeps its own."""
+        if not self.rewritten or table_map is None:
+            return None
+        return self.rewritten.get(encode(table_map.schema_name))
+
+    def ahead_of_statement(self, item: Item, body: Any) -> bytes:
+        """What stands between the place of a statement and its header line."""
+        return b""
+
+    def skips_table(self, body: Any) -> bool:
+        """Whether the rows behind a table map are left out."""
+        return self.skips_database(encode(body.schema_name))
+
     def put_statement(self, text: bytes) -> None:
         """Add a statement with its end."""
         self.head.append(text + self.delimiter + b"\n")

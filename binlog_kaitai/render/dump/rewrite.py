@@ -29,10 +29,19 @@ def rewrite(item: Item, names: Mapping[bytes, bytes], *, rewrites_all: bool = Tr
     base = len(event.raw) - traced.body._io.size() - (CHECKSUM_SIZE if traced.checksum is not None else 0)
     length_at = base + places["schema_name_length"]["start"]
     start, end = (base + places["schema_name"][key] for key in ("start", "end"))
-    raw = item.raw[:length_at] + bytes([len(new)]) + item.raw[length_at + 1 : start] + new + item.raw[end:]
-    raw = resized(raw, len(raw))
+    item.raw = renamed(item.raw, length_at, start, end, new)
     if item.checksum is not None and rewrites_all:
-        covered = raw[:-CHECKSUM_SIZE]
-        item.checksum = zlib.crc32(covered)
-        raw = covered + item.checksum.to_bytes(CHECKSUM_SIZE, "little")
-    item.raw = raw
+        item.raw, item.checksum = with_checksum(item.raw)
+
+
+def renamed(raw: bytes, length_at: int, start: int, end: int, new: bytes) -> bytes:
+    """An event with another name in place of the one between two places; `length_at` has its length."""
+    raw = raw[:length_at] + bytes([len(new)]) + raw[length_at + 1 : start] + new + raw[end:]
+    return resized(raw, len(raw))
+
+
+def with_checksum(raw: bytes) -> tuple[bytes, int]:
+    """An event whose last bytes are its checksum made anew, and that checksum."""
+    covered = raw[:-CHECKSUM_SIZE]
+    checksum = zlib.crc32(covered)
+    return covered + checksum.to_bytes(CHECKSUM_SIZE, "little"), checksum

@@ -92,7 +92,7 @@ class StatementHead:
 
     def fraction(self, microseconds: int) -> bytes:
         """The fraction of the second of SET TIMESTAMP."""
-        return b".%06d" % microseconds
+        return b".%06d" % microseconds if microseconds else b""
 
     def _print_thread(self, item: Item, thread_id: int) -> None:
         session = self.printer.session

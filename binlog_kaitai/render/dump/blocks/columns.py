@@ -11,6 +11,7 @@ from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.lines import Column, Field, Pool, Program
 from binlog_kaitai.columns.text_kernels import find_clean
 from binlog_kaitai.grammar import CHECKSUM_SIZE
+from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.printer import CHECKSUM, FRONT, PLACE
 from binlog_kaitai.render.dump.text import second_of, timestamp
 
@@ -22,6 +23,8 @@ class Lines:
 
     Attributes
     ----------
+    as_printed : Renamed
+        The bytes of the events in BINLOG statements.
     programs : list of Program
         Of their lines; the first is the line of an event's place alone.
     program_of, row_of : int64 arrays
@@ -29,8 +32,9 @@ class Lines:
         its row in the columns of its type.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, as_printed: Renamed) -> None:
         self.block = block
+        self.as_printed = as_printed
         self.pool = Pool()
         header, count = block.header, len(block)
         self.flags = header.numbers("flags")
@@ -47,16 +51,24 @@ class Lines:
             is_there = np.flatnonzero(block.sizes >= block.header_length + CHECKSUM_SIZE)
             places = block.sizes[is_there] - CHECKSUM_SIZE
             sums[is_there] = block.numbers_at(is_there, places, CHECKSUM_SIZE).view(np.int64)
+            if as_printed.checksums:
+                made = as_printed.checksums
+                sums[list(made)] = list(made.values())
             self._fields["checksum"] = self.pool.hexadecimal(sums, by_event=True)
         self.program_of = np.full(count, -1, dtype=np.int64)
         self.row_of = np.zeros(count, dtype=np.int64)
         self.programs: list[Program] = [Program(self.pool).fill(PLACE, self._fields)]
 
-    def program(self, *, with_place: bool = True) -> Program:
-        """A new program that begins with the lines of all events, up to what their type adds."""
+    def program(self, *, with_place: bool = True, ahead: Column | None = None) -> Program:
+        """A new program that begins with the lines of all events, up to what their type adds.
+
+        `ahead` stands behind the place of the event.
+        """
         program = Program(self.pool)
         if with_place:
             program.fill(PLACE, self._fields)
+        if ahead is not None:
+            program.column(ahead)
         program.fill(FRONT, self._fields)
         return program.fill(CHECKSUM, self._fields) if "checksum" in self._fields else program
 

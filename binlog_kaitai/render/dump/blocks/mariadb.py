@@ -65,6 +65,7 @@ class MariadbBlocks(BlockPrinter):
         self._add_table_maps()
         self._add_rows()
         self.queries.begin(lines)
+        lines.program_of[self.queries.left_out] = 0
         skipped = lines.block.header.numbers("is_skipped_for_replication")
         lines.program_of[np.broadcast_to(skipped, len(lines.block)).astype(np.bool_)] = -1
 
@@ -142,7 +143,8 @@ class MariadbBlocks(BlockPrinter):
             unmeasured = np.array([*(one.has_unmeasured for one in self.programs), False])
             programs[unmeasured[programs]] = -1
         self._rows_program = -1
-        found = np.flatnonzero(programs >= 0)
+        lines.program_of[rows.events[rows.is_left_out]] = 0
+        found = np.flatnonzero((programs >= 0) & ~rows.is_left_out)
         if len(found):
             texts = [self.printer.rows_line(head.kind, head.body) for head in rows.heads]
             program = lines.program(with_place=False).column(lines.pool.choice(rows.head_of, texts))
@@ -203,9 +205,10 @@ class MariadbBlocks(BlockPrinter):
         parts = [self._waiting_lines(begin, end)] if self.printer.head else []
         first, last = np.searchsorted(self.rows.events, (begin, end)).tolist()
         if first < last:
-            rows = self.rows.events[first:last]
-            own = np.full(len(rows), self._rows_program, dtype=np.int64)
-            parts.append((np.minimum(self._next_flusher(rows), end), rows, own, np.arange(first, last)))
+            own = np.flatnonzero(~self.rows.is_left_out[first:last]) + first
+            rows = self.rows.events[own]
+            programs = np.full(len(own), self._rows_program, dtype=np.int64)
+            parts.append((np.minimum(self._next_flusher(rows), end), rows, programs, own))
         return parts + self._lines_of_tables(begin, end)
 
     def _waiting_lines(self, begin: int, end: int) -> tuple[Any, Any, Any, Any]:
@@ -217,19 +220,18 @@ class MariadbBlocks(BlockPrinter):
         return owner, np.array([begin]), number, np.zeros(1, dtype=np.int64)
 
     def _lines_of_tables(self, begin: int, end: int) -> list[tuple[Any, Any, Any, Any]]:
-        maps = self.maps[0]
-        first, last = np.searchsorted(maps, (begin, end)).tolist()
-        if first == last:
+        first, last = np.searchsorted(self.maps[0], (begin, end)).tolist()
+        own = first + np.flatnonzero(~self.is_quiet[self.maps[0][first:last]])
+        if not len(own):
             return []
-        maps = maps[first:last]
+        maps = self.maps[0][own]
         shown = self._annotations_of(begin, maps)
         told = np.flatnonzero(shown >= 0)
         annotations = shown[told]
         programs, rows = self._annotation_programs[annotations], self._annotation_rows[annotations]
-        own = np.full(len(maps), self._map_program, dtype=np.int64)
         return [
             (maps[told], self._annotations[annotations], programs, rows),
-            (maps, maps, own, np.arange(first, last)),
+            (maps, maps, np.full(len(maps), self._map_program, dtype=np.int64), own),
         ]
 
     def _annotations_of(self, begin: int, events: Any) -> Any:
@@ -241,7 +243,8 @@ class MariadbBlocks(BlockPrinter):
         found = np.searchsorted(self._annotations, events) - 1
         places = np.append(self._annotations, -1)[found]
         ends = self.rows.events[self.rows.is_end]
-        users = np.sort(np.concatenate((self.maps[0], ends)))
+        maps = self.maps[0]
+        users = np.sort(np.concatenate((maps[~self.is_quiet[maps]], ends)))
         before = np.append(users, -1)[np.searchsorted(users, events) - 1]
         is_told = (places > before) & (places >= begin)
         is_told &= np.append(self._annotation_programs, -1)[found] >= 0

@@ -51,6 +51,8 @@ class MysqlBlocks(BlockPrinter):
         self._add_table_maps()
         self._add_rows()
         self.queries.begin(lines)
+        self.is_quiet[self.queries.left_out] = True
+        self._leave_gtids_to_reader()
 
     def _add_gtids(self, kind: int) -> None:
         lines = self.lines
@@ -96,6 +98,23 @@ class MysqlBlocks(BlockPrinter):
                 program.text(ROWS_ONLY_STATEMENT + end if is_only else b"")
                 program.fill(gtid_statements(is_for_old_server=is_for_old), fields)
                 lines.add(program, events[rows], rows)
+
+    def _leave_gtids_to_reader(self) -> None:
+        """Have the reader leave out the statements that have to use up a GTID: it writes COMMIT for them."""
+        left_out = self.queries.left_out
+        if not len(left_out):
+            return
+        block, printer = self.lines.block, self.printer
+        settled = np.concatenate((self.queries.shown, block.rows_of(EventType.xid_event), left_out + 1))
+        gtids = np.concatenate([block.rows_of(kind) for kind in _GTIDS])
+        places = np.concatenate((settled, gtids, [-1]))
+        waits = np.zeros(len(places), dtype=np.bool_)
+        waits[len(settled) : -1] = True
+        waits[-1] = printer.has_seen_gtid and not printer.is_in_transaction
+        order = np.lexsort((waits, places))
+        before = order[np.searchsorted(places[order], left_out, side="right") - 1]
+        self.lines.program_of[left_out[waits[before]]] = -1
+        self.is_quiet[left_out[waits[before]]] = False
 
     def _last_of(self, kind: int, begin: int, end: int) -> int:
         """The last event of a type among some, -1 for none."""
@@ -166,7 +185,8 @@ class MysqlBlocks(BlockPrinter):
 
     def _add_rows(self) -> None:
         rows, lines = self.rows, self.lines
-        found = np.flatnonzero(rows.program_of >= 0)
+        lines.program_of[rows.events[rows.is_left_out]] = 0
+        found = np.flatnonzero((rows.program_of >= 0) & ~rows.is_left_out)
         if not len(found) or self.printer.options.base64_output is Base64Output.NEVER:
             return
         texts = [self.printer.rows_line(head.kind, head.body) for head in rows.heads]

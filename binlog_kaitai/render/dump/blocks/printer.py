@@ -20,10 +20,11 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Program, write_lines
-from binlog_kaitai.columns.text.jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 from binlog_kaitai.context import Context
 from binlog_kaitai.grammar import EventType, header_length
 from binlog_kaitai.render.dump.blocks.columns import Lines
+from binlog_kaitai.render.dump.blocks.plan import BODY_PHASE, ROWS_PHASE, JobList, Plan
+from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.blocks.rows import RowsEvents, TableMaps
 from binlog_kaitai.render.dump.jobs import Jobs, MisfitError
 from binlog_kaitai.render.dump.options import DumpOptions
@@ -35,11 +36,7 @@ from binlog_kaitai.render.dump.row_programs import Heads, Programs
 _SHORTEST, _MOST_MISFITS = 24, 8
 #: What an event costs that the reader prints, in bytes that kernels go through.
 _CALL = 1 << 10
-#: What jobs of an event come in which order: its lines; then, where a statement ends, the beginning of its
-#: base64 and its end, rows and their number, and a job behind which all may go out.
-_HEAD, _BEGIN, _BODY, _END, _ROWS, _NUMBER, _LAST, _PHASES = range(8)
-_NOT_PLAIN = ("hexdump", "short_form", "rewrite_databases", "database", "table", "require_row_format",
-              "flashback")  # fmt: skip
+_NOT_PLAIN = ("hexdump", "short_form", "require_row_format", "flashback")
 
 #: Prints the event of this number by the reader.
 PrintEvent = Callable[[int], None]
@@ -163,21 +160,35 @@ class BlockPrinter:
         self.block, self.is_passed = block, is_passed
         self.programs.begin()
         self._table_maps.begin()
-        self.lines = lines = Lines(block)
+        printer = self.printer
+        as_printed = Renamed(block, printer.rewritten, rewrites_all=printer.rewrites_all)
+        self.lines = lines = Lines(block, as_printed)
         self.maps = self._table_maps.read(lines)
         self.rows = rows = RowsEvents(lines)
-        rows.find(self.programs, self._heads, self.printer.quick, self.context, self.maps)
+        rows.find(self.programs, self._heads, printer, self.context, self.maps)
+        self.is_quiet = is_passed.copy()
+        self._leave_out_tables()
         self.begin_dress()
-        lines.program_of[is_passed] = 0
-        self._number_of_row = np.full(len(block), -1, dtype=np.int64)
-        self._number_of_row[rows.events] = np.arange(len(rows.events))
+        lines.program_of[self.is_quiet] = 0
+        self.number_of_row = np.full(len(block), -1, dtype=np.int64)
+        self.number_of_row[rows.events] = np.arange(len(rows.events))
         self.has_body = np.zeros(len(block), dtype=np.bool_)
-        if self.printer.options.prints_base64:
+        if printer.options.prints_base64:
             for kind in self.body_kinds():
                 self.has_body[block.rows_of(kind)] = True
             self.has_body[rows.events] = True
+            self.has_body[self.is_quiet] = self.has_body[rows.events[rows.is_left_out]] = False
         lines.program_of[block.checksums == BAD] = -1
         self._constants = [Program(lines.pool).text(text) for text in self._texts()]
+
+    def _leave_out_tables(self) -> None:
+        """Find the table maps and rows that `--database` and `--table` leave out."""
+        (events, made, which), rows = self.maps, self.rows
+        self._skips_map = np.array([self.printer.skips_table(body) for body, _ in made], dtype=np.bool_)
+        skipped = events[self._skips_map[which]]
+        rows.leave_out(skipped, self.printer.ignored_maps)
+        # What ends a statement has its text printed, whatever its own rows are.
+        self.is_quiet[skipped] = self.is_quiet[rows.events[rows.is_left_out & ~rows.is_end]] = True
 
     def body_kinds(self) -> list[int]:
         """The types whose events are in BINLOG statements, besides rows."""
@@ -196,7 +207,7 @@ class BlockPrinter:
         self.begin_stretch(begin, end)
         events = np.arange(begin, end)
         ready, limits, constants, left = self._write_lines(events)
-        plan = _Plan(self, events, limits, constants)
+        plan = Plan(self, events, limits, constants)
         printer, jobs = self.printer, self._jobs
         written = begin
         try:
@@ -204,12 +215,12 @@ class BlockPrinter:
             first = int(np.argmax(plan.ends)) if is_open else -1
             if is_open:
                 jobs.rows = printer.rows
-                body = b"".join(self._run(plan, ready, plan.members(first, _BODY)))
-                tail = b"".join(self._run(plan, ready, plan.members(first, _ROWS)))
+                body = b"".join(self._run(plan, ready, plan.members(first, BODY_PHASE)))
+                tail = b"".join(self._run(plan, ready, plan.members(first, ROWS_PHASE)))
                 rows = jobs.rows
             jobs.rows = 0
-            left_body = list(self._run(plan, ready, plan.left(_BODY)))
-            left_tail = list(self._run(plan, ready, plan.left(_ROWS)))
+            left_body = list(self._run(plan, ready, plan.left(BODY_PHASE)))
+            left_tail = list(self._run(plan, ready, plan.left(ROWS_PHASE)))
             left_rows, jobs.rows = jobs.rows, 0
             if is_open:
                 self.begin_text()
@@ -236,9 +247,9 @@ class BlockPrinter:
         printer.rows += left_rows
         self._finish(begin, end, left)
 
-    def _run(self, plan: _Plan, ready: Any, jobs: _JobList) -> Any:
+    def _run(self, plan: Plan, ready: Any, jobs: JobList) -> Any:
         plan.last = jobs
-        return self._jobs.run(self.block.data, ready, jobs.jobs) if len(jobs.jobs) else ()
+        return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else ()
 
     def _write_lines(self, events: Any) -> tuple[Any, Any, Any, bytes]:
         """The text of all events, where that of each begins and ends, and of the constants; what is left."""
@@ -268,7 +279,7 @@ class BlockPrinter:
             first = np.searchsorted(owners, events)
             of_lines = np.stack((of_lines[first, 0], of_lines[last, 1]), axis=1)
         if self.keeps_places:
-            shown = np.flatnonzero(~self.is_passed[events])
+            shown = np.flatnonzero(~self.is_quiet[events])
             first = int(shown[-1]) + 1 if len(shown) else 0
             of_lines[first:] = of_lines[first - 1, 1] if first else of_lines[0, 0]
         left = ready[of_lines[-1, 1] :].tobytes()
@@ -287,89 +298,18 @@ class BlockPrinter:
         for body, content in reversed(seen.values()):
             self.context.remember(body)
             self.printer.quick.note(body, content)
-            self.printer.ignored_maps.discard(body.table_id.value)
+        self._note_left_out(begin, end)
         self.finish_dress(begin, end, left)
 
-
-class _JobList:
-    """Jobs, and the numbers of their events in the stretch."""
-
-    def __init__(self, jobs: Any, event_of: Any) -> None:
-        self.jobs, self.event_of = jobs, event_of
-
-
-class _Plan:
-    """The jobs of a stretch in their order."""
-
-    def __init__(self, blocks: BlockPrinter, events: Any, limits: Any, constants: Any) -> None:
-        block, rows = blocks.block, blocks.rows
-        count = len(events)
-        row_of = blocks._number_of_row[events]
-        is_rows = row_of >= 0
-        self.ends = np.zeros(count, dtype=np.bool_)
-        self.ends[is_rows] = rows.is_end[row_of[is_rows]]
-        numbers = np.arange(count)
-        ends = np.flatnonzero(self.ends)
-        # The end of the statement that an event is in; `count` for the one that goes on behind the stretch.
-        end_of = np.append(ends, count)[np.searchsorted(ends, numbers)]
-        has_body = blocks.has_body[events]
-        waiting = np.cumsum(is_rows | has_body)
-        at_end = np.append(0, waiting[ends])[np.searchsorted(ends, numbers)]
-        parts = [(_HEAD, numbers, numbers, COPY, limits[:, 0], limits[:, 1], waiting == at_end)]
-        members = np.flatnonzero(has_body)
-        if len(members):
-            begins = block.starts[events[members]]
-            sizes = block.sizes[events[members]]
-            parts.append((_BODY, end_of[members], members, BASE64, begins, begins + sizes, 0))
-            used = np.unique(end_of[members])
-            used = used[used < count]
-            for phase, constant in ((_BEGIN, constants[0]), (_END, constants[1])):
-                parts.append((phase, used, used, COPY, constant[0], constant[1], 0))
-        programs = np.zeros(count, dtype=np.int64)
-        if blocks.rows_job is not None:
-            found = np.flatnonzero(is_rows)
-            which = row_of[found]
-            programs[found] = rows.program_of[which]
-            extra = constants[3:][rows.head_of[which]]
-            is_told = extra[:, 1] > extra[:, 0]
-            told = found[is_told]
-            parts.append((_ROWS, end_of[told], told, COPY, extra[is_told, 0], extra[is_told, 1], 0))
-            parts.append(
-                (_ROWS, end_of[found], found, blocks.rows_job, rows.starts[which], rows.ends[which], 0)
-            )
-            if blocks.rows_number:
-                parts.append((_NUMBER, ends, ends, ROWS_NUMBER, constants[2][0], constants[2][1], 0))
-        parts.append((_LAST, ends, ends, COPY, 0, 0, 1))
-        keys, events_of, jobs, phases = [], [], [], []
-        for phase, owners, own, kind, starts, stops, is_safe in parts:
-            made = np.empty((len(own), JOB_SIZE), dtype=np.int64)
-            made[:, 0], made[:, 1], made[:, 2], made[:, 3] = kind, starts, stops, programs[own]
-            made[:, 4] = is_safe
-            jobs.append(made)
-            keys.append((owners * _PHASES + phase) * count + own)
-            events_of.append(own)
-            phases.append(np.full(len(own), phase))
-        order = np.argsort(np.concatenate(keys), kind="stable")
-        self._jobs = np.concatenate(jobs)[order]
-        self._event_of = np.concatenate(events_of)[order]
-        self._keys = np.concatenate(keys)[order]
-        self._count = count
-        self.last = self._between(0, 0)
-
-    def _between(self, first: int, last: int) -> _JobList:
-        """The jobs with keys from one up to another."""
-        begin, end = np.searchsorted(self._keys, (first, last)).tolist()
-        return _JobList(self._jobs[begin:end], self._event_of[begin:end])
-
-    def members(self, owner: int, phase: int) -> _JobList:
-        """The jobs of a phase of the statement that an event ends."""
-        key = owner * _PHASES + phase
-        return self._between(key * self._count, (key + 1) * self._count)
-
-    def left(self, phase: int) -> _JobList:
-        """The jobs of a phase of the statement that goes on behind the stretch."""
-        return self.members(self._count, phase)
-
-    def main(self, after: int) -> _JobList:
-        """All others, behind the statement that an event ends, -1 for all."""
-        return self._between((after + 1) * _PHASES * self._count, self._count * _PHASES * self._count)
+    def _note_left_out(self, begin: int, end: int) -> None:
+        """Leave the printer's tables whose rows are left out as they are behind some events."""
+        (events, made, which), ignored = self.maps, self.printer.ignored_maps
+        ends = self.rows.events[self.rows.is_end]
+        last = int(np.searchsorted(ends, end)) - 1
+        if last >= 0 and ends[last] >= begin:
+            ignored.clear()
+            begin = int(ends[last])
+        first, last = np.searchsorted(events, (begin, end)).tolist()
+        for number in which[first:last].tolist():
+            change = ignored.add if self._skips_map[number] else ignored.discard
+            change(made[number][0].table_id.value)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.lines import Column, Field
-from binlog_kaitai.columns.rows.groups import group_ranges
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType, trace_event
@@ -42,6 +42,8 @@ _ALTER = "mariadb_gtid_flags3"
 _GROUP_WORDS = frozenset((b"BEG", b"COM", b"XA ", b"ROL"))
 _WORD = 3
 _BEGIN = b"BEGIN"
+#: How statements begin that `is_transaction_keyword` knows.
+_MAY_BE_KEYWORD = np.isin(np.arange(256), np.frombuffer(b"BCSRXsrx", dtype=np.uint8))
 
 
 class _Template(NamedTuple):
@@ -70,7 +72,7 @@ class Queries:
         self._templates: dict[int, list[_Template]] = {}
         self._states: list[dict[str, Any]] = []
         self._numbers: dict[Any, int] = {}
-        self._steps: dict[Any, tuple[bytes, bytes, int]] = {}
+        self._steps: dict[Any, tuple[tuple[bytes, ...], int]] = {}
 
     def begin(self, lines: Lines) -> None:
         """Go on with a block."""
@@ -87,8 +89,10 @@ class Queries:
         starts, lengths = body.ranges("status_vars") if len(fits) else (self.events, self.events)
         self._fractions, self._xids = self._match(fits, starts, lengths)
         count = len(self.events)
-        self._places = np.zeros((4, count), dtype=np.int64)
+        self._places = np.zeros((6, count), dtype=np.int64)
         self.state_after = np.full(count, -1, dtype=np.int64)
+        self._shown = np.arange(count)
+        self.shown, self.left_out = self.events, self.events[:0]
         if not count:
             return
         is_usual = self._template_of >= 0
@@ -103,12 +107,30 @@ class Queries:
         specific, suppressed, skipped = (np.broadcast_to(header[name], count) for name in names)
         self._is_specific, self._is_suppressed = specific.astype(np.bool_), suppressed.astype(np.bool_)
         lines.program_of[self.events[skipped.astype(np.bool_)]] = -1
-        self._is_keyword = self._find_keywords()
+        self._leave_out(lines.program_of[self.events] >= 0)
 
-    def _find_keywords(self) -> Any:
-        """Of statements whose database is not told, which begin, end or mark a transaction."""
+    def _leave_out(self, is_ready: Any) -> None:
+        """Find the statements of databases that are left out, but those that are a transaction's."""
+        first = distinct(self._schemas)[0]
+        numbers = self._schemas[first].tolist()
+        left_out = [number for number in numbers if self.printer.skips_database(self._schema(number))]
+        skipped = is_ready & np.isin(self._schemas, left_out)
+        self._is_keyword = self._find_keywords((self._is_suppressed & (self._template_of >= 0)) | skipped)
+        is_left_out = skipped & ~self._is_keyword
+        self.left_out = self.events[is_left_out]
+        self._shown = np.flatnonzero(~is_left_out)
+        self.shown = self.events[self._shown]
+
+    def _schema(self, number: int) -> bytes:
+        """The name of the database by its number: that of the first statement of it."""
+        start, length = int(self._schema_starts[number]), int(self._schema_lengths[number])
+        return bytes(self._lines.block.data[start : start + length])
+
+    def _find_keywords(self, asked: Any) -> Any:
+        """Which of some statements begin, end or mark a transaction."""
         data, starts = self._lines.block.data, self._query_starts
-        asked = self._is_suppressed & (self._template_of >= 0)
+        begins = np.where(self._query_lengths > 0, starts, 0)
+        asked = asked & (self._query_lengths > 0) & _MAY_BE_KEYWORD[data[begins]]
         found = asked & (self._query_lengths == len(_BEGIN))
         places = starts[found][:, None] + np.arange(len(_BEGIN))
         found[found] = (data[places] == np.frombuffer(_BEGIN, dtype=np.uint8)).all(axis=1)
@@ -119,7 +141,7 @@ class Queries:
     def _add_programs(self, body: Any, is_usual: Any) -> None:
         """The programs of the statements: with a fraction of the second or without, and with a number."""
         lines, pool = self._lines, self._lines.pool
-        before, after = (Column(TEXT, *self._places[2 * half : 2 * half + 2]) for half in range(2))
+        ahead, before, after = (Column(TEXT, *self._places[2 * part : 2 * part + 2]) for part in range(3))
         fields: dict[str, Field] = {
             "name": b"Query",
             "thread_id": pool.numbers(self._threads),
@@ -137,7 +159,8 @@ class Queries:
                 rows = np.flatnonzero(is_usual & (fraction_kinds == kind) & ((self._xids >= 0) == has_xid))
                 if not len(rows):
                     continue
-                program = lines.program().fill(QUERY_LINE, fields)
+                program = lines.program(ahead=ahead if self.printer.rewritten else None)
+                program.fill(QUERY_LINE, fields)
                 program.fill(self.xid_line(has_xid=has_xid), {"xid": xids}).text(b"\n").column(before)
                 program.text(b"SET TIMESTAMP=").column(seconds)
                 if kind:
@@ -148,7 +171,7 @@ class Queries:
     def fractions(self, micros: Any) -> tuple[Any, dict[int, Column]]:
         """How the fraction of each second is written: 0 not at all, -1 by the reader, else by a column."""
         pool = self._lines.pool
-        kinds = np.where(micros < 0, 0, np.where(micros < _MILLION, 1, -1))
+        kinds = np.where(micros <= 0, 0, np.where(micros < _MILLION, 1, -1))
         return kinds, {1: pool.fractions(np.maximum(micros, 0))}
 
     def xid_line(self, *, has_xid: bool) -> bytes:
@@ -229,30 +252,31 @@ class Queries:
 
     def step_through(self, begin: int, end: int) -> None:
         """Find what the statements among some events set; the session itself stays as it is."""
-        first, last = np.searchsorted(self.events, (begin, end)).tolist()
+        first, last = np.searchsorted(self.shown, (begin, end)).tolist()
         if first == last:
             return
-        flags = self._lines.flags[self.events[first:last]]
+        own = self._shown[first:last]
+        flags = self._lines.flags[self.events[own]]
         parts = self._template_of, self._schemas, self._is_keyword
-        keys = (*(values[first:last] for values in parts), flags)
-        is_new = np.zeros(last - first, dtype=np.bool_)
+        keys = (*(values[own] for values in parts), flags)
+        is_new = np.zeros(len(own), dtype=np.bool_)
         is_new[0] = True
         for values in keys:
             is_new[1:] |= values[1:] != values[:-1]
-        is_new |= self._is_specific[first:last]
-        starts = np.flatnonzero(is_new) + first
-        ends = np.append(starts[1:], last)
+        is_new |= self._is_specific[own]
+        starts = np.flatnonzero(is_new)
+        ends = np.append(starts[1:], len(own))
         # The second of a run may print other things than the first; all others print what it prints.
         places = np.unique(np.concatenate((starts, np.minimum(starts + 1, ends - 1))))
         before = vars(self.printer.session).copy()
-        found = self._steps_at(places)
+        found = self._steps_at(own[places])
         vars(self.printer.session).update(before)
-        counts = np.diff(places, append=last)
-        self._places[:, first:last] = np.repeat(found[:, :4], counts, axis=0).T
-        self.state_after[first:last] = np.repeat(found[:, 4], counts)
+        counts = np.diff(places, append=len(own))
+        self._places[:, own] = np.repeat(found[:, :6], counts, axis=0).T
+        self.state_after[own] = np.repeat(found[:, 6], counts)
 
     def _steps_at(self, places: Any) -> Any:
-        """What some statements set: place and length of both texts of each, and the state behind it."""
+        """What some statements set: place and length of the three texts of each, and the state behind it."""
         columns = (
             places,
             self._template_of[places],
@@ -269,19 +293,18 @@ class Queries:
         ):
             schema = schemas.get(number)
             if schema is None:
-                at, size = int(self._schema_starts[number]), int(self._schema_lengths[number])
-                schema = schemas[number] = bytes(self._lines.block.data[at : at + size])
+                schema = schemas[number] = self._schema(number)
             shown = thread if is_specific or self._states[state]["thread_id"] is None else None
             key = state, template, schema, flags, shown, is_keyword
             step = self._steps.get(key)
             if step is None:
                 step = self._steps[key] = self._print(state, index)
-            before, after, state = step
-            (at, size), (behind, length) = pool.place(before), pool.place(after)
-            found.append((-at - 1, size, -behind - 1, length, state))
+            texts, state = step
+            found_at = [number for at, size in map(pool.place, texts) for number in (-at - 1, size)]
+            found.append((*found_at, state))
         return np.array(found, dtype=np.int64)
 
-    def _print(self, state: int, index: int) -> tuple[bytes, bytes, int]:
+    def _print(self, state: int, index: int) -> tuple[tuple[bytes, ...], int]:
         printer = self.printer
         vars(printer.session).update(self._states[state])
         item = item_of(self._lines.block.event(int(self.events[index])))
@@ -289,11 +312,12 @@ class Queries:
         kept, printer.head = printer.head, []
         try:
             query = bytes(body.query)
+            ahead = printer.ahead_of_statement(item, body)
             self.statements.print_use(item, encode(body.schema_name), query)
             before = b"".join(printer.head)
             printer.head = []
             self.statements.print_session(item, body, status_variables(body))
-            return before, b"".join(printer.head), self._number_of_state()
+            return (ahead, before, b"".join(printer.head)), self._number_of_state()
         finally:
             printer.head = kept
 
@@ -309,9 +333,9 @@ class Queries:
 
     def set_session(self, begin: int, end: int) -> None:
         """Leave the session as it is behind the statements among some events."""
-        index = int(np.searchsorted(self.events, end)) - 1
-        if index >= 0 and self.events[index] >= begin:
-            vars(self.printer.session).update(self._states[self.state_after[index]])
+        last = int(np.searchsorted(self.shown, end)) - 1
+        if last >= 0 and self.shown[last] >= begin:
+            vars(self.printer.session).update(self._states[self.state_after[self._shown[last]]])
 
     def query(self, index: int) -> bytes:
         """The text of a statement."""
@@ -320,9 +344,9 @@ class Queries:
 
     def group_words(self, begin: int, end: int) -> list[tuple[int, bytes]]:
         """The statements among some events that may begin or end a transaction; of others no text."""
-        first, last = np.searchsorted(self.events, (begin, end)).tolist()
+        first, last = np.searchsorted(self.shown, (begin, end)).tolist()
         found = []
-        for index in range(first, last):
+        for index in self._shown[first:last].tolist():
             start = int(self._query_starts[index])
             word = bytes(self._lines.block.data[start : start + _WORD]).upper()
             found.append((int(self.events[index]), self.query(index) if word in _GROUP_WORDS else b""))

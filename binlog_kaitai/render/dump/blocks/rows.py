@@ -12,7 +12,6 @@ from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import Lines
-from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_programs import MOST, Head, Heads, Programs
 
 _ID, _END = "table_id.value", "is_statement_end"
@@ -71,6 +70,8 @@ class RowsEvents:
         Distinct beginnings.
     head_of, program_of : int64 arrays
         The number of each event's beginning, and of its program; -1 for none: the reader prints it.
+    is_left_out : bool array
+        Which rows are left out for the sake of their tables.
     """
 
     def __init__(self, lines: Lines) -> None:
@@ -86,6 +87,7 @@ class RowsEvents:
         )
         self.heads: list[Head] = []
         self.head_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
+        self.is_left_out = np.zeros(len(order), dtype=np.bool_)
 
     def _part(self, kind: int) -> tuple[Any, ...] | None:
         block = self.lines.block
@@ -102,7 +104,7 @@ class RowsEvents:
         self,
         programs: Programs,
         heads: Heads,
-        quick: QuickRows,
+        printer: Any,
         context: Context,
         maps: tuple[Any, Any, Any],
     ) -> None:
@@ -112,8 +114,8 @@ class RowsEvents:
         ----------
         programs, heads
             Those that were seen.
-        quick
-            Of the printer, which knows the bytes of the table maps.
+        printer
+            Knows the bytes of the table maps, and other names of databases.
         context
             What earlier blocks say of tables.
         maps
@@ -125,7 +127,8 @@ class RowsEvents:
         ids = np.concatenate((np.array(earlier, dtype=np.int64), map_ids))
         places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
         newest = newest_before(ids, places, self.events, self.ids, len(block) + 2)
-        choices = [quick.content_of(context.table_maps[one]) for one in earlier] + made
+        self._map_of = np.append(places, -1)[newest]
+        choices = [printer.quick.content_of(context.table_maps[one]) for one in earlier] + made
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which, [-1])).astype(np.int64)
         table_of = number_of[newest]
         begins = group_ranges(block.data, self.begins, self.starts)
@@ -134,7 +137,7 @@ class RowsEvents:
         known: dict[int, int] = {}
         head_of, program_of = [], []
         for index in first.tolist():
-            head, program = self._program(programs, heads, index, choices, int(table_of[index]))
+            head, program = self._program(programs, heads, index, choices, int(table_of[index]), printer)
             head_of.append(-1 if head is None else known.setdefault(id(head), len(known)))
             program_of.append(program)
             if head is not None and len(known) > len(self.heads):
@@ -142,8 +145,24 @@ class RowsEvents:
         self.head_of = np.array(head_of, dtype=np.int64)[which]
         self.program_of = np.array(program_of, dtype=np.int64)[which]
 
+    def leave_out(self, maps: Any, ignored: set[int]) -> None:
+        """Leave out the rows of tables, up to the end of their statements.
+
+        Parameters
+        ----------
+        maps : int64 array
+            The block's table maps whose rows are left out.
+        ignored
+            Ids of the tables of the statement that the block goes on with whose rows are left out.
+        """
+        places = self._map_of
+        ends = np.append(self.events[self.is_end], -1)
+        end_before = ends[np.searchsorted(ends[:-1], self.events) - 1]
+        self.is_left_out = np.isin(places, maps) & (end_before < places)
+        self.is_left_out |= (places < 0) & (end_before < 0) & np.isin(self.ids, list(ignored))
+
     def _program(
-        self, programs: Programs, heads: Heads, index: int, choices: list[Any], table: int
+        self, programs: Programs, heads: Heads, index: int, choices: list[Any], table: int, printer: Any
     ) -> tuple[Head | None, int]:
         body, content = choices[table] if table >= 0 else (None, None)
         if body is None or content is None:
@@ -154,5 +173,5 @@ class RowsEvents:
             return None, -1
         if head is None:
             return None, -1
-        program = programs.number_of(head, body, content, None)
+        program = programs.number_of(head, body, content, printer.new_name(body))
         return (head, program) if program >= 0 else (None, -1)

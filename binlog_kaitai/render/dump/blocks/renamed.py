@@ -1,0 +1,80 @@
+"""`--rewrite-db` in blocks: the events that name a database, with its new name, as `rewrite` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.render.dump.rewrite import renamed, with_checksum
+
+#: The first byte of the length of a database's name, by type of event; of statements no more than checksums
+#: change.
+_LENGTHS: dict[int, str] = {
+    EventType.table_map_event: "schema_name_length.first",
+    EventType.query_event: "schema_name_length",
+}
+
+
+class Renamed:
+    """The bytes of the events of a block, as BINLOG statements have them.
+
+    Parameters
+    ----------
+    block
+        Whole events.
+    names
+        New names by the old ones.
+    rewrites_all
+        See `Printer.rewrites_all`.
+
+    Attributes
+    ----------
+    data : uint8 array
+        Bytes of the block, and behind them those of events that were written anew.
+    starts, sizes : int64 arrays
+        Where each event lies there.
+    checksums : dict
+        Those that were made anew, by the numbers of their events.
+    """
+
+    def __init__(self, block: Block, names: Mapping[bytes, bytes], *, rewrites_all: bool) -> None:
+        self.data, self.starts, self.sizes = block.data, block.starts, block.sizes
+        self.checksums: dict[int, int] = {}
+        if not names:
+            return
+        self.starts, self.sizes = block.starts.copy(), block.sizes.copy()
+        self._behind: list[bytes] = []
+        self._at = len(block.data)
+        makes_checksums = rewrites_all and block.layout.is_checksummed
+        for kind in _LENGTHS if makes_checksums else (EventType.table_map_event,):
+            self._rename(block, kind, names, makes_checksums=makes_checksums)
+        added = np.frombuffer(b"".join(self._behind), dtype=np.uint8)
+        self.data = np.concatenate((block.data, added)) if len(added) else block.data
+
+    def _rename(
+        self, block: Block, kind: int, names: Mapping[bytes, bytes], *, makes_checksums: bool
+    ) -> None:
+        events, body = block.rows_of(kind), block.body(kind)
+        if not len(events) or "schema_name" not in body:
+            return
+        starts, lengths = body.ranges("schema_name")
+        lengths_at = body.places(_LENGTHS[kind])
+        columns = (events, block.starts[events], block.sizes[events], lengths_at, starts, lengths, body.fits)
+        view, is_kept = memoryview(block.data), kind == EventType.table_map_event
+        for event, at, size, length_at, start, length, fits in zip(
+            *(values.tolist() for values in columns), strict=True
+        ):
+            new = names.get(bytes(view[start : start + length])) if fits else None
+            if new is None:
+                continue
+            raw = bytes(view[at : at + size])
+            raw = renamed(raw, length_at - at, start - at, start + length - at, new)
+            if makes_checksums:
+                raw, self.checksums[event] = with_checksum(raw)
+            if is_kept:
+                self.starts[event], self.sizes[event] = self._at, len(raw)
+                self._behind.append(raw)
+                self._at += len(raw)
