@@ -49,6 +49,19 @@ def test_the_driver_of_a_pipeline_is_spared_what_only_tasks_need() -> None:
     assert {"numba", "binlog_kaitai.lake.write", "pyarrow.parquet"} & set(done.stdout.split()) == set()
 
 
+def test_a_dump_by_whole_columns_does_without_arrow() -> None:
+    log = ROOT / "tests" / "corpus" / "mysql-9.7" / "types_full" / "binlog.000001"
+    code = (
+        "import sys\nfrom binlog_kaitai.render.dump import DumpOptions, dump\n"
+        "from binlog_kaitai.render.dump.blocks import printer\nprinter.COMPILE_FROM = 0\n"
+        f"dump({str(log)!r}, lambda _: None, DumpOptions(verbose=2))\nprint(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "binlog_kaitai.render.dump.blocks.queries" in loaded
+    assert "pyarrow" not in loaded
+
+
 def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)

@@ -8,9 +8,5 @@ printed_rows, printed_values, general, base64
          what `dump` prints: all of a row by one kernel, straight from the bytes of the log
 
 All arrays of text are Arrow arrays of bytes (`pa.binary()`), so that text in any character set is text.
+What `dump` prints is made without Arrow, so that it need not be loaded: nothing is imported here.
 """
-
-from binlog_kaitai.columns.text.pieces import joined
-from binlog_kaitai.columns.text.style import Style
-
-__all__ = ["Style", "joined"]

@@ -16,7 +16,7 @@ from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.images import Found
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, BEFORE, DELETE, INSERT
-from binlog_kaitai.columns.text import Style
+from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.rows import Change, Row
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values import JsonDiff, JsonText

@@ -22,8 +22,7 @@ import pyarrow.compute as pc
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
-from binlog_kaitai.columns.text import joined
-from binlog_kaitai.columns.text.pieces import clock, digits
+from binlog_kaitai.columns.text.pieces import clock, digits, joined
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.errors import BinlogError, UsageError

@@ -24,9 +24,9 @@ import pyarrow.compute as pc
 
 from binlog_kaitai.charsets import BINARY
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.text import Style, joined
-from binlog_kaitai.columns.text.pieces import floats
+from binlog_kaitai.columns.text.pieces import floats, joined
 from binlog_kaitai.columns.text.sql import sql_style
+from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
 from binlog_kaitai.schema import Column
