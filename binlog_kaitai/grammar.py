@@ -114,7 +114,6 @@ def header_struct(binlog_version: int) -> struct.Struct:
 _STRUCT_CODES = {"u1": "B", "<u2": "H", "<u4": "I"}
 
 
-@lru_cache
 def header_offset(name: str) -> int:
     """Offset of one of the fields of :class:`Header` in an event, in bytes."""
     before = LAYOUTS["event_header"].fields[: Header._fields.index(name)]

@@ -9,6 +9,9 @@ from binlog_kaitai.adapter import stored_checksum
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.reader import Event
 
+#: Where the size of an event lies in its header.
+_SIZE_AT, _SIZE_END = header_offset("event_size"), header_offset("next_position")
+
 
 @dataclass(slots=True)
 class Item:
@@ -70,6 +73,4 @@ def inner_item(event: Event, outer: Item) -> Item:
 
 def resized(raw: bytes, size: int) -> bytes:
     """An event whose header says that it has another size."""
-    at = header_offset("event_size")
-    end = header_offset("next_position")
-    return raw[:at] + size.to_bytes(end - at, "little") + raw[end:]
+    return raw[:_SIZE_AT] + size.to_bytes(_SIZE_END - _SIZE_AT, "little") + raw[_SIZE_END:]
