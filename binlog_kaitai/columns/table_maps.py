@@ -7,50 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.compile import kernel
 from binlog_kaitai.columns.lines import Column, Pool
+from binlog_kaitai.columns.rows.tables import last_of_each, newest_before
 from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.grammar import EventType, TableMapEvent
 from binlog_kaitai.reader import Event
 
 _ID = "table_id.value"
 _NAMES = ("schema_name", "table_name")
-
-#: So many table maps before a rows event are looked at one by one; nearly always it is the last of them.
-_NEAR = 4
-
-#: No table map, and none of those near.
-_NONE, _FAR = -1, -2
-
-
-@kernel
-def match_near(rows: Any, ids: Any, maps: Any, map_ids: Any, out: Any) -> bool:
-    """For each rows event the number of its table map.
-
-    Parameters
-    ----------
-    rows, maps : int64 arrays
-        The events' numbers in the block, in order; -1 for a table map of an earlier block.
-    ids, map_ids : int64 arrays
-        Their table ids.
-    out : int64 array
-        Gets _NONE where there is no such table map, _FAR if it is none of those near.
-
-    Returns
-    -------
-    Whether there are none of these.
-    """
-    behind, is_done = 0, True
-    for index in range(rows.shape[0]):
-        while behind < maps.shape[0] and maps[behind] < rows[index]:
-            behind += 1
-        found = _NONE if behind <= _NEAR else _FAR
-        for number in range(max(behind - _NEAR, 0), behind):
-            if map_ids[number] == ids[index]:
-                found = number
-        out[index] = found
-        is_done = is_done and found != _FAR
-    return is_done
 
 
 class _Known(NamedTuple):
@@ -80,13 +44,8 @@ class TableMaps:
         ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         # An earlier block's table maps stand before this block's first event.
         places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
-        self._ids, ranks = np.unique(ids, return_inverse=True)
-        self._span = len(block) + 2
-        keys = ranks.reshape(-1) * self._span + places + 1
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = keys[self._order]
         self._matches: dict[int, Any] = {}
-        self._near = places, ids
+        self._all_ids, self._places, self._own_ids = ids, places, own_ids
         #: The names of the table maps of this block that can be read.
         self._own: list[Column] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
@@ -115,19 +74,8 @@ class TableMaps:
 
     def _match(self, rows: Any, ids: Any) -> Any:
         """For each rows event the number of its table map, earlier ones first; -1 where there is none."""
-        matches = np.empty(len(rows), dtype=np.int64)
-        if not match_near.for_work(len(rows))(rows, ids, *self._near, matches):
-            far = np.flatnonzero(matches == _FAR)
-            matches[far] = self._match_far(rows[far], ids[far])
-        return matches
-
-    def _match_far(self, rows: Any, ids: Any) -> Any:
-        """The same, wherever the table maps stand."""
-        ranks = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-        places = np.searchsorted(self._keys, ranks * self._span + rows + 1) - 1
-        found = (places >= 0) & (self._ids[ranks] == ids)
-        found &= self._keys[places] >= ranks * self._span
-        return np.where(found, self._order[places], -1)
+        assert self._block is not None
+        return newest_before(self._all_ids, self._places, rows, ids, len(self._block) + 2)
 
     def column(self, kind: int, name: str) -> Column:
         """A name of the table of each rows event of a type; null where there is no table map."""
@@ -168,20 +116,13 @@ class TableMaps:
             self._known.clear()
             return
         earlier = len(self._known)
-        is_last: Any = np.append(np.diff(self._keys // self._span) != 0, True) if len(self._keys) else []
-        for number in np.sort(self._order[is_last]).tolist() if len(self._keys) else []:
-            if number >= earlier:
-                id_ = int(self._ids_of(number - earlier))
-                names = tuple(_json_of(block, pool, column, number) for column in self._columns)
-                self._known.pop(id_, None)
-                self._known[id_] = _Known(block.event(int(self._rows[number - earlier])), names)
+        for own in last_of_each(self._own_ids).tolist():
+            id_ = int(self._own_ids[own])
+            names = tuple(_json_of(block, pool, column, earlier + own) for column in self._columns)
+            self._known.pop(id_, None)
+            self._known[id_] = _Known(block.event(int(self._rows[own])), names)
         while len(self._known) > MAX_TABLE_MAPS:
             del self._known[next(iter(self._known))]
-
-    def _ids_of(self, number: int) -> int:
-        assert self._block is not None
-        body = self._block.body(EventType.table_map_event)
-        return int(body.numbers(_ID)[np.flatnonzero(body.fits)[number]])
 
 
 def _json_of(block: Block, pool: Pool, column: Column, number: int) -> bytes:

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import table_maps
 from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
 from binlog_kaitai.columns.blocks import payloads
+from binlog_kaitai.columns.rows import tables
 from binlog_kaitai.options import Filters
 from tests.columns.support import all_files, by_columns, by_reader, use_plain_kernels
 from tests.corpus_files import CORPUS, case
@@ -35,7 +35,7 @@ def test_blocks_of_any_size_give_the_same(name: str, block_size: int) -> None:
 @pytest.mark.parametrize("path", all_files()[::9], ids=lambda path: str(path.relative_to(CORPUS)))
 def test_table_maps_are_found_however_far_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = by_columns(path)
-    monkeypatch.setattr(table_maps, "_NEAR", -1)
+    monkeypatch.setattr(tables, "_NEAR", -1)
     use_plain_kernels(monkeypatch)
     assert by_columns(path) == wanted
 

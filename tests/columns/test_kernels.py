@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns import fixed, kernels, table_maps, text_kernels
+from binlog_kaitai.columns import fixed, kernels, text_kernels
 from binlog_kaitai.columns.blocks import bodies
+from binlog_kaitai.columns.rows import tables
 
 NOTHING = np.zeros(256, dtype=np.bool_)
 
@@ -128,11 +129,11 @@ def test_bodies_lie_between_header_and_checksum(way: str) -> None:
 
 def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
-    rows, ids = np.array([2, 3, 4, 6, 8, 9, 10]), np.array([1, 9, 7, 1, 2, 1, 8])
+    rows, ids = np.array([3, 2, 4, 6, 8, 9, 10]), np.array([9, 1, 7, 1, 2, 1, 8])
     found = np.empty(len(rows), dtype=np.int64)
-    assert not getattr(table_maps.match_near, mode)(rows, ids, maps, map_ids, found)
-    assert found.tolist() == [2, 1, table_maps._NONE, 4, 5, 4, table_maps._FAR]
-    assert getattr(table_maps.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
+    assert not getattr(tables.match_near, mode)(rows, ids, maps, map_ids, found)
+    assert found.tolist() == [1, 2, tables._NONE, 4, 5, 4, tables._FAR]
+    assert getattr(tables.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
 
 
 def test_ranges_outside_are_left_out(mode: str) -> None:

@@ -9,12 +9,15 @@ from itertools import chain
 import numpy as np
 
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.remote import is_url
 from binlog_kaitai.sources import Source
+
+#: Of large events, each block takes longer than the few table maps in it.
+_BLOCK_SIZE = 4 * BLOCK_SIZE
 
 
 def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
@@ -30,7 +33,7 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
         try:
             with source.open() as stream:
                 # Checksums are left to whoever reads the rows.
-                reader = BlockReader.of_file(stream, source.name, leaves_checks=1)
+                reader = BlockReader.of_file(stream, source.name, block_size=_BLOCK_SIZE, leaves_checks=1)
                 for part in chain.from_iterable(map(expand, reader)):
                     for table in tables.take(part, nothing, nothing)[0]:
                         if isinstance(table, Table) and table.schema.full_name == name:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.compile import kernel
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, width_of
@@ -32,6 +33,12 @@ _MAP_FIELDS = ("table_id.low", "flags")
 
 #: As much of a statement tells whether it may define something.
 _BEGINNING = 1 << 10
+
+#: So many table maps before a rows event are looked at one by one; nearly always it is the last of them.
+_NEAR = 4
+
+#: No table map, and none of those near.
+_NONE, _FAR = -1, -2
 
 
 class Table:
@@ -217,14 +224,45 @@ def last_of_each(ids: Any) -> Any:
     return np.sort(len(ids) - 1 - from_end)
 
 
+@kernel
+def match_near(rows: Any, ids: Any, maps: Any, map_ids: Any, out: Any) -> bool:
+    """For each rows event the number of its table map.
+
+    Parameters
+    ----------
+    rows, maps : int64 arrays
+        The events' numbers in the block; -1 for a table map of an earlier block. Those of table maps rise.
+    ids, map_ids : int64 arrays
+        Their table ids.
+    out : int64 array
+        Gets _NONE where there is no such table map, _FAR if it is none of those near.
+
+    Returns
+    -------
+    Whether there are none of these.
+    """
+    behind, is_done = 0, True
+    for index in range(rows.shape[0]):
+        while behind < maps.shape[0] and maps[behind] < rows[index]:
+            behind += 1
+        while behind > 0 and maps[behind - 1] >= rows[index]:
+            behind -= 1
+        found = _NONE if behind <= _NEAR else _FAR
+        for number in range(max(behind - _NEAR, 0), behind):
+            if map_ids[number] == ids[index]:
+                found = number
+        out[index] = found
+        is_done = is_done and found != _FAR
+    return is_done
+
+
 def newest_before(ids: Any, places: Any, rows: Any, wanted: Any, span: int) -> Any:
     """For each rows event the number of the last entry with its id that lies before it; -1 for none."""
     if not len(ids):
         return np.full(len(rows), -1, dtype=np.int64)
-    # Mostly it is the last one of all.
-    near = np.searchsorted(places, rows) - 1
-    if (near >= 0).all() and (ids[near] == wanted).all():
-        return near
+    found = np.empty(len(rows), dtype=np.int64)
+    if match_near.for_work(len(rows))(rows, wanted, places, ids, found):
+        return found
     known, ranks = np.unique(ids, return_inverse=True)
     keys = ranks.reshape(-1) * span + places + 1
     order = np.argsort(keys, kind="stable")
