@@ -11,6 +11,7 @@ Rules
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from enum import Enum
 from typing import BinaryIO, NamedTuple
@@ -170,8 +171,18 @@ def another_log(position: int) -> AnotherLogError:
 
 
 def is_start(head: bytes) -> bool:
-    """Whether a log begins with these bytes, as many as a header has: the magic, and a first event's type."""
-    return head.startswith(MAGIC) and head[len(MAGIC) + header_offset("type_code")] in FIRST_TYPES
+    """Whether a log begins with these bytes, as many as a header has: the magic, and a first event.
+
+    An event of 2028 may have the magic for its time, and behind it a server's number that looks like a type;
+    but not the position of a first event in its flags. A header of version 1 ends before that.
+    """
+    if not head.startswith(MAGIC) or head[len(MAGIC) + header_offset("type_code")] not in FIRST_TYPES:
+        return False
+    if len(head) < header_length(4):
+        return True
+    (size,) = struct.unpack_from("<I", head, len(MAGIC) + header_offset("event_size"))
+    (position,) = struct.unpack_from("<H", head, len(MAGIC) + header_offset("next_position"))
+    return position in (len(MAGIC), len(MAGIC) + size & 0xFFFF)
 
 
 def read_up_to(stream: BinaryIO, size: int) -> bytes:

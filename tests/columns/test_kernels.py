@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.columns import fixed, kernels, text_kernels
-from binlog_kaitai.columns.blocks import bodies
+from binlog_kaitai.columns.blocks import bodies, frame_kernels
 from binlog_kaitai.columns.rows import tables
 
 NOTHING = np.zeros(256, dtype=np.bool_)
@@ -57,33 +57,44 @@ def way(request: pytest.FixtureRequest) -> str:
 def test_frame_finds_events(way: str) -> None:
     sizes = [23, 24, 40, 999, 1000, 2000, 31]
     log = log_of(sizes)
-    found, (starts, lengths, codes) = frame(getattr(kernels.frame, way), log)
-    assert found == (len(sizes), len(log), kernels.MORE)
+    found, (starts, lengths, codes) = frame(getattr(frame_kernels.frame, way), log)
+    assert found == (len(sizes), len(log), frame_kernels.MORE)
     assert lengths == sizes
     assert starts == [sum(sizes[:index]) for index in range(len(sizes))]
     assert codes == [log[start + 4] for start in starts]
 
 
 def test_frame_stops(way: str) -> None:
-    run = getattr(kernels.frame, way)
+    run = getattr(frame_kernels.frame, way)
     log = log_of([30, 40, 50])
-    assert frame(run, log[:-1])[0] == (2, 70, kernels.MORE)
-    assert frame(run, log, room=1)[0] == (1, 30, kernels.FULL)
-    assert frame(run, log, limit=45)[0] == (2, 70, kernels.IMPOSSIBLE)
+    assert frame(run, log[:-1])[0] == (2, 70, frame_kernels.MORE)
+    assert frame(run, log, room=1)[0] == (1, 30, frame_kernels.FULL)
+    assert frame(run, log, limit=45)[0] == (2, 70, frame_kernels.IMPOSSIBLE)
     special = NOTHING.copy()
     special[log[34]] = True
-    assert frame(run, log, special=special)[0][1:] in [(30, kernels.SPECIAL), (0, kernels.SPECIAL)]
+    assert frame(run, log, special=special)[0][1:] in [
+        (30, frame_kernels.SPECIAL),
+        (0, frame_kernels.SPECIAL),
+    ]
     log[39:43] = 0
-    assert frame(run, log)[0] == (1, 30, kernels.IMPOSSIBLE)
+    assert frame(run, log)[0] == (1, 30, frame_kernels.IMPOSSIBLE)
 
 
 def test_frame_stops_where_another_log_begins(way: str) -> None:
-    run = getattr(kernels.frame, way)
+    run = getattr(frame_kernels.frame, way)
     log = log_of([30, 40, 50])
     log[30:34] = list(b"\xfebin")
-    for kind, why in ((15, kernels.IMPOSSIBLE), (1, kernels.IMPOSSIBLE), (2, kernels.MORE)):
-        log[38] = kind
-        assert frame(run, log)[0] == ((1, 30, why) if why == kernels.IMPOSSIBLE else (3, 120, why))
+    log[43:47] = list((90).to_bytes(4, "little"))
+    for kind, position, why in (
+        (15, 94, frame_kernels.IMPOSSIBLE),
+        (1, 94, frame_kernels.IMPOSSIBLE),
+        (1, 4, frame_kernels.IMPOSSIBLE),
+        (2, 94, frame_kernels.MORE),
+        (1, 90, frame_kernels.MORE),
+        (1, 0, frame_kernels.MORE),
+    ):
+        log[38], log[47], log[48] = kind, position, 0
+        assert frame(run, log)[0] == ((1, 30, why) if why == frame_kernels.IMPOSSIBLE else (3, 120, why))
 
 
 def test_frame_is_the_same_both_ways_on_any_bytes() -> None:
@@ -93,7 +104,7 @@ def test_frame_is_the_same_both_ways_on_any_bytes() -> None:
         for _ in range(rng.randrange(4)):
             log[rng.randrange(len(log))] = rng.randrange(256)
         cut = log[: rng.randrange(len(log))]
-        assert frame(kernels.frame.plain, cut) == frame(kernels.frame.compiled, cut)
+        assert frame(frame_kernels.frame.plain, cut) == frame(frame_kernels.frame.compiled, cut)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 8])

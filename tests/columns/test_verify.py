@@ -242,6 +242,19 @@ def test_where_another_log_begins_no_event_is_made_of_it(server_id: int, tmp_pat
     assert by_columns(path) == (lines, error)
 
 
+def test_no_log_begins_with_an_event_whose_time_is_the_magic(tmp_path: Path) -> None:
+    """As in a second of 2028, of a server numbered by a date, whose first byte looks like a type."""
+    data = bytearray(PLAIN[0].read_bytes())
+    for position in positions(bytes(data))[1:]:
+        data[position : position + 4] = b"\xfebin"
+        data[position + 5 : position + 9] = (20280912).to_bytes(4, "little")
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(data)
+    lines, error = by_reader(path)
+    assert (len(lines), error) == (len(by_reader(PLAIN[0])[0]), None)
+    assert by_columns(path) == (lines, None)
+
+
 @pytest.mark.parametrize("cut", [1, 5, 12])
 def test_another_log_behind_a_cut_one_is_told(cut: int) -> None:
     first, second = (log.read_bytes() for log in case("mysql-9.7", "rotate").logs[:2])

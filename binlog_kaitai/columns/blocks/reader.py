@@ -21,8 +21,9 @@ import numpy as np
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.ahead import ahead, is_regular_file
 from binlog_kaitai.columns.blocks.block import Block, Frames
+from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.columns.compile import note_work
-from binlog_kaitai.columns.kernels import FULL, IMPOSSIBLE, MORE, NONE, PENDING, SPECIAL, frame
+from binlog_kaitai.columns.kernels import NONE, PENDING
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import type_name

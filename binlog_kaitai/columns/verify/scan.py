@@ -115,7 +115,7 @@ class _Scan:
             lie = FramingError(reason, file=report.file, position=reader.position)
             report.add(lie, following.position)
             stream.seek(max(following.position - len(MAGIC), 0))
-            if is_start(read_up_to(stream, len(MAGIC) + header_length(1))):
+            if is_start(read_up_to(stream, header_length(4))):
                 return self._go_on_with_another(following, stream, following.position - len(MAGIC))
             stream.seek(following.position)
         elif found is not None:

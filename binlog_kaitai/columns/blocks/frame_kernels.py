@@ -1,0 +1,147 @@
+"""Finding the events in a block: a kernel, and its twin for few of them."""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel, kernel_or
+from binlog_kaitai.columns.kernels import read_u4
+from binlog_kaitai.framing import FIRST_TYPES, is_start
+from binlog_kaitai.grammar import header_length as length_of_header
+from binlog_kaitai.grammar import header_offset
+from binlog_kaitai.sources import MAGIC
+
+#: Why `frame` stopped: the next event is not whole yet; its header is impossible; it is of a type to stop at;
+#: there is no more room for results.
+MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
+
+# What another log in the same file begins with: its magic as a number, its first event's type and position.
+_MAGIC, _MAGIC_SIZE = int.from_bytes(MAGIC, "little"), len(MAGIC)
+_FIRST_TYPES = tuple(int(kind) for kind in FIRST_TYPES)
+_POSITION_AT, _WHOLE_HEADER = header_offset("next_position"), length_of_header(4)
+# An unsigned index cannot count from the end, which Numba would look for.
+_ONE = np.uint64(1)
+
+
+def _frame_alone(
+    data: Any,
+    at: int,
+    end: int,
+    header_length: int,
+    size_at: int,
+    type_at: int,
+    special: Any,
+    max_size: int,
+    starts: Any,
+    sizes: Any,
+    codes: Any,
+) -> Any:
+    """`frame` for few events: twenty times as fast as that is uncompiled."""
+    found: list[int] = []
+    ends: list[int] = []
+    view = memoryview(data)
+    read, size_is_first = _head(size_at, type_at)
+    stops, room = special.tolist(), starts.shape[0]
+    why = MORE
+    while at >= 0 and at + header_length <= end <= data.shape[0]:
+        size, code = read(view, at)
+        if not size_is_first:
+            size, code = code, size
+        behind = at + size
+        if view[at] == MAGIC[0] and is_start(bytes(view[at : at + header_length])):
+            why = IMPOSSIBLE
+            break
+        if behind > end or size < header_length or size > max_size:
+            why = IMPOSSIBLE if size < header_length or size > max_size else MORE
+            break
+        if stops[code] or len(found) == room:
+            why = SPECIAL if stops[code] else FULL
+            break
+        found.append(at)
+        ends.append(behind)
+        at = behind
+    count = len(found)
+    starts[:count] = found
+    sizes[:count] = ends
+    sizes[:count] -= starts[:count]
+    codes[:count] = data[starts[:count] + type_at]
+    return count, at, why
+
+
+@cache
+def _head(size_at: int, type_at: int) -> tuple[Any, bool]:
+    """What reads an event's size and type code, and whether it gives them in this order."""
+    if size_at < type_at:
+        return struct.Struct(f"<{size_at}xI{type_at - size_at - 4}xB").unpack_from, True
+    return struct.Struct(f"<{type_at}xB{size_at - type_at - 1}xI").unpack_from, False
+
+
+@kernel
+def _is_start(data: Any, at: Any, header_length: Any, size_at: Any, type_at: Any) -> Any:
+    """`framing.is_start` of a header that is inside."""
+    if read_u4(data, np.uint64(at)) != _MAGIC:
+        return False
+    if data[np.uint64(at + _MAGIC_SIZE + type_at)] not in _FIRST_TYPES:
+        return False
+    if header_length < _WHOLE_HEADER:
+        return True
+    position_at = np.uint64(at + _MAGIC_SIZE + _POSITION_AT)
+    position = np.int64(data[position_at]) | np.int64(data[position_at + _ONE]) << 8
+    size = np.int64(read_u4(data, np.uint64(at + _MAGIC_SIZE + size_at)))
+    return position == _MAGIC_SIZE or position == (_MAGIC_SIZE + size) & 0xFFFF
+
+
+@kernel_or(_frame_alone)
+def frame(
+    data: Any,
+    at: int,
+    end: int,
+    header_length: int,
+    size_at: int,
+    type_at: int,
+    special: Any,
+    max_size: int,
+    starts: Any,
+    sizes: Any,
+    codes: Any,
+) -> Any:
+    """Find the events in `data[at:end]`.
+
+    Parameters
+    ----------
+    header_length, size_at, type_at
+        Length of a header, and the places of the event's size (4 bytes) and type code (1 byte) in it.
+    special
+        256 truth values: type codes before which to stop.
+    max_size
+        An event that says it is longer is impossible.
+    starts, sizes, codes
+        Room for place, length and type code of the events found.
+
+    Returns
+    -------
+    (number of events found, place behind the last one, why it stopped)
+    """
+    count = 0
+    while True:
+        if at < 0 or end > data.shape[0] or at + header_length > end:
+            return count, at, MORE
+        size = read_u4(data, np.uint64(at + size_at))
+        if size < header_length or size > max_size or _is_start(data, at, header_length, size_at, type_at):
+            return count, at, IMPOSSIBLE
+        if at + size > end:
+            return count, at, MORE
+        code = data[np.uint64(at + type_at)]
+        if special[code]:
+            return count, at, SPECIAL
+        if count == starts.shape[0]:
+            return count, at, FULL
+        starts[count] = at
+        sizes[count] = size
+        codes[count] = code
+        at += size
+        count += 1
