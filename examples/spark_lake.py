@@ -52,7 +52,7 @@ def main(folder: Path, logs: list[str]) -> None:
     pipeline = Pipeline(Job(Following(tuple(map(os.path.abspath, logs))), str(folder.absolute())))
     pipeline.on_batch = batches.append
     pipeline.start(spark).awaitTermination()
-    console.print(f"\n[bold]{len(batches)} new batches[/] of {len(logs)} logs are in the lake {folder}\n")
+    console.print(f"\n[bold]{len(logs)} logs[/] are in the lake {folder}; new batches: {len(batches)}\n")
 
     transactions = spark.read.parquet(str(folder / "transactions"))
     transactions.cache()
