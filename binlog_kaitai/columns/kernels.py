@@ -6,6 +6,7 @@ its arrays, whatever the numbers in them say.
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -214,7 +215,14 @@ def lengths_to_zero(data: Any, starts: Any, lengths: Any, out: Any) -> None:
         out[index] = count
 
 
-@kernel
+def _hash_ranges_alone(data: Any, starts: Any, ends: Any, out: Any) -> None:
+    """`hash_ranges` with CRC32 for the numbers."""
+    view, size = memoryview(data), len(data)
+    for index, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        out[index] = zlib.crc32(view[start:end]) if 0 <= start <= end <= size else 0
+
+
+@kernel_or(_hash_ranges_alone)
 def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
     """A number (uint64) for the bytes of each range, the same for the same bytes; 0 for those outside."""
     for index in range(starts.shape[0]):
@@ -230,7 +238,16 @@ def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
         out[index] = value
 
 
-@kernel
+def _same_ranges_alone(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> None:
+    """`same_ranges` by slices of memory."""
+    view, size = memoryview(data), len(data)
+    triples = zip(starts.tolist(), others.tolist(), lengths.tolist(), strict=True)
+    for index, (start, other, length) in enumerate(triples):
+        is_inside = min(start, other, length) >= 0 and max(start, other) + length <= size
+        out[index] = is_inside and view[start : start + length] == view[other : other + length]
+
+
+@kernel_or(_same_ranges_alone)
 def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> None:
     """Whether the bytes at each start are the same as those at the other."""
     for index in range(starts.shape[0]):
@@ -248,7 +265,15 @@ def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> 
         out[index] = is_same
 
 
-@kernel
+def _are_same_alone(data: Any, starts: Any, length: int) -> bool:
+    """`are_same` by NumPy."""
+    if not len(starts) or length < 0 or starts.min() < 0 or starts.max() + length > len(data):
+        return False
+    found = data[starts[:, None] + np.arange(length)]
+    return bool((found == found[0]).all())
+
+
+@kernel_or(_are_same_alone)
 def are_same(data: Any, starts: Any, length: int) -> bool:
     """Whether there are the same bytes at all places; not so if one lies outside."""
     if starts.shape[0] == 0 or length < 0:

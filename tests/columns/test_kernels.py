@@ -227,8 +227,27 @@ def test_sum_at_distances(way: str) -> None:
     assert getattr(kernels.sum_at_distances, way)(table, np.array([10, 12, 13]), 13) == 8 | 2 | 1
 
 
-def test_are_same(mode: str) -> None:
-    run = getattr(kernels.are_same, mode)
+def test_same_ranges(way: str) -> None:
+    bytes_ = np.frombuffer(b"0123456789ab" * 2, dtype=np.uint8)
+    found = np.empty(8, dtype=np.bool_)
+    starts, others = np.array([0, 0, 1, 3, 3, -1, 12, 5]), np.array([12, 12, 12, 15, 15, 11, 0, 5])
+    lengths = np.array([12, 0, 1, 9, 10, 1, -1, 19])
+    getattr(kernels.same_ranges, way)(bytes_, starts, others, lengths, found)
+    assert found.tolist() == [True, True, False, True, False, False, False, True]
+
+
+def test_hash_ranges(way: str) -> None:
+    bytes_ = np.frombuffer(b"0123456789ab" * 2, dtype=np.uint8)
+    found = np.empty(6, dtype=np.uint64)
+    starts, ends = np.array([0, 12, 0, 12, -1, 20]), np.array([12, 24, 11, 23, 3, 25])
+    getattr(kernels.hash_ranges, way)(bytes_, starts, ends, found)
+    first, second, third, fourth, *outside = found.tolist()
+    assert first == second != third == fourth
+    assert outside == [0, 0]
+
+
+def test_are_same(way: str) -> None:
+    run = getattr(kernels.are_same, way)
     bytes_ = np.frombuffer(b"0123456789ab" * 3, dtype=np.uint8)
     assert run(bytes_, np.array([0, 12, 24]), 12)
     assert run(bytes_, np.array([3, 27]), 9)
