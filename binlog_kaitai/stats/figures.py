@@ -53,7 +53,7 @@ class Figures(NamedTuple):
     servers : int64 array
         Server ids.
     outcomes : int8 array
-        How each ended, by its number in `transaction_view.KINDS`.
+        How each ended, by its number in `transactions.view.KINDS`.
     is_compressed : bool array
     definitions : int64 array
         Numbers of the transactions that are definitions.

@@ -28,7 +28,7 @@ LONGEST = (1 << 31) - 1
 _OF_BYTE = 4
 
 #: The most bytes of UTF-8 that a byte of a character set of single bytes becomes.
-_LONGEST = 4
+_WIDEST = 4
 
 #: Types of MariaDB that are stored as BINARY and shown as text.
 _TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
@@ -107,7 +107,7 @@ def of_bytes(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
 
 
 def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
-    """Strings of which some are no UTF-8: `escaped` for all."""
+    """Strings of which some are no UTF-8, all by `escape_bytes`."""
     out, ends = np.empty(_OF_BYTE * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
     size = escape_bytes.for_work(len(data))(data, offsets, out, ends)
     if size < 0:
@@ -158,7 +158,7 @@ def single_bytes(charset: str | None) -> Any:
     if decoder is None:
         return None
     sizes = np.zeros(256, dtype=np.int64)
-    characters = np.zeros((256, _LONGEST), dtype=np.uint8)
+    characters = np.zeros((256, _WIDEST), dtype=np.uint8)
     for number in range(256):
         text = decode(bytes([number]), charset)
         if isinstance(text, str) and len(text) == 1:

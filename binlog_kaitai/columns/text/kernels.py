@@ -213,23 +213,20 @@ def join_texts(data: Any, offsets: Any, bases: Any, limits: Any, out: Any, ends:
     count = offsets.shape[0]
     ends[0] = 0
     for row in range(ends.shape[0] - 1):
-        for piece in range(count + 1):
-            start = limits[piece]
-            length = limits[piece + 1] - start
+        # Bytes and texts by turns.
+        for piece in range(2 * count + 1):
+            number = piece // 2
+            if piece % 2 == 0:
+                start = limits[number]
+                length = limits[number + 1] - start
+            else:
+                start = bases[number] + offsets[number, row]
+                length = bases[number] + offsets[number, row + 1] - start
             if start < 0 or length < 0 or start + length > data.shape[0]:
                 return -2
             if at + length > out.shape[0]:
                 return -1
             copy(data, start, length, out, at)
             at += length
-            if piece < count:
-                start = bases[piece] + offsets[piece, row]
-                length = bases[piece] + offsets[piece, row + 1] - start
-                if start < 0 or length < 0 or start + length > data.shape[0]:
-                    return -2
-                if at + length > out.shape[0]:
-                    return -1
-                copy(data, start, length, out, at)
-                at += length
         ends[row + 1] = at
     return at

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.float_texts import float_texts
+from binlog_kaitai.columns.rows.strings import LONGEST
 from binlog_kaitai.columns.text.kernels import join_texts, put_bytes, put_moments, put_numbers
 from binlog_kaitai.columns.text.style import Style, is_null
 
@@ -23,8 +24,6 @@ _DATE, _MOMENT, _TIME = 0, 1, 2
 #: A value of `put_moments` is no longer, and none of `put_numbers`.
 _ROOM, _DIGITS = 32, 20
 
-#: Longest text in one array.
-_MOST = (1 << 31) - 1
 _TOO_LONG = "the text of one column takes more than 2 GiB"
 
 
@@ -87,7 +86,7 @@ def written(found: Any, table: ByteTexts, before: bytes, behind: bytes, empty: b
 
 
 def _array(data: Any, offsets: Any, valid: Any = None) -> Any:
-    if offsets[-1] > _MOST:
+    if offsets[-1] > LONGEST:
         raise OverflowError(_TOO_LONG)
     nulls = 0 if valid is None else len(valid) - int(np.count_nonzero(valid))
     bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
@@ -206,7 +205,7 @@ def joined(*pieces: Any) -> Any:
             parts.append(np.frombuffer(data, dtype=np.uint8)[begin:end])
             size += end - begin
     total = size + (count - 1) * int(limits[-1])
-    if total > _MOST:
+    if total > LONGEST:
         raise OverflowError(_TOO_LONG)
     out, ends = np.empty(total, dtype=np.uint8), np.empty(count + 1, dtype=np.int32)
     found = join_texts.for_work(total)(np.concatenate(parts), offsets, bases, limits, out, ends)

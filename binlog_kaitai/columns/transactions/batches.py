@@ -147,7 +147,7 @@ class Finished(NamedTuple):
     Attributes
     ----------
     batch : RecordBatch or None
-        Their rows, see `transaction_parts.PART_SCHEMA`; None where they have not been made.
+        Their rows, see `parts.PART_SCHEMA`; None where they have not been made.
     page, begin, end
         Without `batch`: they are all in this page, and these of its transactions. It is valid until the next
         ones are asked for.
@@ -204,7 +204,7 @@ def _finished_transactions(
 
 
 class _Log:
-    """One file, as batches of finished transactions; see `transaction_parts.PART_SCHEMA`."""
+    """One file, as batches of finished transactions; see `parts.PART_SCHEMA`."""
 
     def __init__(
         self,

@@ -86,7 +86,7 @@ KINDS = [one.name.lower() for one in Outcome]
 
 
 def outcome_of(is_begun: Any, is_standalone: Any, is_rollback_alter: Any, outcome: Any, meant: Any) -> Any:
-    """How each transaction ended, by what `transaction_parts.PART_SCHEMA` has of it, int8."""
+    """How each transaction ended, by what `parts.PART_SCHEMA` has of it, int8."""
     # MariaDB's transactions have no BEGIN; a statement that is one by itself is marked as standalone.
     is_begun = is_begun | (is_standalone == 0)
     outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)
