@@ -12,8 +12,9 @@ import pyarrow as pa
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.events import EventPages, Page
-from binlog_kaitai.columns.lines import Column, Pool, Program, plain
-from binlog_kaitai.columns.transactions.gtids import gtid_texts
+from binlog_kaitai.columns.gather import chosen_texts
+from binlog_kaitai.columns.lines import Pool, Program, plain
+from binlog_kaitai.columns.transactions.gtids import Gtids, gtid_texts
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
@@ -42,8 +43,23 @@ _MAX_TEXT = 1 << 30
 
 _SECOND = 1_000_000
 
-_TYPE_NAMES = pa.array([type_name(kind) for kind in range(256)])
-_STATUSES = pa.array(checksums.STATUSES)
+
+class _Names:
+    """The text of each of a few numbers, from 0 on."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        raw = [name.encode() for name in names]
+        self._data = np.frombuffer(b"".join(raw), dtype=np.uint8)
+        self._lengths = np.array([len(name) for name in raw], dtype=np.int64)
+        self._starts = np.cumsum(self._lengths) - self._lengths
+
+    def of(self, codes: Any) -> pa.Array:
+        """Those of many numbers."""
+        return chosen_texts(self._data, self._starts, self._lengths, codes)
+
+
+_TYPE_NAMES = _Names([type_name(kind) for kind in range(256)])
+_STATUSES = _Names(checksums.STATUSES)
 
 #: Makes a column of a page: of the events chosen, and so many of them.
 _MakeColumn = Callable[[Page, Any, int], pa.Array]
@@ -137,12 +153,12 @@ def _checksum(page: Page, rows: Any, count: int) -> pa.Array:
     statuses = page.statuses[rows]
     if count and (statuses == statuses[0]).all():
         return _same(checksums.STATUSES[int(statuses[0])], count)
-    return _texts(statuses, _STATUSES)
+    return _STATUSES.of(statuses)
 
 
 def _gtid(page: Page, rows: Any, count: int) -> pa.Array:
     assert page.gtids is not None
-    return gtid_texts(page.gtids, page.pool, rows)
+    return gtid_texts(page.gtids.first, page.gtids.second, page.gtids.which[rows], page.pool)
 
 
 _COLUMNS: dict[str, _MakeColumn] = {
@@ -150,7 +166,7 @@ _COLUMNS: dict[str, _MakeColumn] = {
     "position": lambda page, rows, count: pa.array(page.block.positions[rows]),
     "end_position": lambda page, rows, count: pa.array(page.block.end_positions[rows]),
     "timestamp": _timestamp,
-    "type": lambda page, rows, count: _texts(page.block.types[rows], _TYPE_NAMES),
+    "type": lambda page, rows, count: _TYPE_NAMES.of(page.block.types[rows]),
     "type_code": lambda page, rows, count: pa.array(page.block.codes[rows].astype(np.int32)),
     "server_id": _header_number("server_id", np.int64),
     "size": lambda page, rows, count: pa.array(page.block.sizes[rows]),
@@ -160,12 +176,8 @@ _COLUMNS: dict[str, _MakeColumn] = {
 }
 
 
-def _info_alone(block: Block, pool: Pool, statuses: Any, gtids: Column | None) -> Callable[[], Program]:
+def _info_alone(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) -> Callable[[], Program]:
     return lambda: Program(pool)
-
-
-def _texts(codes: Any, texts: pa.Array) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int16)), texts).cast(pa.string())
 
 
 def _same(text: str, count: int) -> pa.Array:

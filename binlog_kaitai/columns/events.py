@@ -21,7 +21,7 @@ from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
-from binlog_kaitai.columns.transactions.gtids import GtidColumns
+from binlog_kaitai.columns.transactions.gtids import GtidColumns, Gtids
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
@@ -38,7 +38,7 @@ class Page(NamedTuple):
     block: Block
     pool: Pool
     statuses: Any  # of the checksums, see `checksums.STATUSES`
-    gtids: Column | None
+    gtids: Gtids | None
     infos: Infos | None
     rows: Any  # which events to write, int64
 
@@ -53,7 +53,7 @@ class Page(NamedTuple):
 
 
 #: Begins the program of a page's lines.
-Prologue = Callable[[Block, Pool, Any, Column | None], Callable[[], Program]]
+Prologue = Callable[[Block, Pool, Any, Gtids | None], Callable[[], Program]]
 
 
 class EventPages:
@@ -96,8 +96,8 @@ class EventPages:
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._prologue = prologue
-        has_gtids = filters.include_gtids is not None or filters.exclude_gtids is not None
-        self._needs_gtid = needs_gtid or has_gtids
+        self._has_gtids = filters.include_gtids is not None or filters.exclude_gtids is not None
+        self._needs_gtid = needs_gtid or self._has_gtids
         self._needs_info = needs_info
 
     def __iter__(self) -> Iterator[Page]:
@@ -138,19 +138,19 @@ class EventPages:
             for row in np.flatnonzero(statuses == BAD)[:1].tolist():
                 reason = "the checksum does not fit the bytes"
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
-        column = gtids.column(block, pool, failures.setdefault) if self._needs_gtid else None
-        wanted = selection.of(block, column, pool)
+        found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
+        wanted = selection.of(block, found.column() if found and self._has_gtids else None, pool)
         if failures:
             wanted[min(failures) :] = False
         infos = None
         if self._needs_info or selection.has_names:
             tables.begin(block, pool)
-            new_program = self._prologue(block, pool, statuses, column)
+            new_program = self._prologue(block, pool, statuses, found)
             infos = Infos(block, pool, tables, wanted, selection, judge, new_program, failures.setdefault)
         if failures:
             wanted[min(failures) :] = False
         if wanted.any():
-            yield Page(block, pool, statuses, column, infos, np.flatnonzero(wanted))
+            yield Page(block, pool, statuses, found, infos, np.flatnonzero(wanted))
         if failures:
             raise failures[min(failures)]
         if infos is not None:
@@ -191,7 +191,7 @@ def write_json(
         yield page.lines(page.rows)[0]
 
 
-def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Column | None) -> Callable[[], Program]:
+def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) -> Callable[[], Program]:
     assert gtids is not None
     header = block.header
     moments, of_moment = np.unique(header.numbers("timestamp"), return_inverse=True)
@@ -207,7 +207,7 @@ def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Column | None
         ("size", pool.numbers(block.sizes, by_event=True)),
         ("flags", pool.numbers(header.numbers("flags"), by_event=True)),
         ("checksum", pool.choice(statuses, [json_text(text) for text in checksums.STATUSES], by_event=True)),
-        ("gtid", gtids),
+        ("gtid", gtids.column()),
     ]
     file = json_text(block.file).decode()
 

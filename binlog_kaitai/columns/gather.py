@@ -17,7 +17,7 @@ import numpy as np
 from binlog_kaitai.columns.compile import Kernel, kernel
 from binlog_kaitai.columns.fixed import FixedNumbers
 from binlog_kaitai.columns.kernels import lengths_to_zero, read_numbers
-from binlog_kaitai.columns.text_kernels import join_ranges
+from binlog_kaitai.columns.text_kernels import join_chosen, join_ranges
 from binlog_kaitai.grammar import Layout, walk_over
 
 #: Lengths in an event are 32 bits; a length past this one is as wrong as any.
@@ -321,6 +321,17 @@ def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
     out = np.empty(int(lengths.sum()), dtype=np.uint8)
     join_ranges.for_work(len(out))(data, starts, lengths, offsets, out)
     return out, offsets
+
+
+def chosen_texts(data: Any, starts: Any, lengths: Any, choices: Any, valid: Any = None) -> Any:
+    """One of a few ranges of UTF-8 for each choice, as an Arrow array; null where `valid` is false."""
+    import pyarrow as pa
+
+    offsets = np.empty(len(choices) + 1, dtype=np.int32)
+    out = np.empty(int(np.bincount(choices, minlength=len(lengths)) @ lengths), dtype=np.uint8)
+    join_chosen.for_work(len(out))(data, starts, lengths, choices, offsets, out)
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    return pa.Array.from_buffers(pa.string(), len(choices), [bits, pa.py_buffer(offsets), pa.py_buffer(out)])
 
 
 def binary_array(data: Any, starts: Any, lengths: Any, valid: Any = None) -> Any:

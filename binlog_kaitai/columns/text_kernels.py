@@ -73,6 +73,23 @@ def join_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) ->
 
 
 @kernel
+def join_chosen(data: Any, starts: Any, lengths: Any, choices: Any, offsets: Any, out: Any) -> None:
+    """As `join_ranges`, of the ranges that are chosen, by number; of what is not there nothing is copied."""
+    at = 0
+    for index in range(choices.shape[0]):
+        offsets[index] = at
+        choice = np.int64(choices[index])
+        if choice < 0 or choice >= min(starts.shape[0], lengths.shape[0]):
+            continue
+        start = starts[choice]
+        length = lengths[choice]
+        if 0 <= start <= data.shape[0] - length and 0 <= length <= out.shape[0] - at:
+            copy(data, start, length, out, at)
+            at += length
+    offsets[choices.shape[0]] = at
+
+
+@kernel
 def find_clean(data: Any, starts: Any, lengths: Any, is_clean: Any, out: Any) -> None:
     """Whether each range lies inside `data` and has only bytes that the 256 truth values `is_clean` allow."""
     for index in range(starts.shape[0]):

@@ -12,7 +12,7 @@ import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.gather import chosen_texts
 from binlog_kaitai.columns.lines import Column, Pool, json_text
 from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.columns.transactions.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
@@ -52,6 +52,27 @@ class Markers(NamedTuple):
         return np.append(values, before)[self.latest]
 
 
+class Gtids(NamedTuple):
+    """The GTIDs in force in a block, as JSON text in the pool.
+
+    Attributes
+    ----------
+    first, second : int64 arrays
+        Place and length, as a `Column` has them: of the one before the block, and of those that its markers
+        bring.
+    which : int64 array
+        For each event which of them.
+    """
+
+    first: Any
+    second: Any
+    which: Any
+
+    def column(self) -> Column:
+        """That of each event."""
+        return Column(TEXT, self.first.take(self.which), self.second.take(self.which), by_event=True)
+
+
 class GtidColumns:
     """Makes the GTID column of one block after another of the same file.
 
@@ -71,20 +92,30 @@ class GtidColumns:
         fail: Callable[[int, BinlogError], object],
         markers: Markers | None = None,
     ) -> Column:
-        """GTID of each event, as JSON text in the pool; `fail` gets the events that cannot be read."""
+        """GTID of each event; `fail` gets the events that cannot be read."""
+        return self.find(block, pool, fail, markers).column()
+
+    def find(
+        self,
+        block: Block,
+        pool: Pool,
+        fail: Callable[[int, BinlogError], object],
+        markers: Markers | None = None,
+    ) -> Gtids:
+        """The GTIDs in force in the next block; `fail` gets the events that cannot be read."""
         markers = Markers.of(block) if markers is None else markers
-        count = len(markers.rows)
+        count = 1 + len(markers.rows)
         first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
         second = np.full(count, pool.null[1], dtype=np.int64)
+        place, second[0] = pool.place(self.gtid)
+        first[0] = -place - 1
+        which = markers.latest + 1
         for kind in block.kinds:
             if kind in GTID_TYPES:
-                own = markers.latest[block.rows_of(kind)]
+                own = which.take(block.rows_of(kind))
                 first[own], second[own] = _texts(block, kind, pool, fail)
-        place, length = pool.place(self.gtid)
-        found = Column(TEXT, markers.spread(first, -place - 1), markers.spread(second, length), by_event=True)
-        if count:
-            self.gtid = pool.read(-int(first[-1]) - 1, int(second[-1]))
-        return found
+        self.gtid = pool.read(-int(first[-1]) - 1, int(second[-1]))
+        return Gtids(first, second, which)
 
 
 def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> None:
@@ -181,17 +212,12 @@ def _texts(
     return first, second
 
 
-def gtid_texts(gtids: Column, pool: Pool, rows: Any) -> Any:
-    """The GTIDs of some events, whose JSON text lies in the pool, as an Arrow array; null for none."""
-    import pyarrow as pa
-
-    first = gtids.first[rows]
-    valid = first != -pool.null[0] - 1
+def gtid_texts(first: Any, second: Any, choices: Any, pool: Pool) -> Any:
+    """Some of the GTIDs in the pool, by number, as an Arrow array; null for none."""
+    is_null = first == -pool.null[0] - 1
+    valid = ~is_null[choices] if is_null.any() else None
     # Without the quotes.
-    data, offsets = take_ranges(pool.array(), -first, np.where(valid, gtids.second[rows] - 2, 0))
-    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), len(first), buffers)
+    return chosen_texts(pool.array(), -first, np.where(is_null, 0, second - 2), choices, valid)
 
 
 def _write(pool: Pool, texts: list[str], codes: Any, numbers: Any) -> tuple[Any, Any]:

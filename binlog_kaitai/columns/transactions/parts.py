@@ -115,7 +115,7 @@ def parts_of(
     columns: dict[str, Any] = {
         "position": block.positions[first],
         "end_position": block.end_positions[last],
-        "gtid": gtid_texts(gtids, pool, first),
+        "gtid": gtid_texts(gtids.first, gtids.second, first, pool),
         "server_id": block.header.numbers("server_id")[first],
         "start": earliest(stamps, parts),
         "end": stamps[last],

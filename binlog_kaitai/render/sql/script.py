@@ -290,7 +290,8 @@ class Script:
         positions, stamps = block.positions[rows], block.header.numbers("timestamp")[rows]
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
-        gtids = joined(b", GTID ", gtid_texts(page.gtids, page.pool, rows).view(pa.binary()))
+        texts = gtid_texts(page.gtids.first, page.gtids.second, rows, page.pool)
+        gtids = joined(b", GTID ", texts.view(pa.binary()))
         return joined(
             b"-- %s:" % plain(block.file).encode("utf-8", "backslashreplace"),
             digits(positions),
