@@ -38,6 +38,9 @@ EVENTS_SCHEMA = pa.schema(
     ]
 )
 
+#: Most events of a batch: each takes some milliseconds, however few it has.
+_MAX_EVENTS = 120_000
+
 #: Text of a batch's column must be shorter than 2 GiB.
 _MAX_TEXT = 1 << 30
 
@@ -104,6 +107,7 @@ def read_events(
         source,
         Filters.of(**filters),
         verify_checksums=verify_checksums,
+        max_events=_MAX_EVENTS,
         prologue=_info_alone,
         needs_info="info" in names,
         needs_gtid="gtid" in names,

@@ -65,6 +65,8 @@ class EventPages:
         What `binlog_kaitai.open` takes.
     verify_checksums
         Raise on an event whose CRC32 does not fit, after everything before it.
+    block_size, max_events
+        Most bytes, if no event is longer, and most events of a page.
     prologue
         Begins the program of a page's lines: it gets the block, pool, statuses and GTIDs.
     needs_gtid, needs_info
@@ -85,6 +87,7 @@ class EventPages:
         *,
         verify_checksums: bool = True,
         block_size: int = _BLOCK_SIZE,
+        max_events: int = _MAX_EVENTS,
         prologue: Prologue,
         needs_gtid: bool = True,
         needs_info: bool = True,
@@ -94,7 +97,7 @@ class EventPages:
         self.progress: Callable[[Source, int], object] = lambda source, position: None
         self._filters = filters
         self._verify_checksums = verify_checksums
-        self._block_size = block_size
+        self._block_size, self._max_events = block_size, max_events
         self._prologue = prologue
         self._has_gtids = filters.include_gtids is not None or filters.exclude_gtids is not None
         self._needs_gtid = needs_gtid or self._has_gtids
@@ -114,7 +117,7 @@ class EventPages:
                 raise error.at(file=source.name, position=0) from error.__cause__
 
     def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
-        reader = blocks_of(source, stream, block_size=self._block_size, max_events=_MAX_EVENTS)
+        reader = blocks_of(source, stream, block_size=self._block_size, max_events=self._max_events)
         gtids, tables, judge = GtidColumns(), TableMaps(), Judge()
         try:
             for block in reader:

@@ -92,7 +92,7 @@ class Gathered:
     data : uint8 array
         The block with the events.
     starts, sizes : int64 arrays
-        Where each body (or header) begins in `data`, and its length.
+        Where each body (or header) begins in `data`, and its length; one number where all have the same.
     parameters
         Values of the layout's parameters, the same for all events.
 
@@ -185,8 +185,7 @@ class Gathered:
     def __getitem__(self, path: str) -> Any:
         """A number or truth value of every event: an int64, float64 or bool array, or one for all."""
         if path not in self._values:
-            with np.errstate(all="ignore"):
-                value = self._read(self._fields[path])
+            value = self._read(self._fields[path])
             # As arrays do, and as 64 bits are: what is past them comes again from the other end.
             self._values[path] = (value + _SIGN) % (2 * _SIGN) - _SIGN if type(value) is int else value
         return self._values[path]
@@ -196,7 +195,8 @@ class Gathered:
         if condition is False:
             return 0
         if type(field).__name__ == "Value":
-            values = field.expression(_Operations, self)
+            with np.errstate(all="ignore"):
+                values = field.expression(_Operations, self)
         elif type(field).__name__ == "Inner":
             values = self._walk(field.source)[1][field.slot]
         else:

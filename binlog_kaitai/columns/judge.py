@@ -101,7 +101,7 @@ def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
         return
     # A table gets a new id whenever it is opened anew; all behind that stays the same.
     starts = block.starts[rows] + (block.offset(kind, "flags") or 0)
-    yield starts, block.body_ends(rows) - starts
+    yield starts, block.all_body_ends(kind) - starts
 
 
 def _groups(data: Any, starts: Any, ends: Any) -> Any:

@@ -138,6 +138,19 @@ def test_bodies_lie_between_header_and_checksum(way: str) -> None:
     assert lengths.tolist() == [11, -3, 37]
 
 
+def test_bodies_type_by_type(way: str) -> None:
+    starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
+    checksums = np.array([kernels.NONE, kernels.OK, kernels.PENDING, kernels.BAD], dtype=np.uint8)
+    types, ranks = np.array([7, 2, 7, 2], dtype=np.uint8), np.array([0, 0, 1, 1])
+    begins = np.where(np.arange(256) > 2, 2, 0)
+    places, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
+    getattr(bodies.find_all_bodies, way)(
+        starts, sizes, checksums, types, begins, ranks, 19, 4, places, lengths
+    )
+    assert places.tolist() == [49, 109, 19, 89]
+    assert lengths.tolist() == [17, 37, 11, -3]
+
+
 def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
     rows, ids = np.array([3, 2, 4, 6, 8, 9, 10]), np.array([9, 1, 7, 1, 2, 1, 8])

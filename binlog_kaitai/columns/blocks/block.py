@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.bodies import find_bodies
+from binlog_kaitai.columns.blocks.bodies import find_all_bodies, find_bodies
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.framing import Frame
@@ -106,8 +106,7 @@ class Block:
 
     def _headers(self, starts: Any) -> Gathered:
         parameters = {"binlog_version": self.layout.binlog_version, "header_length": self.header_length}
-        sizes = np.full(len(starts), self.header_length, dtype=np.int64)
-        return Gathered(LAYOUTS["event_header"], self.data, starts, sizes, parameters)
+        return Gathered(LAYOUTS["event_header"], self.data, starts, self.header_length, parameters)
 
     @cached_property
     def end_positions(self) -> Any:
@@ -151,20 +150,43 @@ class Block:
     def body(self, kind: int) -> Gathered:
         """Columns of the bodies of all events of a type, as far as its record layout goes."""
         if kind not in self._bodies:
-            self._bodies[kind] = self.gather(kind, self.rows_of(kind))
+            self._bodies[kind] = self._gather(kind, self.rows_of(kind), *self._all_body_ranges(kind))
         return self._bodies[kind]
 
     def gather(self, kind: int, rows: Any) -> Gathered:
         """Columns of the bodies of some events of a type (their numbers)."""
+        return self._gather(kind, rows, *self._body_ranges(rows))
+
+    def _gather(self, kind: int, rows: Any, starts: Any, sizes: Any) -> Gathered:
         code = int(self.codes[rows[0]]) if len(rows) else kind
-        starts, sizes = self._body_ranges(rows)
         parameters = _parameters(self.layout, kind, code)
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
+
+    def all_body_ends(self, kind: int) -> Any:
+        """Where in `data` the bodies of all events of a type end, before their checksums, int64."""
+        starts, sizes = self._all_body_ranges(kind)
+        return starts + sizes
 
     def body_ends(self, rows: Any) -> Any:
         """Where in `data` the bodies of some events end, before their checksums, int64."""
         starts, sizes = self._body_ranges(rows)
         return starts + sizes
+
+    def _all_body_ranges(self, kind: int) -> tuple[Any, Any]:
+        """Where in `data` the bodies of all events of a type begin, and their lengths, int64."""
+        counts, _, _, ends = self._by_type
+        places, lengths = self._body_ranges_by_type
+        own = slice(ends[kind] - counts[kind], ends[kind])
+        return places[own], lengths[own]
+
+    @cached_property
+    def _body_ranges_by_type(self) -> tuple[Any, Any]:
+        counts, _, ranks, ends = self._by_type
+        places, lengths = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.int64)
+        frames, order = (self.starts, self.sizes, self.checksums), (self.types, ends - counts, ranks)
+        find = find_all_bodies.for_work(len(self))
+        find(*frames, *order, self.header_length, CHECKSUM_SIZE, places, lengths)
+        return places, lengths
 
     def _body_ranges(self, rows: Any) -> tuple[Any, Any]:
         """Where in `data` the bodies of some events begin, and their lengths, int64."""

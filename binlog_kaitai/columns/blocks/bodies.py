@@ -39,3 +39,49 @@ def find_bodies(
         event = np.uint64(events[index])
         places[index] = starts[event] + before
         lengths[index] = sizes[event] - before - (behind if checksums[event] != NONE else 0)
+
+
+def _find_all_bodies_alone(
+    starts: Any,
+    sizes: Any,
+    checksums: Any,
+    types: Any,
+    begins: Any,
+    ranks: Any,
+    before: int,
+    behind: int,
+    places: Any,
+    lengths: Any,
+) -> None:
+    """`find_all_bodies` by NumPy."""
+    at = begins[types] + ranks
+    places[at] = starts + before
+    lengths[at] = sizes - before - behind * (checksums != NONE)
+
+
+@kernel_or(_find_all_bodies_alone)
+def find_all_bodies(
+    starts: Any,
+    sizes: Any,
+    checksums: Any,
+    types: Any,
+    begins: Any,
+    ranks: Any,
+    before: int,
+    behind: int,
+    places: Any,
+    lengths: Any,
+) -> None:
+    """As `find_bodies`, of all events, type by type.
+
+    Parameters
+    ----------
+    types, begins, ranks
+        Type of each event (uint8), where in the results those of each type begin (256 numbers), and how many
+        events of its own type stand before each event.
+    """
+    for event in range(starts.shape[0]):
+        at = begins[types[event]] + ranks[event]
+        if 0 <= at < places.shape[0]:
+            places[at] = starts[event] + before
+            lengths[at] = sizes[event] - before - (behind if checksums[event] != NONE else 0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernels import hash_ranges, same_ranges
+from binlog_kaitai.columns.kernels import are_same, hash_ranges, same_ranges
 
 #: Of so few ranges the kernels are not worth their loading.
 _FEW = 64
@@ -25,17 +25,15 @@ def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
     count, lengths = len(starts), ends - starts
     if count <= _FEW:
         return _group_by_bytes(data, starts, ends)
-    is_same = np.empty(count, dtype=np.bool_)
-    same = same_ranges.for_work(int(lengths.sum()))
-    if count and (lengths == lengths[0]).all():
-        same(data, starts, np.broadcast_to(starts[:1], count).copy(), lengths, is_same)
-        if is_same.all():
-            return np.zeros(count, dtype=np.int64)
+    size, length = int(lengths.sum()), int(lengths[0])
+    if (lengths == length).all() and are_same.for_work(size)(data, starts, length):
+        return np.zeros(count, dtype=np.int64)
     hashes = np.empty(count, dtype=np.uint64)
-    hash_ranges.for_work(int(lengths.sum()))(data, starts, ends, hashes)
+    hash_ranges.for_work(size)(data, starts, ends, hashes)
     first, which = distinct(hashes)
     firsts = first[which]
-    same(data, starts, starts[firsts], lengths, is_same)
+    is_same = np.empty(count, dtype=np.bool_)
+    same_ranges.for_work(size)(data, starts, starts[firsts], lengths, is_same)
     is_same &= lengths == lengths[firsts]
     return firsts if is_same.all() else _group_by_bytes(data, starts, ends)
 

@@ -136,7 +136,8 @@ class Tables:
         id_at, content_at = (block.offset(EventType.table_map_event, path) or 0 for path in _MAP_FIELDS)
         starts = block.starts.take(rows) + content_at
         ids = block.numbers_at(rows, id_at, content_at - id_at)
-        ends = np.maximum(block.body_ends(rows), starts)  # one that is too short is told by the grammar
+        # One that is too short is told by the grammar.
+        ends = np.maximum(block.all_body_ends(EventType.table_map_event), starts)
         epochs = np.searchsorted(np.array(statements, dtype=np.int64), rows)
         contents = group_ranges(block.data, starts, ends)
         first, which = distinct(epochs * len(rows) + contents)
