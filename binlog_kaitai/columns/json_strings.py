@@ -45,8 +45,11 @@ def width_at(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def json_sizes(data: Any, starts: Any, lengths: Any, out: Any) -> None:
-    """Length of the JSON string of each range, quotes included; -1 if it is outside or no UTF-8."""
+def json_sizes(data: Any, starts: Any, lengths: Any, has_any: bool, out: Any) -> None:
+    """Length of the JSON string of each range, quotes included; -1 if it is outside, or no UTF-8.
+
+    With `has_any` it may have any bytes: those of no character become escapes, as `surrogateescape` has them.
+    """
     for index in range(starts.shape[0]):
         at = starts[index]
         end = at + lengths[index]
@@ -59,22 +62,33 @@ def json_sizes(data: Any, starts: Any, lengths: Any, out: Any) -> None:
             if width:
                 size += width if escape == 0 else 6 if escape == 1 else 2
                 at += width
+            elif has_any:
+                size += 6
+                at += 1
             else:
                 size = -1
         out[index] = size
 
 
 @kernel
-def put_json(data: Any, starts: Any, lengths: Any, places: Any, out: Any) -> None:
+def put_json(data: Any, starts: Any, lengths: Any, has_any: bool, places: Any, out: Any) -> None:
     """Write the JSON string of each range at its place; there must be as much room as `json_sizes` says."""
     for index in range(starts.shape[0]):
         at = places[index]
         out[at] = 34
         at += 1
-        for place in range(starts[index], starts[index] + lengths[index]):
+        end = starts[index] + lengths[index]
+        behind = starts[index]  # the last character of several bytes
+        for place in range(starts[index], end):
             byte = data[place]
             escape = _ESCAPES[byte]
-            if escape == 0:
+            if has_any and byte >= 128 and place >= behind:
+                behind = place + width_at(data, place, end)
+            if has_any and byte >= 128 and place >= behind:
+                out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 100, 99
+                out[at + 4], out[at + 5] = _HEX[byte >> 4], _HEX[byte & 15]
+                at += 6
+            elif escape == 0:
                 out[at] = byte
                 at += 1
             elif escape == 1:
@@ -141,13 +155,14 @@ def json_texts(data: Any, offsets: Any) -> tuple[Any, Any]:
     lengths = np.diff(offsets).astype(np.int64)
     sizes = np.empty(len(starts), dtype=np.int64)
     work = int(lengths.sum())
-    json_sizes.for_work(work)(data, starts, lengths, sizes)
+    json_sizes.for_work(work)(data, starts, lengths, False, sizes)
     others = np.flatnonzero(sizes < 0)
     sizes[others] = 2 * lengths[others] + len(_OPENING) + 2
     ends = np.cumsum(sizes)
     out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
     is_text = np.ones(len(starts), dtype=np.bool_)
     is_text[others] = False
-    for put, rows in ((put_json, np.flatnonzero(is_text)), (put_bytes_object, others)):
-        put.for_work(work)(data, starts[rows], lengths[rows], (ends - sizes)[rows], out)
+    rows = np.flatnonzero(is_text)
+    put_json.for_work(work)(data, starts[rows], lengths[rows], False, (ends - sizes)[rows], out)
+    put_bytes_object.for_work(work)(data, starts[others], lengths[others], (ends - sizes)[others], out)
     return out, ends

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernels import hash_ranges
 from binlog_kaitai.columns.rows.groups import group_ranges
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import BODIES, UNKNOWN_BODY, EventType
+from binlog_kaitai.grammar import BODIES, ROWS_TYPES, UNKNOWN_BODY, EventType
 
 #: Structures that mean the same in every event of a type and format: nothing before them matters.
 ALONE = ("extra_data",)
@@ -67,7 +67,8 @@ class Judge:
             return True
         self.reads += 1
         try:
-            _ = block.event(row).parsed
+            # The structure is judged: what comes behind it matters as little as what comes before.
+            _ = (block.head(row) if kind in ROWS_TYPES else block.event(row)).parsed
         except BinlogError:
             return False
         self._size += len(content)

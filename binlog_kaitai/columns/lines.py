@@ -32,6 +32,9 @@ _CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256
 
 _MAX_DIGITS = 20
 
+#: Longer strings are not compared with each other, in bytes: they are copied from where they are.
+_MAX_SAME = 1 << 16
+
 _FIELD = re.compile(rb"%\((\w+)\)[ds]")
 
 
@@ -99,8 +102,10 @@ class Pool:
         return bytes(self._bytes[place : place + length])
 
     def array(self) -> Any:
-        """All bytes, as a uint8 array."""
-        return np.frombuffer(bytes(self._bytes), dtype=np.uint8)
+        """All bytes, as a uint8 array; while it is there, no more can be put in."""
+        array = np.frombuffer(self._bytes, dtype=np.uint8)
+        array.flags.writeable = False
+        return array
 
     def __len__(self) -> int:
         return len(self._bytes)
@@ -176,7 +181,7 @@ class Pool:
     ) -> Column:
         """A column of strings in the block; what is not plain ASCII goes through `convert`."""
         is_whole = mask is None or mask.all()
-        if is_whole and _is_constant(lengths):
+        if is_whole and _is_constant(lengths) and lengths[0] <= _MAX_SAME:
             length = int(lengths[0])
             if are_same.for_work(length * len(starts))(data, starts, length):
                 raw = bytes(data[int(starts[0]) : int(starts[0]) + length])
@@ -204,11 +209,11 @@ class Pool:
         measure = json_sizes.for_work(int(second[rows].sum()))
         if measure is json_sizes.plain:
             return rows
-        measure(data, first[rows], second[rows], sizes)
+        measure(data, first[rows], second[rows], True, sizes)
         chosen, sizes, left = rows[sizes >= 0], sizes[sizes >= 0], rows[sizes < 0]
         ends = np.cumsum(sizes)
         out = np.empty(int(sizes.sum()), dtype=np.uint8)
-        put_json.compiled(data, first[chosen], second[chosen], ends - sizes, out)
+        put_json.compiled(data, first[chosen], second[chosen], True, ends - sizes, out)
         first[chosen] = -(self.append(out) + ends - sizes) - 1
         second[chosen] = sizes
         return left

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import Limited
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.columns.verify.report import Lost, Report
@@ -21,7 +22,7 @@ from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError, TruncatedError, UsageError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
-from binlog_kaitai.rewrite.salvage import Head, Headed, Mended, Part, lost_in, mended, read_head
+from binlog_kaitai.rewrite.salvage import Head, Headed, Mended, lost_in, mended, read_head
 from binlog_kaitai.rewrite.writer import LogWriter, writing
 from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES
@@ -200,10 +201,13 @@ class _Rebuild:
             at = end if lost is None else lost.end
 
     def _blocks(self, stream: BinaryIO, start: int, end: int) -> Iterator[Block]:
-        part: Any = Part(stream, start, end)
+        stream.seek(start)
+        part: Any = Limited(stream, end - start)
         name = self._done.file
         reader = (
-            BlockReader(part, self._context, start, name=name) if start else BlockReader.of_file(part, name)
+            BlockReader(part, self._context, start, name=name, reads_ahead=False)
+            if start
+            else BlockReader.of_file(part, name, reads_ahead=False)
         )
         yield from reader
         self._context = reader.context

@@ -214,24 +214,6 @@ def _is_whole(frame: Frame, context: Context) -> bool:
         return False
 
 
-class Part(io.RawIOBase):
-    """The bytes of a stream from one offset to another, read in order."""
-
-    def __init__(self, stream: BinaryIO, start: int, end: int) -> None:
-        stream.seek(start)
-        self._stream: Any = stream
-        self._left = end - start
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, room: Any) -> int:
-        data = self._stream.read(min(len(room), self._left))
-        room[: len(data)] = data
-        self._left -= len(data)
-        return len(data)
-
-
 class Headed(io.RawIOBase):
     """A log with other bytes at its start."""
 

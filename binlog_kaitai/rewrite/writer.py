@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
@@ -11,6 +12,7 @@ import numpy as np
 
 from binlog_kaitai.adapter import closed
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.mapped import LONG, pieces
 from binlog_kaitai.columns.blocks.sums import crc32_of
 from binlog_kaitai.columns.kernels import copy_ranges
 from binlog_kaitai.errors import SourceError, UsageError
@@ -43,6 +45,9 @@ class LogWriter:
             self._write_special(block)
             return
         sizes = block.sizes[rows]
+        if len(rows) == 1 and sizes[0] > LONG:
+            self._write_long(block, int(rows[0]))
+            return
         ends = np.cumsum(sizes)
         data = np.empty(int(ends[-1]), dtype=np.uint8)
         starts = ends - sizes
@@ -50,6 +55,24 @@ class LogWriter:
         if self._has_own_positions and block.layout.binlog_version > 1:
             self._renumber(data, starts, ends, block)
         self._put(data.data)
+
+    def _write_long(self, block: Block, row: int) -> None:
+        """An event of which no copy is made: all but its header and checksum goes through by pieces."""
+        start, end = int(block.starts[row]), int(block.starts[row] + block.sizes[row])
+        body = start + block.header_length
+        head = block.data[start:body].copy()
+        is_moved = self._has_own_positions and block.layout.binlog_version > 1
+        if is_moved:
+            place, size = np.zeros(1, dtype=np.int64), np.array([end - start])
+            is_moved = len(self._put_positions(head, place, size, block)) > 0
+        has_new_sum = is_moved and block.layout.is_checksummed
+        self._put(head.data)
+        crc = zlib.crc32(head)
+        for piece in pieces(block.data, body, end - CHECKSUM_SIZE * has_new_sum):
+            crc = zlib.crc32(piece, crc) if has_new_sum else crc
+            self._put(piece)
+        if has_new_sum:
+            self._put(crc.to_bytes(CHECKSUM_SIZE, "little"))
 
     def truncate(self, position: int) -> None:
         """Take back what was written from an offset on."""
@@ -79,7 +102,16 @@ class LogWriter:
         self._put(data.data)
 
     def _renumber(self, data: Any, starts: Any, ends: Any, block: Block) -> None:
-        """Make the positions in the headers of some events those of the file, and their checksums fit.
+        """Make the positions in the headers of some events those of the file, and their checksums fit."""
+        wrong = self._put_positions(data, starts, ends, block)
+        if not block.layout.is_checksummed:
+            return
+        behind = ends[wrong] - CHECKSUM_SIZE
+        sums = crc32_of(data, starts[wrong], behind).astype("<u4")
+        data[behind[:, None] + np.arange(CHECKSUM_SIZE)] = sums[:, None].view(np.uint8)
+
+    def _put_positions(self, data: Any, starts: Any, ends: Any, block: Block) -> Any:
+        """Make the positions in the headers of some events those of the file; gives which were others.
 
         A position of 0 means that the event is in no file; before version 4 it is where the event begins.
         """
@@ -90,11 +122,7 @@ class LogWriter:
         positions = (positions & 0xFFFFFFFF).astype("<u4")
         wrong = np.flatnonzero((stated != 0) & (stated != positions))
         data[places[wrong]] = positions[wrong, None].view(np.uint8)
-        if not block.layout.is_checksummed:
-            return
-        behind = ends[wrong] - CHECKSUM_SIZE
-        sums = crc32_of(data, starts[wrong], behind).astype("<u4")
-        data[behind[:, None] + np.arange(CHECKSUM_SIZE)] = sums[:, None].view(np.uint8)
+        return wrong
 
 
 @contextmanager

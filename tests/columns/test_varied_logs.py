@@ -62,18 +62,18 @@ def test_the_reader_reads_no_event_one_by_one(make: Any, tmp_path: Path) -> None
     assert judge.reads < 10  # of table maps
 
 
-def escaped(texts: list[bytes], mode: str) -> list[bytes | None]:
+def escaped(texts: list[bytes], mode: str, *, has_any: bool = False) -> list[bytes | None]:
     """What the kernels make of some texts; None of one that they leave."""
     measure, put = (getattr(one, mode) for one in (json_sizes, put_json))
     data = np.frombuffer(b"".join(texts) + b"x", dtype=np.uint8)
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     sizes = np.empty(len(texts), dtype=np.int64)
-    measure(data, starts, lengths, sizes)
+    measure(data, starts, lengths, has_any, sizes)
     good = np.flatnonzero(sizes >= 0)
     ends = np.cumsum(sizes[good])
     out = np.full(int(ends[-1]), 255, dtype=np.uint8)
-    put(data, starts[good], lengths[good], ends - sizes[good], out)
+    put(data, starts[good], lengths[good], has_any, ends - sizes[good], out)
     found = iter([bytes(out[end - size : end]) for end, size in zip(ends, sizes[good], strict=True)])
     return [next(found) if size >= 0 else None for size in sizes.tolist()]
 
@@ -124,7 +124,14 @@ def test_json_strings(mode: str) -> None:
     assert json.loads(found[1] or b"") == 'say "x"'
 
 
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_json_strings_of_any_bytes(mode: str) -> None:
+    texts = texts_of_all_kinds()
+    found = escaped(texts, mode, has_any=True)
+    assert found == [json_text(text.decode("utf-8", "surrogateescape")) for text in texts]
+
+
 def test_strings_outside_are_left() -> None:
     data, sizes = np.zeros(4, dtype=np.uint8), np.zeros(3, dtype=np.int64)
-    json_sizes.plain(data, np.array([-1, 3, 9]), np.array([1, 2, 0]), sizes)
+    json_sizes.plain(data, np.array([-1, 3, 9]), np.array([1, 2, 0]), True, sizes)
     assert sizes.tolist() == [-1, -1, -1]

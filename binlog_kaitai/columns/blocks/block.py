@@ -20,6 +20,7 @@ from binlog_kaitai.grammar import (
     Header,
     TableMapEvent,
     header_length,
+    header_offset,
     read_header,
 )
 from binlog_kaitai.pieces import Pieces
@@ -238,9 +239,31 @@ class Block:
         start, version = int(self.starts[row]), self.layout.binlog_version
         return read_header(bytes(self.data[start : start + header_length(version)]), version)
 
+    def head(self, row: int) -> Event:
+        """One event that fits its layout, without the bytes of a last field that has all that is left."""
+        kind = int(self.types[row])
+        body = self.body(kind)
+        fields: tuple[Any, ...] = body.layout.fields
+        runs = [field for field in fields if type(field).__name__ == "Run" and field.size is None]
+        paths = [field.path for field in runs if not field.is_structure]
+        start, end, index = int(self.starts[row]), int(self.starts[row] + self.sizes[row]), self.ranks[row]
+        place, behind = end, end
+        if paths:
+            place, length = (int(values[index]) for values in body.ranges(paths[-1]))
+            behind = place + length
+        raw = bytearray(self.data[start:place]) + bytes(self.data[behind:end])
+        size_at = header_offset("event_size")
+        raw[size_at : size_at + 4] = len(raw).to_bytes(4, "little")
+        return self._event(row, bytes(raw))
+
     def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
         """One event as the reader gives it."""
-        frame = Frame(int(self.positions[row]), self.fixed_header(row), self.raw(row))
+        return self._event(row, self.raw(row), table_map, checksum)
+
+    def _event(
+        self, row: int, raw: bytes, table_map: TableMapEvent | None = None, checksum: str = "none"
+    ) -> Event:
+        frame = Frame(int(self.positions[row]), read_header(raw, self.layout.binlog_version), raw)
         layout = (
             self.layout if self.checksums[row] != NONE or self.is_special else self.layout.without_checksums()
         )

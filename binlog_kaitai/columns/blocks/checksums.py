@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
+from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
 from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sum_at_distances
 from binlog_kaitai.grammar import CHECKSUM_SIZE
 from binlog_kaitai.reader import checksum_status
@@ -81,7 +82,7 @@ def _runs(starts: Any, ends: Any) -> Any:
 
 def _run_fits(data: Any, starts: Any, ends: Any) -> bool:
     """Whether all checksums of a run are right."""
-    crc = zlib.crc32(memoryview(data)[int(starts[0]) : int(ends[-1])])
+    crc = crc32_in_pieces(data, int(starts[0]), int(ends[-1]))
     if len(starts) == 1:
         return crc == _RESIDUE
     return bool(crc == sum_at_distances.for_work(len(ends))(_moved(), ends, int(ends[-1])))
@@ -90,6 +91,8 @@ def _run_fits(data: Any, starts: Any, ends: Any) -> bool:
 def _each_fits(data: Any, starts: Any, ends: Any) -> Any:
     global _checked
     _checked += len(starts)
+    if len(starts) == 1:
+        return np.array([crc32_in_pieces(data, int(starts[0]), int(ends[0])) == _RESIDUE])
     view, crc32 = memoryview(data), zlib.crc32
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
     return np.array([crc32(view[start:end]) == _RESIDUE for start, end in pairs], dtype=np.bool_)

@@ -119,7 +119,7 @@ class PartReader:
             if stop is not None and stop <= start:
                 continue
             self._stream.seek(start)
-            stream: Any = self._stream if stop is None else _Limited(self._stream, stop - start)
+            stream: Any = self._stream if stop is None else Limited(self._stream, stop - start)
             if start == 0:
                 reader = BlockReader.of_file(stream, self.name, reads_ahead=False, **self._sizes)
                 self.context = reader.context
@@ -158,32 +158,49 @@ def context_of(part: Part) -> Context:
     return context
 
 
-class _Limited(io.RawIOBase):
-    """The next bytes of a stream, as many as are given."""
+class Limited(io.RawIOBase):
+    """The next bytes of a stream, as many as are given.
+
+    Attributes
+    ----------
+    raw : BinaryIO
+        The stream.
+    left : int
+        How many bytes are still to come.
+    """
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
-        self._stream = stream
-        self._left = size
+        self.raw = stream
+        self.left = size
 
     def readable(self) -> bool:
         return True
 
     def fileno(self) -> int:
-        return self._stream.fileno()
+        return self.raw.fileno()
+
+    def tell(self) -> int:
+        return self.raw.tell()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        before = self.raw.tell()
+        behind = self.raw.seek(offset, whence)
+        self.left -= behind - before
+        return behind
 
     def read(self, size: int = -1) -> bytes:
-        found = self._stream.read(self._left if size < 0 else min(size, self._left)) or b""
-        self._left -= len(found)
+        found = self.raw.read(self.left if size < 0 else min(size, self.left)) or b""
+        self.left -= len(found)
         return found
 
     def readinto(self, room: memoryview) -> int:  # type: ignore[override]
-        room = room[: self._left]
-        read = getattr(self._stream, "readinto", None)
+        room = room[: self.left]
+        read = getattr(self.raw, "readinto", None)
         if read is None:
-            data = self._stream.read(len(room)) or b""
+            data = self.raw.read(len(room)) or b""
             room[: len(data)] = data
             count = len(data)
         else:
             count = (read(room) or 0) if len(room) else 0
-        self._left -= count
+        self.left -= count
         return count

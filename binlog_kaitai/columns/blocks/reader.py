@@ -6,7 +6,8 @@ Rules
    encryption) is a block of its own, read by the grammar.
 2. The array of a block is used again; keep nothing that points into it beyond the next one.
 3. The array grows only when it is full of bytes that were really there.
-4. How a file ends, and a header that cannot be right, are told by the reader's own `Framer`.
+4. An event too long to be held is a block of its own, an array over its file (see `mapped`).
+5. How a file ends, and a header that cannot be right, are told by the reader's own `Framer`.
 """
 
 from __future__ import annotations
@@ -22,17 +23,19 @@ from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.ahead import ahead, is_regular_file
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
+from binlog_kaitai.columns.blocks.mapped import LONG, bytes_ahead, map_next
 from binlog_kaitai.columns.compile import note_work
 from binlog_kaitai.columns.kernels import NONE, PENDING
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import type_name
-from binlog_kaitai.framing import Framer, Tail, read_start
+from binlog_kaitai.framing import Framer, Tail, TailKind, read_start
 from binlog_kaitai.grammar import (
     EventType,
     Format,
     header_length,
     header_offset,
+    read_header,
 )
 from binlog_kaitai.sources import MAGIC
 from binlog_kaitai.transactions import GTID_TYPES
@@ -177,6 +180,10 @@ class BlockReader:
                     self._make_room()
             elif why == SPECIAL:
                 yield self._special_block()
+            elif why == MORE and (long := self._long_block()) is not None:
+                yield long
+            elif self.tail is not None:
+                return
             elif why == IMPOSSIBLE or not self._make_room():
                 self._leave_to_framer(is_at_end=why != IMPOSSIBLE)
                 return
@@ -235,6 +242,35 @@ class BlockReader:
         self._special = _special_types(self.context.layout, everything=self.context.is_encrypted)
         self._scanned = end
         self._leave_behind()
+        return block
+
+    def _long_block(self) -> Block | None:
+        """The next event, if it is too long to be held; of one that is cut short only the tail is told."""
+        layout, have = self.context.layout, self._end - self._at
+        length = header_length(layout.binlog_version)
+        if have < length:
+            return None
+        header = read_header(bytes(self._buffer[self._at : self._at + length]), layout.binlog_version)
+        size, code = header.event_size, header.type_code
+        left = None if size <= LONG or self._special[code] else bytes_ahead(self._stream)
+        if left is None:
+            return None
+        if have + left < size:
+            self.tail = Tail(TailKind.PART, self.position, have + left, header)
+            return None
+        mapped = map_next(self._stream, have, size)
+        if mapped is None:
+            return None
+        state = PENDING if layout.is_checksummed else NONE
+        kinds = np.int64, np.int64, np.uint8, np.uint8
+        values = mapped.start, size, code, state
+        frames = Frames(*(np.array([value], dtype=kind) for value, kind in zip(values, kinds, strict=True)))
+        if not self._leaves_checks:
+            checksums.settle(mapped.data, frames)
+        block = Block(self.name, mapped.data, self.position - mapped.start, frames, layout)
+        block.pieces = self.context.pieces
+        self.position += size
+        self._at = self._scanned = self._end = 0
         return block
 
     def _read_on(self) -> bool:
