@@ -3,7 +3,7 @@
 `collations.json` has the names of collations and the most bytes that a character takes.
 
 Every character of every character set is asked for with CONVERT … USING; what Python's nearest codec reads
-otherwise goes into the file.
+otherwise goes into the file, and of sets of single bytes what the server has no character for.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from binlog_kaitai.charsets.tables import NO_CHARACTER
 from tools.servers import Server
 
 TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "charsets" / "charsets.json"
@@ -65,9 +67,10 @@ UNICODE = {
 
 
 def main() -> int:
-    servers = [Server(name) for name in SERVERS]
-    TARGET.write_text(learn(servers))
-    NAMES.write_text(names(servers))
+    with ExitStack() as running:
+        servers = [running.enter_context(Server(name, "charsets")) for name in SERVERS]
+        TARGET.write_text(learn(servers))
+        NAMES.write_text(names(servers))
     return 0
 
 
@@ -129,9 +132,9 @@ def _entry(server: Server, charset: str, base: Base) -> dict[str, Any]:
     singles = [bytes([number]) for number in range(256)]
     codes = [*singles, *(lead + bytes([end]) for lead in base.leads for end in range(0x40, 0xFF)), *base.more]
     others = [
-        (code, text)
+        (code, NO_CHARACTER if text is None else text)
         for code, text in _ask(server, charset, codes)
-        if text is not None and text != _python(code, base.codec)
+        if text != _python(code, base.codec) and not (text is None and base.pattern)
     ]
     entry: dict[str, Any] = {"codec": base.codec}
     if others:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from binlog_kaitai.charsets.tables import BINARY, CodecTable, canonical_name, codec_table
+from binlog_kaitai.charsets.tables import BINARY, NO_CHARACTER, CodecTable, canonical_name, codec_table
 
 Decoder = Callable[[bytes], str]
 
@@ -59,9 +59,8 @@ def _plain(codec: str) -> Decoder:
 
 
 def _of_single_bytes(table: CodecTable) -> Decoder:
-    # "￾" (U+FFFE) is how charmap_decode is told that a byte is no character.
     text = "".join(
-        table.others.get(byte) or byte.decode(table.codec, "ignore") or "\ufffe"
+        table.others.get(byte) or byte.decode(table.codec, "ignore") or NO_CHARACTER
         for byte in (bytes([number]) for number in range(256))
     )
     return lambda data: codecs.charmap_decode(data, "strict", text)[0]

@@ -11,6 +11,9 @@ from typing import Any
 #: The character set of byte strings.
 BINARY = "binary"
 
+#: What stands for a single byte that is no character; so does `codecs.charmap_decode` have it.
+NO_CHARACTER = "\ufffe"
+
 #: Names of older servers, and spellings of statements.
 _OTHER_NAMES = {"utf8": "utf8mb3", "byte": BINARY}
 
@@ -26,7 +29,7 @@ class CodecTable:
     pattern : str
         Which bytes make one character, as the source of a regular expression; empty where none differs.
     others : dict of bytes to str
-        The characters that the codec lacks or reads otherwise.
+        The characters that the codec lacks or reads otherwise; `NO_CHARACTER` for bytes that only it knows.
     """
 
     codec: str

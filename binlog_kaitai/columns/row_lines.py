@@ -82,9 +82,10 @@ def found_lines(page: RowsPage, table: Table, found: Found) -> Lines | None:
             program = head.begin(Program(pool), CHANGES[kind])
             for name, image in zip(("before", "after"), _IMAGES[kind], strict=True):
                 program.text(f', "{name}": ')
-                _image(program, table, present.get(image, ()), behind if image == AFTER else columns)
                 if image is None:
                     program.text("null")
+                else:
+                    _image(program, table, present[image], behind if image == AFTER else columns)
             programs[kind] = program.text("}\n")
     number_of = np.zeros(4, dtype=np.int64)
     number_of[list(programs)] = np.arange(len(programs))
@@ -109,14 +110,12 @@ def _present(table: Table, found: Found, kinds: list[int]) -> dict[int | None, l
     return is_there
 
 
-def _image(program: Program, table: Table, present: Any, columns: dict[int, Column]) -> None:
-    if not len(present):
-        return
+def _image(program: Program, table: Table, present: list[int], columns: dict[int, Column]) -> None:
     between = "{"
     for index in present:
         program.text(between + key_text(table.schema.columns[index].name)).column(columns[index])
         between = ", "
-    program.text("}")
+    program.text("}" if present else "{}")
 
 
 class _Head:

@@ -25,6 +25,9 @@ _CASTS: dict[ColumnType | int, str] = {
     ColumnType.timestamp: "DATETIME(6)",
 }
 
+#: Documents tell the room for digits, which comes in nines: up to 72 for a number of 65.
+_MOST_DIGITS = 65
+
 
 def document_sql(document: JsonBinary) -> str:
     """An SQL expression for a document: a string literal, or one that sets the values that it cannot have.
@@ -65,6 +68,7 @@ def _cast(content: Any) -> str | None:
     text = opaque_text(content)
     if content.type == ColumnType.newdecimal:
         number = content.value.content.number
-        return f"CAST('{text}' AS DECIMAL({number.precision},{number.scale}))"
+        precision = min(number.precision, _MOST_DIGITS)
+        return f"CAST('{text}' AS DECIMAL({precision},{number.scale}))"
     name = _CASTS.get(content.type)
     return None if name is None else f"CAST('{text.strip(chr(34))}' AS {name})"

@@ -75,6 +75,23 @@ def test_changes_are_taken_back_from_the_last_one_on() -> None:
     ]
 
 
+def test_values_whose_text_is_the_same_are_told_by_number() -> None:
+    text = sql(case("mysql-9.7", "odd_values").logs[0])
+    assert [line for line in statements(text) if "`choices`" in line] == [
+        "INSERT INTO `t`.`choices` (`id`, `e`, `s`, `t`) VALUES (1, 1, 0, 'a');",
+        "INSERT INTO `t`.`choices` (`id`, `e`, `s`, `t`) VALUES (2, 0, 1, 0);",
+        "INSERT INTO `t`.`choices` (`id`, `e`, `s`, `t`) VALUES (3, 2, 6, 'b');",
+        "INSERT INTO `t`.`choices` (`id`, `e`, `s`, `t`) VALUES (4, 2, 3, 'a');",
+        "UPDATE `t`.`choices` SET `e`=0 WHERE `id` = 1;",
+        "UPDATE `t`.`choices` SET `s`=1 WHERE `id` = 4;",
+    ]
+
+
+def test_a_row_without_any_column_has_all_defaults() -> None:
+    text = sql(case("mysql-9.7", "odd_values").logs[0])
+    assert "INSERT INTO `t`.`defaults` () VALUES ();" in statements(text)
+
+
 def test_statements_of_the_log_come_with_their_settings() -> None:
     gtid = "a40b4242-e518-11f1-9090-02fc00000001:12"
     text = sql(MIXED, filters={"include_gtids": gtid})

@@ -16,7 +16,7 @@ from binlog_kaitai.schema import Column
 from binlog_kaitai.values import JsonText, ZeroDate, text_form
 from binlog_kaitai.values.temporal import date_text
 
-_HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`$")
+_HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`( VALUES \(\))?$")
 _CELL = re.compile(r"###   @(\d+)=(.*?)(?: /\* (\S.*) meta=(\d+) nullable=\d is_null=\d \*/)?$", re.S)
 _NUMBER = re.compile(rb"\\x([0-9a-fA-F]{2})()")
 _ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|([\\'bnrt0]))")
@@ -40,7 +40,9 @@ def read_printed(text: str) -> Iterator[Printed]:
         if found := _HEAD.match(line):
             if row is not None:
                 yield row
-            row = Printed(found[1].split()[0], f"{found[2]}.{found[3]}".replace("``", "`"), [])
+            # `VALUES ()` stands behind a row whose image has no column.
+            images: list[dict[int, str]] = [{}] if found[4] else []
+            row = Printed(found[1].split()[0], f"{found[2]}.{found[3]}".replace("``", "`"), images)
         elif row is not None and line in ("### SET", "### WHERE"):
             row.images.append({})
         elif row is not None and row.images and (cell := _CELL.match(line)):

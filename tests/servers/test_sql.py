@@ -29,13 +29,16 @@ def script(*arguments: str | Path, code: int = 0) -> bytes:
     return done.stdout
 
 
-#: Keys of all kinds, generated columns, names that need quotes, rows that differ in case only.
+#: Keys of all kinds, generated columns, names that need quotes, rows that differ in case only, values that
+#: differ though their text is the same, bytes that are no character.
 KEYS = [
     "CREATE TABLE r.two (a INT, b VARCHAR(9) CHARACTER SET latin1, v INT, PRIMARY KEY (b, a))",
     "CREATE TABLE r.words (w VARCHAR(20) PRIMARY KEY, n INT)",
     "CREATE TABLE r.lone (w VARCHAR(20) CHARACTER SET utf8, f FLOAT, d DOUBLE, t TEXT, e ENUM('a','b'))",
     "CREATE TABLE r.`odd ``name` (`sel ect` INT PRIMARY KEY, `a'b` BLOB)",
     "CREATE TABLE r.auto (id INT PRIMARY KEY AUTO_INCREMENT, v INT)",
+    "CREATE TABLE r.choices (id INT PRIMARY KEY, e ENUM('','a'), s SET('','b','c'))",
+    "CREATE TABLE r.arabic (id INT PRIMARY KEY, v VARCHAR(20) CHARACTER SET cp1256)",
     "CREATE TABLE r.parent (id INT PRIMARY KEY)",
     "CREATE TABLE r.child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES r.parent (id))",
 ]
@@ -47,6 +50,8 @@ KEYS_BEFORE = [
     "INSERT INTO r.lone VALUES ('a ', 1e10, NULL, '', NULL)",
     "INSERT INTO r.`odd ``name` VALUES (1, X'00FF27'), (2, NULL)",
     "INSERT INTO r.auto VALUES (NULL, 1), (NULL, 2)",
+    "INSERT IGNORE INTO r.choices VALUES (1, '', 0), (2, 0, 1), (3, 'a', 'b,c')",
+    "INSERT INTO r.arabic VALUES (1, X'C8'), (2, X'C88A')",
     "INSERT INTO r.parent VALUES (1), (2)",
     "INSERT INTO r.child VALUES (1, 1), (2, 2)",
 ]
@@ -59,6 +64,9 @@ KEYS_AFTER = [
     "UPDATE r.`odd ``name` SET `a'b` = X'0A0D1A00' WHERE `sel ect` = 2",
     "DELETE FROM r.auto WHERE id = 1",
     "INSERT INTO r.auto VALUES (NULL, 3)",
+    "UPDATE IGNORE r.choices SET e = 0, s = 3 WHERE id = 1",
+    "DELETE FROM r.choices WHERE id = 2",
+    "DELETE FROM r.arabic WHERE id = 2",
     "BEGIN",
     "INSERT INTO r.parent VALUES (3)",
     "UPDATE r.child SET p = 3 WHERE id = 2",

@@ -75,7 +75,8 @@ def test_text(charset: str | None, data: str, text: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("charset", "data"), [("binary", b"a"), ("utf8mb4", b"\xff"), (None, b"\xe9"), ("no such", b"a")]
+    ("charset", "data"),
+    [("binary", b"a"), ("utf8mb4", b"\xff"), (None, b"\xe9"), ("no such", b"a"), ("cp1256", b"\x8a")],
 )
 def test_what_is_no_text_stays_bytes(charset: str | None, data: bytes) -> None:
     assert decode(data, charset) == data

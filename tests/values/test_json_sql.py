@@ -25,6 +25,11 @@ def test_a_decimal_is_cast() -> None:
     assert sql(DECIMAL) == "CAST(CAST('123.50' AS DECIMAL(5,2)) AS JSON)"
 
 
+def test_a_decimal_has_no_more_digits_than_a_server_takes() -> None:
+    room = opaque(246, bytes.fromhex("4800" + "80" + "00" * 30 + "7b"))
+    assert sql(room) == "CAST(CAST('123' AS DECIMAL(65,0)) AS JSON)"
+
+
 def test_what_text_does_not_tell_is_set_at_its_path() -> None:
     inner = small_array((OPAQUE, 7), behind=DECIMAL[1:])
     found = sql(b"\x02" + small_array((INT16, 5), (SMALL_ARRAY, 10), behind=inner))

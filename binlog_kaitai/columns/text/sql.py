@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -87,10 +88,15 @@ def _texts_of_bytes(charset: str) -> ByteTexts | None:
 
 
 def choices(style: Style, cells: Cells) -> Any:
-    """ENUM and SET: each distinct value is made once."""
-    if cells.column.members is None:
+    """ENUM and SET: each distinct value is made once. Numbers where the text of two of them is the same."""
+    members = cells.column.members
+    if members is None:
         return pieces.numbers(style, cells)
-    return by_value(style, cells)
+    found = by_value(style, cells)  # says what is wrong with any of them
+    if "" not in members and len(set(members)) == len(members):
+        return found
+    unnamed = replace(cells.column, members=None)
+    return pieces.numbers(style, Cells(cells.table, unnamed, cells.data, cells.starts))
 
 
 def documents(style: Style, cells: Cells) -> Any:

@@ -90,14 +90,16 @@ class Statements:
         if self._undo:
             before, after = after, before
         if before is None:
-            return self._insert(_there(after))
+            return self._insert(group, _there(after))
         return self._delete(group, before) if after is None else self._update(group, before, after)
 
-    def _insert(self, side: Side) -> Any:
+    def _insert(self, group: Group, side: Side) -> Any:
         present = [column for column in self._columns if side.has(column)]
         if self._undo:
             self._refuse_without(present)
         head = b"INSERT INTO %s (%s) VALUES (" % (self._name, b", ".join(_name(one.name) for one in present))
+        if not present:  # all columns had their defaults, and the log was to have as little as can be
+            return pa.array([head + b")" + _END] * len(group), pa.binary())
         return _line(head, *_listed([side.texts(one, self._style) for one in present]), b")")
 
     def _delete(self, group: Group, side: Side) -> Any:
@@ -156,7 +158,8 @@ class Statements:
         return [*pieces, tail]
 
     def _refuse_without(self, present: Sequence[Column]) -> None:
-        if missing := [column.name for column in self._columns if column not in present]:
+        known = {column.index for column in present}
+        if missing := [column.name for column in self._columns if column.index not in known]:
             raise RefusedError(f"the image lacks {_list(missing)}")
 
 
