@@ -14,7 +14,8 @@ import pytest
 
 from binlog_kaitai.columns import fixed, kernels, text_kernels
 from binlog_kaitai.columns.blocks import bodies, frame_kernels
-from binlog_kaitai.columns.rows import tables
+from binlog_kaitai.columns.rows import tables, walk
+from binlog_kaitai.columns.transactions import marker_kernels
 
 NOTHING = np.zeros(256, dtype=np.bool_)
 
@@ -151,13 +152,29 @@ def test_bodies_type_by_type(way: str) -> None:
     assert lengths.tolist() == [17, 37, 11, -3]
 
 
-def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
+def test_a_table_map_near_is_the_newest_with_the_id(way: str) -> None:
     maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
     rows, ids = np.array([3, 2, 4, 6, 8, 9, 10]), np.array([9, 1, 7, 1, 2, 1, 8])
     found = np.empty(len(rows), dtype=np.int64)
-    assert not getattr(tables.match_near, mode)(rows, ids, maps, map_ids, found)
+    assert not getattr(tables.match_near, way)(rows, ids, maps, map_ids, found)
     assert found.tolist() == [1, 2, tables._NONE, 4, 5, 4, tables._FAR]
-    assert getattr(tables.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
+    assert getattr(tables.match_near, way)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
+
+
+def test_places_behind_words(way: str) -> None:
+    bytes_ = np.frombuffer(b"a\0BEGIN\0BEGIN", dtype=np.uint8)
+    found = np.array([True, False, False, False, False, False])
+    words = np.frombuffer(b"\0BEGIN", dtype=np.uint8)
+    getattr(walk.ends_with, way)(bytes_, np.array([3, 7, 13, 5, 14, 12]), words, found)
+    assert found.tolist() == [True, True, True, False, False, False]
+
+
+def test_the_last_marker_of_each_event(way: str) -> None:
+    types, is_marker = np.array([5, 3, 4, 3, 3, 5], dtype=np.uint8), np.arange(256) == 3
+    places, latest = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
+    assert getattr(marker_kernels.number_markers, way)(types, is_marker, places, latest) == 3
+    assert places[:3].tolist() == [1, 3, 4]
+    assert latest.tolist() == [-1, 0, 0, 1, 2, 2]
 
 
 def test_ranges_outside_are_left_out(mode: str) -> None:
