@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.rows.groups import group_ranges
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.transactions.boundaries import first_words, unpacked_beginnings
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
@@ -78,10 +78,9 @@ def _kinds(block: Block, kind: int, chosen: Any) -> tuple[list[str], Any]:
         return _numbered([kind_of(texts[index]) for index in chosen.tolist()])
     starts, lengths = (values[chosen] for values in body.ranges("query"))
     firsts = group_ranges(block.data, starts, starts + np.minimum(lengths, _PREFIX))
-    distinct, which = np.unique(firsts, return_inverse=True)
-    which = which.reshape(-1)
+    first, which = distinct(firsts)
     names: list[str] = []
-    for index in distinct.tolist():
+    for index in first.tolist():
         if not body.fits[chosen[index]]:
             names.append(kind_of(_by_reader(block, int(block.rows_of(kind)[chosen[index]]))))
             continue

@@ -64,9 +64,7 @@ class Images:
         self.block = block
         kinds = [kind for kind in block.kinds if kind in ROWS_TYPES]
         parts = [_Part.of(block, kind) for kind in kinds]
-        joined = _Part(*(np.concatenate(values) for values in zip(*parts, strict=True))) if parts else _NONE
-        order = np.argsort(joined.rows, kind="stable")
-        part = _Part(*(values[order] for values in joined))
+        part = parts[0] if len(parts) == 1 else _Part.joined(parts)
         self.rows = part.rows
         self.tables, self.table_of = tables.take(block, part.rows, part.ids)
         self._part = part
@@ -247,8 +245,14 @@ class _Part(NamedTuple):
             images_size,
         )
 
-
-_NONE = _Part(*(np.zeros(0, dtype=np.int64) for _ in _Part._fields))
+    @classmethod
+    def joined(cls, parts: list[_Part]) -> _Part:
+        """Those of several types in the order of the log."""
+        if not parts:
+            return cls(*(np.zeros(0, dtype=np.int64) for _ in cls._fields))
+        columns = cls(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+        order = np.argsort(columns.rows, kind="stable")
+        return cls(*(values[order] for values in columns))
 
 
 class Found(NamedTuple):

@@ -22,6 +22,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernels import copy_ranges
+from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
 from binlog_kaitai.columns.transactions.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, divide_events
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
@@ -189,11 +190,8 @@ def _queries(block: Block, kind: int) -> Any:
     short = np.minimum(lengths, _PREFIX)
     copy_ranges.for_work(len(prefixes))(block.data, starts, short, places, prefixes)
     keys = prefixes.view(">u8").astype(np.uint64) + (lengths > _PREFIX)
-    distinct, which = np.unique(keys, return_inverse=True)
-    table = np.full((len(distinct), 2), -1, dtype=np.int8)
-    which = which.reshape(-1)
-    first = np.zeros(len(distinct), dtype=np.int64)
-    first[which] = np.arange(len(starts))
+    first, which = distinct(keys)
+    table = np.full((len(first), 2), -1, dtype=np.int8)
     for number, index in enumerate(first.tolist()):
         prefix = prefixes[index * _PREFIX : index * _PREFIX + int(short[index])].tobytes()
         meaning = _meaning_of_prefix(prefix, bool(lengths[index] <= _PREFIX))
