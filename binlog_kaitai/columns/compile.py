@@ -1,34 +1,27 @@
-"""Kernels: small functions over arrays, run as they are or compiled by Numba.
+"""Kernels: small functions over arrays, run as they are or as machine code.
 
-A kernel is plain Python that Numba can compile. It takes arrays and integers, checks every bound itself,
-and gives the same result either way. Importing Numba costs more than reading a file of some KB, so a kernel
-is compiled only when there is much to do; machine code is kept on disk for the next process.
+A kernel is plain Python that Numba can compile. It takes arrays and numbers, checks every bound itself, and
+gives the same result either way. Compiling takes seconds, so it is done only when there is much to do;
+machine code is kept on disk for the next process, which loads it in less time than some hundred KB take
+without.
 """
 
 from __future__ import annotations
 
-import gc
-import sys
+import os
 import types
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-#: Bytes of work, of all kernels of the process, from which compiled ones pay, their loading included.
+from binlog_kaitai.columns import kept_code
+from binlog_kaitai.columns.machine_code import MachineCode
+
+#: Bytes of work, of all kernels of the process, from which it pays to load machine code that is kept, and
+#: from which a kernel is compiled that has none: that takes longer, but once for all processes.
+LOAD_FROM = 256 << 10
 COMPILE_FROM = 2 << 20
-
-#: What machine code has of a module's names.
-_NUMBERS = (int, float, np.generic, np.ndarray)
-
-#: Kernels make no arrays. Without Numba's memory management, it does not count in each of them that calls
-#: another how often an array is in use, which takes longer than what most of them do.
-_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False}
-
-#: While Numba and kernels are loaded, garbage is searched for when there are so many new objects.
-_MANY_OBJECTS = 200_000
 
 _work_done = 0
 
@@ -51,27 +44,21 @@ class Kernel:
 
     @property
     def compiled(self) -> Callable[..., Any]:
-        """The compiled function; compiles, or loads from the cache, at its first call."""
+        """The machine code, found or made at the first call with arguments of some types."""
         if self._compiled is None:
-            with _collecting_less():
-                compiled = _compile(self.plain)
-
-            def at_first(*arguments: Any) -> Any:
-                with _collecting_less():
-                    result = compiled(*arguments)
-                self._compiled = compiled
-                return result
-
-            self._compiled = at_first
+            is_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+            plain = self.plain
+            self._compiled = plain if is_off else MachineCode(plain, lambda: told(plain))
         return self._compiled
 
     def for_work(self, size: int) -> Callable[..., Any]:
-        """The better one for `size` bytes of work; the compiled one wherever Numba is loaded already."""
+        """The better one for `size` bytes of work, after all that there was before."""
         global _work_done
         _work_done += size
-        if self._compiled is not None or _work_done >= COMPILE_FROM or "numba" in sys.modules:
+        if self._compiled is not None or _work_done >= COMPILE_FROM:
             return self.compiled
-        return self.uncompiled
+        is_near = _work_done >= LOAD_FROM and kept_code.has(self.plain.__name__)
+        return self.compiled if is_near else self.uncompiled
 
     def __call__(self, *arguments: Any) -> Any:
         # Kernels call each other by this; the compiled ones find compiled ones.
@@ -90,88 +77,43 @@ def kernel(function: Callable[..., Any]) -> Kernel:
 
 
 def kernel_or(uncompiled: Callable[..., Any]) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a kernel that has a function of the same meaning beside it, for work that is not worth Numba."""
+    """Make a kernel that has a function of the same meaning beside it, for work too little to compile it."""
     return lambda function: Kernel(function, uncompiled)
 
 
-def _is_part(value: Any, function: Callable[..., Any]) -> bool:
-    """Whether a function uses another one of its module, which is compiled with it."""
-    return isinstance(value, types.FunctionType) and value.__module__ == function.__module__
+def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """The plain functions that are compiled with one, by name: kernels, and functions of its module."""
+    found = {}
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, Kernel):
+            found[name] = value.plain
+        elif isinstance(value, types.FunctionType) and value.__module__ == function.__module__:
+            found[name] = value
+    return found
 
 
-@contextmanager
-def _collecting_less() -> Iterator[None]:
-    """Fewer searches for garbage meanwhile: Numba makes many objects at its start, and most of them stay."""
-    usual = gc.get_threshold()
-    if 0 < usual[0] < _MANY_OBJECTS:
-        gc.set_threshold(_MANY_OBJECTS, *usual[1:])
-        try:
-            yield
-        finally:
-            gc.set_threshold(*usual)
-    else:
-        yield
-
-
-class _Names(dict[str, Any]):
-    """The names of a module, in which kernels and functions are compiled ones, made when Numba asks for them.
-
-    It does not where the machine code comes from the cache.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        names = function.__globals__
-        found = ((name, _called(name, function)) for name in function.__code__.co_names)
-        self._called = {name: called for name, called in found if called is not None}
-        super().__init__((name, value) for name, value in names.items() if name not in self._called)
-
-    def __missing__(self, name: str) -> Any:
-        self[name] = _compile(self._called[name])
-        return self[name]
-
-
-def _called(name: str, function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The plain function that a kernel calls by a name, if that is a kernel or of the kernel's module."""
-    value = function.__globals__.get(name)
-    if isinstance(value, Kernel):
-        return value.plain
-    return value if _is_part(value, function) else None
-
-
-@cache
-def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
-    import numba
-
-    # Numba keeps machine code while the function's own module and what it closes over stay as they are.
-    told = f"{_OPTIONS}\n{_code_elsewhere(function)}"
-    code = function.__code__.replace(co_freevars=("told",))
-    closure = (types.CellType(told),)
-    twin = types.FunctionType(code, _Names(function), function.__name__, function.__defaults__, closure)
-    twin.__module__ = function.__module__
-    twin.__qualname__ = function.__qualname__
-    try:
-        compiled: Callable[..., Any] = numba.njit(cache=True, **_OPTIONS)(twin)
-    except RuntimeError:
-        # Neither the package's folder nor the user's cache folder can be written.
-        compiled = numba.njit(**_OPTIONS)(twin)
-    return compiled
-
-
-def _code_elsewhere(function: Callable[..., Any]) -> str:
-    """What tells the code of other modules that a kernel calls."""
+def told(function: Callable[..., Any]) -> str:
+    """What tells the code of a function, and of all that is compiled with it."""
     seen, ahead = {function}, [function]
     while ahead:
-        one = ahead.pop()
-        for name in one.__code__.co_names:
-            if (called := _called(name, one)) is not None and called not in seen:
-                seen.add(called)
-                ahead.append(called)
-    elsewhere = [one for one in seen if one.__module__ != function.__module__]
-    return "\n".join(sorted(map(_told, elsewhere)))
+        new = [one for one in called_by(ahead.pop()).values() if one not in seen]
+        seen.update(new)
+        ahead += new
+    return "\n".join(sorted(map(_told_alone, seen)))
 
 
-def _told(function: Callable[..., Any]) -> str:
+def _told_alone(function: Callable[..., Any]) -> str:
     code = function.__code__
-    values = {name: function.__globals__.get(name) for name in code.co_names}
-    numbers = {name: repr(value) for name, value in values.items() if isinstance(value, _NUMBERS)}
-    return f"{function.__qualname__} {code.co_code.hex()} {code.co_consts} {numbers}"
+    constants = [one for one in code.co_consts if one != function.__doc__]
+    names = [(name, _told_value(function.__globals__.get(name))) for name in code.co_names]
+    return f"{function.__module__} {function.__qualname__} {code.co_code.hex()} {constants} {names}"
+
+
+def _told_value(value: Any) -> str:
+    """What a name of a module stands for, as far as machine code has it."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return f"{value.dtype} {value.shape} {value.tobytes().hex()}"
+    if isinstance(value, tuple):
+        return f"({' '.join(map(_told_value, value))})"
+    return repr(value) if isinstance(value, (int, float)) else ""

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 import zlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -289,36 +286,6 @@ def test_are_same(way: str) -> None:
         other[24 + length - 1] ^= 1
         assert not run(other, np.array([0, 12, 24]), length)
         assert run(other, np.array([0, 12, 24]), length - 1)
-
-
-def test_a_small_log_does_without_numba(tmp_path: Path) -> None:
-    program = """
-import sys
-from binlog_kaitai.columns.events import write_json
-assert sum(len(lines) for lines in write_json(sys.argv[1])) > 1000
-print("numba" in sys.modules, "pyarrow" in sys.modules)
-"""
-    log = Path(__file__).parents[1] / "corpus/mysql-9.7/xa/binlog.000001"
-    command = [sys.executable, "-c", program, str(log)]
-    found = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
-    )
-    assert found.stdout.split() == ["False", "False"]
-
-
-def test_kernels_compile_where_nothing_can_be_written(tmp_path: Path) -> None:
-    program = """
-import numba, numba.core.caching as caching
-caching.CacheImpl._locator_classes = []
-import numpy as np
-from binlog_kaitai.columns.kernels import read_u4
-print(read_u4.compiled(np.arange(8, dtype=np.uint8), np.uint64(1)))
-"""
-    command = [sys.executable, "-c", program]
-    found = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)}
-    )
-    assert found.stdout.split() == [str(0x04030201)]
 
 
 def test_ranges_one_behind_the_other(way: str) -> None:

@@ -42,6 +42,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_columns_say_what_the_reader_says(
     make: Any, compile_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(kernels_of, "LOAD_FROM", compile_from)
     monkeypatch.setattr(kernels_of, "COMPILE_FROM", compile_from)
     path = make(tmp_path)
     lines, error = by_columns(path)
