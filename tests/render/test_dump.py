@@ -77,6 +77,14 @@ def test_times_are_local(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert b" EST)\n/*!80001 SET" in text
 
 
+def test_a_user_variable_that_is_empty(tmp_path: Path) -> None:
+    layout, transactions = events_of(corpus_files.case("mariadb-10.11", "mixed").logs[0])
+    log, empty = LogMaker(layout), (b"\x01\0\0\0\xe9", b"\0\0\0\0")
+    log.add_all(raw.replace(*empty) for events in transactions for raw in events)
+    text = printed(log.write(tmp_path / "binlog.000001"), _DECODED, tmp_path)
+    assert b'SET @`l1`:=_latin1 "" COLLATE `latin1_swedish_ci`/*!*/;' in text
+
+
 def test_damage_ends_the_text_properly(tmp_path: Path) -> None:
     log = corpus_files.case("damaged", "mysql-9.7-huge_size").logs[0]
     pieces: list[bytes] = []

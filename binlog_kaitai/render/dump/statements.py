@@ -39,5 +39,5 @@ def user_value(body: Any, is_mariadb: bool = False, old_names: bool = False) -> 
     if old_names:
         charset, name = charset.replace("utf8mb3", "utf8"), name.replace("utf8mb3", "utf8")
     digits = body.value.data.hex().upper()
-    shown = f"X'{digits}'" if is_mariadb else f"0x{digits}" if digits else '""'
+    shown = '""' if not digits else f"X'{digits}'" if is_mariadb else f"0x{digits}"
     return f"_{charset} {shown} COLLATE `{name}`".encode()
