@@ -213,11 +213,10 @@ def diff_text(cell: Any, number: int) -> bytes:
         path = mysql_quoted(encode(one.path))
         value = b"" if one.value is None else b", " + _json_argument(one.value)
         if name == last:
-            text = text[:-1] + b",\n###      " + path + value + b")"
+            text = text[:-1]
         else:
-            if last:
-                text = b"\n###      " + text
-            text = b"%s(" % name.encode() + text + b", " + path + value + b")"
+            text = name.encode() + (b"(\n###      " if last else b"(") + text
+        text += (b",\n###      " if last else b", ") + path + value + b")"
         last = name
     return text
 
