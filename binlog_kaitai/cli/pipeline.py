@@ -38,10 +38,10 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 @click.option(
     "--format",
     "table_format",
-    type=click.Choice(("parquet", "delta")),
+    type=click.Choice(("parquet", "delta", "iceberg")),
     default="parquet",
     show_default=True,
-    help="What the tables are; Delta needs its jars.",
+    help="What the tables are; Delta needs its jars, Iceberg PyIceberg.",
 )
 @click.option("--state", is_flag=True, help="Also write what each table contains.")
 @click.option("--as-of", metavar="MOMENT", help="With --state: a time, or the GTID of a transaction.")
@@ -114,7 +114,7 @@ def command(
     Filters.of(table=tables)
     wanted = views or ("events", "transactions", "changes")
     if state and ("changes" not in wanted or table_format != "parquet"):
-        raise UsageError("--state needs the changes, as Parquet; for tables of Delta there is MERGE")
+        raise UsageError("--state needs the changes, as Parquet; tables of others have MERGE")
     following = Following(
         tuple(one if is_url(one) else os.path.abspath(one) for one in sources),
         max_bytes=at_least_one("--batch-size", batch_size),
@@ -143,7 +143,7 @@ def _run(
     from binlog_kaitai.spark.session import session
 
     pipeline.lake.check()
-    has_rows = state or pipeline.job.format != "parquet"
+    has_rows = state or pipeline.job.format == "delta"
     spark = session(master, (*settings_of(pipeline.job.format), *settings), has_rows=has_rows)
     if interval is not None and state:
 

@@ -32,6 +32,11 @@ _LONGEST, _DIGEST = 255, 8
 class PartWriter:
     """Parquet files of one folder, one behind the other: a new one where the columns change.
 
+    Parameters
+    ----------
+    stores_schema
+        The files also tell the types that only Arrow knows.
+
     Attributes
     ----------
     rows : int
@@ -40,10 +45,11 @@ class PartWriter:
         Bytes of the batches that wait.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, stores_schema: bool = True) -> None:
         self.rows = 0
         self.waiting = 0
         self._folder = folder
+        self._stores_schema = stores_schema
         self._batches: list[pa.RecordBatch] = []
         self._writer: pq.ParquetWriter | None = None
         self._schema: pa.Schema | None = None
@@ -67,7 +73,9 @@ class PartWriter:
         table = pa.Table.from_batches(self._batches)
         if self._writer is None:
             self._options = parquet_options(table)
-            self._writer = pq.ParquetWriter(self._next_path(), table.schema, **self._options)
+            self._writer = pq.ParquetWriter(
+                self._next_path(), table.schema, store_schema=self._stores_schema, **self._options
+            )
         self._writer.write_table(with_one_dictionary(table, self._options), row_group_size=_GROUP_ROWS)
         self._batches, self.waiting = [], 0
 

@@ -3,6 +3,7 @@
 =========  ==================================================================
 write      some of a log as Parquet files, in a place where nobody looks
 commits    a batch becomes part of the lake: all of it, and once
+iceberg    tables of Iceberg over the files of a lake
 lineage    which changes make up a table, over TRUNCATE, DROP and RENAME
 =========  ==================================================================
 
@@ -22,3 +23,6 @@ VIEWS = ("events", "transactions", "changes")
 
 #: The column that divides each table.
 DATE = "log_date"
+
+#: The column of each view that the date is made of.
+TIMES = {"events": "timestamp", "transactions": "start", "changes": "_commit_timestamp", "damage": "begun"}

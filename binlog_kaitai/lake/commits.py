@@ -4,11 +4,12 @@ The rule
 --------
 1. The files of a batch are written in a folder of staging.
 2. A record of them is written under a temporary name and renamed: by that the batch is decided.
-3. The files are renamed into the lake, under names that tell the batch.
+3. The files are renamed into the lake, under names that tell the batch, and added to its tables of Iceberg.
 4. The record is renamed, too: the batch is complete.
 
 Who is killed before 2 has left nothing in the lake, and the batch is made again. Who is killed before 4 has
-left a record: whoever comes next moves the files that are left. So each file of a decided batch is in the
+left a record: whoever comes next moves the files that are left, and adds them to the tables that lack
+them. So each file of a decided batch is in the
 lake once, and no other is.
 """
 
@@ -21,9 +22,12 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.errors import SourceError, UsageError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.lake.iceberg import IcebergTables
 
 PRIVATE = "_pipeline"
 _DIGITS = 8
@@ -36,6 +40,10 @@ class Lake:
     ----------
     folder
         New, empty, or a lake. It and all below it must be one file system.
+    kind
+        What its tables are, for the records of its batches.
+    tables
+        Those of Iceberg.
 
     Attributes
     ----------
@@ -43,8 +51,10 @@ class Lake:
         For Spark's own records.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: str = "parquet", tables: IcebergTables | None = None) -> None:
         self.folder = folder
+        self._kind = kind
+        self._tables = tables
         self.checkpoint = folder / PRIVATE / "checkpoint"
         self._staging = folder / PRIVATE / "staging"
         self._batches = folder / PRIVATE / "batches"
@@ -56,7 +66,7 @@ class Lake:
         Raises
         ------
         UsageError
-            The folder holds something else, or another process writes to the lake.
+            The folder holds something else, or a lake of another kind, or another process writes to it.
         """
         self.check()
         for path in (self._staging, self._batches):
@@ -74,6 +84,7 @@ class Lake:
             if not any((self.checkpoint / "offsets").glob("[0-9]*")):
                 self.close()
                 raise UsageError(f"{self.checkpoint} is gone; how far the lake goes is not known without it")
+            self._check_kind(newest)
             self._complete(newest)
         self._clear_staging()
 
@@ -123,6 +134,8 @@ class Lake:
             with numbers of rows; and whatever else is to be kept.
         """
         if not self.is_decided(batch):
+            if self._tables is not None:
+                self._tables.fit(pieces)
             self._decide(batch, pieces)
         self._complete(batch)
         self._clear_staging()
@@ -140,7 +153,7 @@ class Lake:
                 source = (staging / path).relative_to(self.folder).as_posix()
                 _sync(staging / path)
                 files.append({"from": source, "to": f"{folder}/{name}", "rows": rows})
-        record = {"batch": batch, "files": files, "pieces": pieces}
+        record = {"batch": batch, "format": self._kind, "files": files, "pieces": pieces}
         draft = self._batches / f".{batch}.json"
         with draft.open("w") as file:
             json.dump(record, file, indent=1)
@@ -153,14 +166,29 @@ class Lake:
         decided = self._decided_path(batch)
         if not decided.exists():
             return
-        for file in json.loads(decided.read_text())["files"]:
+        files = json.loads(decided.read_text())["files"]
+        for file in files:
             source, target = self.folder / file["from"], self.folder / file["to"]
             if source.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 source.rename(target)
             elif not target.exists():
                 raise SourceError("a file of a batch is gone", file=str(target))
+        if self._tables is not None:
+            self._tables.add(self._numbering(), batch, [file["to"] for file in files])
         decided.rename(self._record_path(batch))
+
+    def _check_kind(self, batch: int) -> None:
+        decided = self._decided_path(batch)
+        record = json.loads(decided.read_text()) if decided.exists() else self.record(batch)
+        if (kind := record.get("format", self._kind)) != self._kind:
+            self.close()
+            raise UsageError(f"{self.folder} is a lake of {kind}, and goes on as one")
+
+    def _numbering(self) -> str:
+        """Whose numbers those of the batches are: Spark counts from 0 for each new checkpoint."""
+        found: str = json.loads((self.checkpoint / "metadata").read_text())["id"]
+        return found
 
     def _clear_staging(self) -> None:
         for folder in self._staging.iterdir():

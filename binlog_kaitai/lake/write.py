@@ -23,7 +23,6 @@ from binlog_kaitai.columns.change_schemas import (
 )
 from binlog_kaitai.columns.changes import page_batches, table_batches_of
 from binlog_kaitai.columns.lake import PartWriter, folder_name, write_view
-from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.images import Program
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
@@ -31,18 +30,13 @@ from binlog_kaitai.columns.splits.mending import Damage, read_around
 from binlog_kaitai.columns.splits.split import Split, opened, read_part, source_of
 from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.lake import DATE, VIEWS
+from binlog_kaitai.lake import DATE, TIMES, VIEWS
+from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
 from binlog_kaitai.options import Filters
 from binlog_kaitai.sources import Part, Source
 
-#: The column of each view that the date is made of.
-_TIMES = {"events": "timestamp", "transactions": "start", "changes": "_commit_timestamp"}
-
 #: What Hive, and all who read its layout, take for NULL.
 _NO_DATE = "__HIVE_DEFAULT_PARTITION__"
-
-#: What a lake calls its dates, and Spark the file of a row: no column of a table is called so in it.
-_TAKEN = frozenset({DATE, "_metadata"})
 
 _DAY = 86_400_000_000
 
@@ -63,9 +57,6 @@ DAMAGE_SCHEMA = pa.schema(
 #: Why changes do not tell what a table contains.
 _JSON_PARTS = "the log has only what changed in JSON documents (binlog_row_value_options, binlog_row_image)"
 _VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not tell from what is current"
-
-#: More digits have no type in Spark.
-_MAX_DIGITS = 38
 
 
 @dataclass
@@ -95,6 +86,7 @@ def write_lake(
     definitions: Definitions | None = None,
     zero_dates: str = "null",
     filters: Mapping[str, Any] | None = None,
+    dialect: Dialect = SPARK,
 ) -> Written:
     """Write the events, transactions and changes of a log, or of a part of one, into a folder.
 
@@ -104,6 +96,8 @@ def write_lake(
         What is known of the tables before.
     filters
         As :meth:`Filters.of` takes them.
+    dialect
+        Of those who are to read it.
 
     Raises
     ------
@@ -111,17 +105,17 @@ def write_lake(
         The log is damaged; what was written is of no use.
     """
     written, chosen = Written(), dict(filters or {})
-    files = _Files(folder)
+    files = _Files(folder, dialect)
     try:
         for view in views:
             if view == "changes":
                 pages = RowsPages(source, Filters.of(**chosen), definitions=definitions)
-                for name, batch in _changes(pages, table_batches_of, written, zero_dates):
-                    files.write(name, batch, _TIMES[view])
+                for name, batch in _changes(pages, table_batches_of, written, zero_dates, dialect):
+                    files.write(name, batch, TIMES[view])
             else:
                 read: Callable[..., Any] = read_events if view == "events" else read_transactions
                 for batch in read(source, **chosen):
-                    files.write(view, batch, _TIMES[view])
+                    files.write(view, batch, TIMES[view])
     finally:
         files.close()
     written.files = files.rows
@@ -137,6 +131,7 @@ def write_around(
     zero_dates: str = "null",
     tables: Iterable[str] = (),
     filters: Mapping[str, Any] | None = None,
+    dialect: Dialect = SPARK,
 ) -> tuple[Written, list[Damage]]:
     """The same of a split that may be damaged, around the damage, which each view may find some of.
 
@@ -151,7 +146,7 @@ def write_around(
     -------
     What was written, and the damage by its place.
     """
-    written, files, damages = Written(), _Files(folder), dict[int, Damage]()
+    written, files, damages = Written(), _Files(folder, dialect), dict[int, Damage]()
 
     def changes(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
         if split.number > 0:
@@ -160,7 +155,7 @@ def write_around(
         chosen = Filters.of(table=list(tables), **options)
         pages = RowsPages(source, chosen, definitions=definitions_at(part))
         # In the order of the log: what lies behind damage is read again.
-        return _changes(pages, page_batches, written, zero_dates)
+        return _changes(pages, page_batches, written, zero_dates, dialect)
 
     def others(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
         batches = read_part(split, part, view, definitions_at=definitions_at, **options)
@@ -174,7 +169,7 @@ def write_around(
                     damages.setdefault(item.start, item)
                 else:
                     name, batch = item
-                    files.write(name, batch, _TIMES[view])
+                    files.write(name, batch, TIMES[view])
     finally:
         files.close()
     written.files = files.rows
@@ -205,6 +200,7 @@ def _changes(
     batches: Callable[..., Iterator[tuple[Table, pa.RecordBatch]]],
     written: Written,
     zero_dates: str,
+    dialect: Dialect,
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
     """The changes of pages, each batch with the folder of its table; `written` gets what is to be told."""
     lacking: set[tuple[str, str]] = set()
@@ -226,27 +222,9 @@ def _changes(
         for table, batch in batches(page, schema_of, zero_dates):
             name = folder_name(table.key)
             keys = (key for key, one in own_columns(table.schema).items() if one.is_primary_key)
-            written.keys[name] = [untaken_name(key, _TAKEN) for key in keys]
-            yield f"changes/{name}", for_spark(_renamed(batch))
-
-
-def _renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with other names for columns that are called as what a lake adds."""
-    names = {name: untaken_name(name, _TAKEN) for name in batch.schema.names}
-    if all(new == old for old, new in names.items()):
-        return batch
-    if (at := batch.schema.get_field_index(ABSENT_FIELD.name)) >= 0:
-        absent = [lacks and [names[one] for one in lacks] for lacks in batch.column(at).to_pylist()]
-        batch = batch.set_column(at, ABSENT_FIELD, pa.array(absent, ABSENT_FIELD.type))
-    return batch.rename_columns([*names.values()])
-
-
-def for_spark(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with those columns as text that Spark has no type for."""
-    for at, one in enumerate(batch.schema):
-        if pa.types.is_decimal(one.type) and one.type.precision > _MAX_DIGITS:
-            batch = batch.set_column(at, pa.field(one.name, pa.string()), cast(batch.column(at), pa.string()))
-    return batch
+            written.keys[name] = [untaken_name(key, dialect.taken) for key in keys]
+            names = {one: untaken_name(one, dialect.taken) for one in batch.schema.names}
+            yield f"changes/{name}", with_names(batch, names)
 
 
 def _programs(page: RowsPage) -> Iterator[tuple[Table, Program]]:
@@ -262,16 +240,19 @@ def _programs(page: RowsPage) -> Iterator[tuple[Table, Program]]:
 class _Files:
     """Open files by folder and date."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, dialect: Dialect) -> None:
         self.rows: dict[str, int] = {}
         self._folder = folder
+        self._dialect = dialect
         self._open: dict[str, PartWriter] = {}
 
     def write(self, name: str, batch: pa.RecordBatch, time: str) -> None:
         """Write rows to the files of their dates."""
-        for date, part in by_date(batch, time):
+        for date, part in by_date(typed(batch, self._dialect.type_of), time):
             key = f"{name}/{DATE}={date}"
-            writer = self._open.pop(key, None) or PartWriter(self._folder / key)
+            writer = self._open.pop(key, None) or PartWriter(
+                self._folder / key, stores_schema=self._dialect.stores_schema
+            )
             self._open[key] = writer  # the last one is the newest used
             writer.write(part)
         if sum(writer.waiting for writer in self._open.values()) > _MAX_WAITING:

@@ -112,6 +112,7 @@ class _LakeReader(FollowingReader):
 
     def _write(self, span: Span, staging: Path) -> Iterator[Written]:
         from binlog_kaitai.follow.read import source_of
+        from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_lake
 
         job, source = self._job, source_of(span)
@@ -123,10 +124,12 @@ class _LakeReader(FollowingReader):
                 definitions=restore(span.definitions, job.following.ddl),
                 zero_dates=job.zero_dates,
                 filters={**_gtids(span), "table": list(job.tables) if view == "changes" else None},
+                dialect=DIALECTS[job.format],
             )
 
     def _write_around(self, span: Span, staging: Path) -> Iterator[Written]:
         from binlog_kaitai.follow.read import definitions_in, split_of
+        from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_around, write_damage
         from binlog_kaitai.spark.rows import tell_dropped
 
@@ -139,6 +142,7 @@ class _LakeReader(FollowingReader):
             zero_dates=job.zero_dates,
             tables=job.tables,
             filters=_gtids(span),
+            dialect=DIALECTS[job.format],
         )
         if damages and job.following.mode == "PERMISSIVE":
             written.files |= write_damage(damages, split, staging)
@@ -153,7 +157,7 @@ def _gtids(span: Span) -> dict[str, str | None]:
 
 @dataclass
 class Pipeline:
-    """One run of a job.
+    """One run of a job; raises `UsageError` where a package that its format needs is missing.
 
     Attributes
     ----------
@@ -166,7 +170,12 @@ class Pipeline:
     lake: Lake = field(init=False)
 
     def __post_init__(self) -> None:
-        self.lake = Lake(Path(self.job.folder))
+        folder, tables = Path(self.job.folder), None
+        if self.job.format == "iceberg":
+            from binlog_kaitai.lake.iceberg import IcebergTables
+
+            tables = IcebergTables(folder)
+        self.lake = Lake(folder, self.job.format, tables)
 
     def start(self, spark: SparkSession, *, interval: str | None = None) -> StreamingQuery:
         """Begin; the lake is this process's until :meth:`close`.
@@ -202,7 +211,7 @@ class Pipeline:
         if not self.lake.is_decided(batch):
             rows = sorted(pieces.collect(), key=lambda row: row["number"])
             found = [json.loads(row["piece"]) for row in rows]
-            if self.job.format != "parquet":
+            if self.job.format == "delta":
                 from binlog_kaitai.spark.formats import append_batch
 
                 append_batch(pieces.sparkSession, self.lake, batch, found)

@@ -27,6 +27,8 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow import Follower
 from binlog_kaitai.follow.read import source_of
 from binlog_kaitai.lake.commits import Lake
+from binlog_kaitai.lake.iceberg import IcebergTables
+from binlog_kaitai.lake.types import DIALECTS
 from binlog_kaitai.lake.write import by_date, write_around, write_damage, write_lake
 from binlog_kaitai.options import Filters
 from tests.corpus_files import CORPUS
@@ -38,7 +40,7 @@ class KilledError(Exception):
     """Stands for the end of the process."""
 
 
-def fill(lake: Lake, paths: list[str], batch_size: int) -> None:
+def fill(lake: Lake, paths: list[str], batch_size: int, kind: str = "parquet") -> None:
     """All of some logs, in batches of several small spans; those that are decided are not made again."""
     follower = Follower(paths, follows_definitions=True, split_size=batch_size // 3)
     mark = follower.earliest()
@@ -47,23 +49,24 @@ def fill(lake: Lake, paths: list[str], batch_size: int) -> None:
         if end == mark:
             return
         spans = [] if lake.is_decided(batch) else follower.spans(mark, end)
-        lake.commit(batch, [piece(lake, span) for span in spans])
+        lake.commit(batch, [piece(lake, span, kind) for span in spans])
         mark = end
 
 
-def piece(lake: Lake, span: Any) -> dict[str, Any]:
-    staging = lake.new_staging()
-    written = write_lake(source_of(span), staging, definitions=restore(span.definitions))
+def piece(lake: Lake, span: Any, kind: str) -> dict[str, Any]:
+    staging, definitions = lake.new_staging(), restore(span.definitions)
+    written = write_lake(source_of(span), staging, definitions=definitions, dialect=DIALECTS[kind])
     upheavals = [asdict(one) for one in span.upheavals]
     found = {"files": written.files, "keys": written.keys, "untold": written.untold}
     return {"staging": str(staging), "upheavals": upheavals, **found}
 
 
-def opened(folder: Path) -> Lake:
-    lake = Lake(folder)
+def opened(folder: Path, kind: str = "parquet") -> Lake:
+    lake = Lake(folder, kind, IcebergTables(folder) if kind == "iceberg" else None)
     lake.open()
     (lake.checkpoint / "offsets").mkdir(parents=True, exist_ok=True)
     (lake.checkpoint / "offsets" / "0").touch()
+    (lake.checkpoint / "metadata").write_text('{"id": "one"}')
     return lake
 
 
@@ -157,6 +160,21 @@ def test_a_folder_of_something_else(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(UsageError, match="is not empty, and no lake"):
         Lake(tmp_path).open()
+
+
+def test_a_lake_goes_on_as_what_it_is(tmp_path: Path) -> None:
+    lake = opened(tmp_path)
+    fill(lake, [str(CORPUS / "mysql-5.6" / "rotate")], 9000)
+    lake.close()
+    with pytest.raises(UsageError, match="is a lake of parquet"):
+        Lake(tmp_path, "delta").open()
+    opened(tmp_path)
+
+
+def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyiceberg", None)
+    with pytest.raises(UsageError, match=r'pip install "binlog-kaitai\[iceberg\]"'):
+        IcebergTables(tmp_path)
 
 
 def test_without_its_checkpoint_a_lake_is_refused(tmp_path: Path) -> None:
