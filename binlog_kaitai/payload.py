@@ -101,6 +101,32 @@ class _Unpacked(io.RawIOBase):
             raise GrammarError(f"does not decompress: {error}", field=_FIELD) from error
 
 
+class SmallPayloads:
+    """Unpacks one payload after the other, each in one go."""
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._errors = zstandard.ZstdError, ValueError
+        self._unknown = zstandard.CONTENTSIZE_UNKNOWN
+        self._describe = zstandard.get_frame_parameters
+        self._decompress = zstandard.ZstdDecompressor().decompress
+
+    def unpack(self, packed: Any, room: memoryview) -> bool:
+        """Unpack bytes that fill just this room; False where they do not, or may not be read."""
+        try:
+            stated = self._describe(packed)
+            if stated.window_size > _MAX_WINDOW or stated.content_size not in (self._unknown, len(room)):
+                return False
+            data = self._decompress(packed, max_output_size=len(room), allow_extra_data=False)
+        except self._errors:
+            return False
+        if len(data) != len(room):
+            return False
+        room[:] = data
+        return True
+
+
 def declared_size(body: TransactionPayloadEvent) -> int:
     """Length of the uncompressed events as the payload declares it, in bytes."""
     if int(body.compression_type) == Compression.none:

@@ -16,11 +16,13 @@ import numpy as np
 
 from binlog_kaitai.columns.json_strings import json_sizes, put_json
 from binlog_kaitai.columns.kernels import are_same
+from binlog_kaitai.columns.text.hexdump import Style, room_for
 from binlog_kaitai.columns.text_kernels import (
     BYTES,
     CONSTANT,
     FRACTION,
     HEXADECIMAL,
+    HEXDUMP,
     NUMBER,
     TEXT,
     assemble,
@@ -171,6 +173,13 @@ class Pool:
         """A column of numbers of 32 bits with eight digits."""
         return Column(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
 
+    def hexdumps(self, starts: Any, sizes: Any, positions: Any, style: Style) -> Column:
+        """A column of bytes in hexadecimal, of each event; nothing for those with position 0."""
+        place, _ = self.place(style.packed())
+        first = np.stack((starts, positions), axis=1)
+        second = np.stack((sizes, np.full(len(sizes), place)), axis=1)
+        return Column(HEXDUMP, first.reshape(-1), second.reshape(-1), by_event=True)
+
     def same(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
         """A column with the same JSON value in each of so many rows."""
         place, length = self.place(text)
@@ -312,8 +321,11 @@ def write_lines(
                 columns.append(piece)
                 base += len(piece.first)
                 # A value of an event stands in each of its lines.
-                lengths = piece.second[events] if piece.by_event else piece.second
-                room += int(lengths.sum()) + _MAX_DIGITS * len(lengths)
+                if kind == HEXDUMP:
+                    room += room_for(piece.second[2 * events])
+                else:
+                    lengths = piece.second[events] if piece.by_event else piece.second
+                    room += int(lengths.sum()) + _MAX_DIGITS * len(lengths)
             pieces.append((kind, places[id(piece.first)], int(piece.by_event)))
         limits.append(len(pieces))
     first = np.concatenate([column.first for column in columns]) if columns else np.zeros(0, np.int64)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel, kernel_or
+from binlog_kaitai.columns.text.hexdump import put_hexdump
 
 #: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool; bytes of
-#: either as they are; a number of 32 bits in hexadecimal; a number with six digits.
-CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION = 0, 1, 2, 3, 4, 5
+#: either as they are; a number of 32 bits in hexadecimal; a number with six digits; bytes in hexadecimal.
+CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION, HEXDUMP = 0, 1, 2, 3, 4, 5, 6
 
 # An unsigned index cannot count from the end, which Numba would look for; so what is added to one is, too.
 _1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(number) for number in range(1, 9))
@@ -155,7 +156,7 @@ def assemble(
     second: Any,
     out: Any,
     ends: Any,
-) -> int:
+) -> Any:
     """Write one line for each event, piece after piece.
 
     Parameters
@@ -173,7 +174,9 @@ def assemble(
     first, second : int64 arrays
         A number stands in `first`, with 0 in `second`. Text has its place in the block and its length, and
         is put in quotes, BYTES are not; with the place `-p - 1` the bytes at `p` in the pool are taken as
-        they are. So is a number whose `second` is not 0, by place in the pool and length.
+        they are. So is a number whose `second` is not 0, by place in the pool and length. HEXDUMP has two
+        entries a row: place and length of bytes; then their position, and the place in the pool of the style
+        (`text.hexdump`).
     out, ends
         Room for the lines; where each ends.
 
@@ -191,7 +194,15 @@ def assemble(
             length = pieces[piece, 2]
             from_pool = True
             if kind != CONSTANT:
-                cell = start + (events[line] if length == 1 else rows[line])
+                row = events[line] if length == 1 else rows[line]
+                if kind == HEXDUMP:
+                    cell = start + 2 * row
+                    size, shown = second[cell], first[cell + 1]
+                    at = put_hexdump(data, first[cell], size, shown, pool, second[cell + 1], out, at)
+                    if at < 0:
+                        return at
+                    continue
+                cell = start + row
                 start = first[cell]
                 length = second[cell]
                 if kind == NUMBER and length == 0:

@@ -19,42 +19,21 @@ from binlog_kaitai.columns.compile import Kernel
 from binlog_kaitai.columns.text import base64 as base64_kernel
 from binlog_kaitai.columns.text import general, printed_rows, printed_values
 from binlog_kaitai.columns.text import jobs as jobs_kernels
-from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import LogReader
 from binlog_kaitai.reader import open as open_log
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, dump, jobs, quick, run, spool
-from binlog_kaitai.render.dump.blocks import printer as blocks
-from binlog_kaitai.render.dump.blocks.printer import is_plain
+from binlog_kaitai.render.dump import (
+    Base64Output,
+    base64,
+    jobs,
+    run,
+    spool,
+)
 from binlog_kaitai.render.dump.cells import escapes_of
 from tests import corpus_files
-from tests.render.dump_cases import normalised
+from tests.render.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed, reader_of
 
-CASES = [one for one in corpus_files.cases() if one.vv() is not None]
 _FINITE = st.floats(allow_nan=False, allow_infinity=False)
-
-
-def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
-    """The text, and the error that ended it."""
-    pieces: list[bytes] = []
-    try:
-        dump(str(path), pieces.append, DumpOptions(local_load=str(folder), **options))
-    except BinlogError as error:
-        return b"".join(pieces), str(error)
-    return b"".join(pieces), ""
-
-
-def _make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "COMPILE_FROM", 0)
-    monkeypatch.setattr(blocks, "_SHORTEST", 1)
-    monkeypatch.setattr(quick, "COMPILE_FROM", 0)
-    monkeypatch.setattr(base64, "COMPILE_FROM", 0)
-
-
-def _make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "COMPILE_FROM", 1 << 60)
-    monkeypatch.setattr(quick, "COMPILE_FROM", 1 << 60)
-    monkeypatch.setattr(base64, "COMPILE_FROM", 1 << 60)
 
 
 @pytest.mark.parametrize(
@@ -68,10 +47,10 @@ def test_quick_and_slow_print_the_same(
     case: corpus_files.Case, verbose: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for log in case.logs:
-        _make_slow(monkeypatch)
+        make_slow(monkeypatch)
         (tmp_path / "slow").mkdir(exist_ok=True)
         slow = printed(log, tmp_path / "slow", verbose=verbose)
-        _make_quick(monkeypatch)
+        make_quick(monkeypatch)
         (tmp_path / "fast").mkdir(exist_ok=True)
         text, error = printed(log, tmp_path / "fast", verbose=verbose)
         assert (text.replace(b"/fast/", b"/slow/"), error) == slow
@@ -79,9 +58,9 @@ def test_quick_and_slow_print_the_same(
 
 def test_the_kernel_prints_the_same_uncompiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = corpus_files.case("mysql-9.7", "types_minimal").logs[0]
-    _make_slow(monkeypatch)
+    make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
-    _make_quick(monkeypatch)
+    make_quick(monkeypatch)
     for module in (jobs_kernels, printed_rows, printed_values, general):
         for kernel in vars(module).values():
             if isinstance(kernel, Kernel):
@@ -93,9 +72,9 @@ def test_the_kernel_prints_the_same_uncompiled(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("room", [1, 150, 1000])
 def test_little_room_changes_nothing(room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = corpus_files.case("mariadb-11.8", "types_full").logs[0]
-    _make_slow(monkeypatch)
+    make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
-    _make_quick(monkeypatch)
+    make_quick(monkeypatch)
     monkeypatch.setattr(jobs, "_ROOM", room)
     monkeypatch.setattr(spool, "_MOST", room)
     assert printed(log, tmp_path, verbose=2) == slow
@@ -115,9 +94,9 @@ def test_damaged_rows_are_judged_alike(case: str, tmp_path: Path, monkeypatch: p
         for _ in range(chance.randint(1, 4)):
             damaged[chance.randrange(start + 19, end)] = chance.randrange(256)
         path.write_bytes(damaged)
-        _make_slow(monkeypatch)
+        make_slow(monkeypatch)
         slow = printed(path, tmp_path, verbose=2, base64_output=Base64Output.DECODE_ROWS)
-        _make_quick(monkeypatch)
+        make_quick(monkeypatch)
         assert printed(path, tmp_path, verbose=2, base64_output=Base64Output.DECODE_ROWS) == slow
 
 
@@ -180,10 +159,10 @@ def test_damaged_logs_are_judged_alike(
         for _ in range(chance.randint(1, 6)):
             damaged[chance.randrange(4, len(damaged))] = chance.randrange(256)
         path.write_bytes(damaged[: chance.choice((len(damaged), chance.randrange(len(damaged))))])
-        _make_slow(monkeypatch)
+        make_slow(monkeypatch)
         (tmp_path / "slow").mkdir(exist_ok=True)
         slow = printed(path, tmp_path / "slow", verbose=verbose)
-        _make_quick(monkeypatch)
+        make_quick(monkeypatch)
         (tmp_path / "fast").mkdir(exist_ok=True)
         text, error = printed(path, tmp_path / "fast", verbose=verbose)
         numbers = re.compile(rb"/(slow|fast)/SQL_LOAD_MB-([0-9a-f]+)-[0-9a-f]+")
@@ -195,9 +174,9 @@ def test_small_events_stop_where_others_do(
     stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = corpus_files.case("mysql-9.7", "crash").logs[0]
-    _make_slow(monkeypatch)
+    make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2, stop_position=stop)
-    _make_quick(monkeypatch)
+    make_quick(monkeypatch)
     assert printed(log, tmp_path, verbose=2, stop_position=stop) == slow
 
 
@@ -224,10 +203,10 @@ def test_parts_of_logs_begin_and_end_alike(
             first = next(iter(events)).fixed_header.timestamp
         options = {key.replace("seconds", "timestamp"): value for key, value in part.items()}
         options |= {key: first + value for key, value in options.items() if "timestamp" in key}
-        _make_slow(monkeypatch)
+        make_slow(monkeypatch)
         slow = printed(log, tmp_path, verbose=2, **options)
-        _make_quick(monkeypatch)
-        monkeypatch.setattr(run, "BlockReader", _reader_of(size))
+        make_quick(monkeypatch)
+        monkeypatch.setattr(run, "BlockReader", reader_of(size))
         assert printed(log, tmp_path, verbose=2, **options) == slow
         monkeypatch.setattr(run, "BlockReader", BlockReader)
 
@@ -254,23 +233,7 @@ def test_filters_take_the_same(name: str, tmp_path: Path, monkeypatch: pytest.Mo
     for case in (one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id):
         for log in case.logs:
             for options in _filters(log).values():
-                _check_one_by_one(log, tmp_path, monkeypatch, options)
-
-
-def _check_one_by_one(
-    log: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
-) -> None:
-    """Blocks of any size print what is printed event by event."""
-    monkeypatch.setattr(run, "is_plain", lambda _: False)
-    _make_slow(monkeypatch)
-    text, error = printed(log, folder, **{"verbose": 2, **options})
-    monkeypatch.setattr(run, "is_plain", is_plain)
-    _make_quick(monkeypatch)
-    for size in (300, 1 << 22):
-        monkeypatch.setattr(run, "BlockReader", _reader_of(size))
-        quick_text, quick_error = printed(log, folder, **{"verbose": 2, **options})
-        assert (normalised(quick_text), quick_error) == (normalised(text), error)
-    monkeypatch.setattr(run, "BlockReader", BlockReader)
+                check_one_by_one(log, tmp_path, monkeypatch, options)
 
 
 def _names(log: Path) -> tuple[list[str], list[str]]:
@@ -290,10 +253,10 @@ def test_databases_and_tables_are_left_out_alike(
         log = case.logs[0]
         databases, tables = _names(log)
         for database in [*databases[:2], "absent"]:
-            _check_one_by_one(log, tmp_path, monkeypatch, {"database": database})
+            check_one_by_one(log, tmp_path, monkeypatch, {"database": database})
         if case.id.startswith("mariadb"):
             for table in tables[:2]:
-                _check_one_by_one(log, tmp_path, monkeypatch, {"table": table})
+                check_one_by_one(log, tmp_path, monkeypatch, {"table": table})
 
 
 @pytest.mark.parametrize("name", ["many_databases", "mixed", "no_checksum", "crash"])
@@ -306,17 +269,7 @@ def test_databases_get_their_new_names_alike(
         named = {first: second, second: "a_longer_name"}
         for options in ({"verbose": 0}, {"database": second}):
             given: dict[str, Any] = {"rewrite_databases": named, **options}
-            _check_one_by_one(log, tmp_path, monkeypatch, given)
-
-
-def _reader_of(size: int) -> Any:
-    """A reader of small blocks."""
-
-    class Small(BlockReader):
-        def __init__(self, *given: Any, **named: Any) -> None:
-            super().__init__(*given, **{**named, "block_size": size})
-
-    return Small
+            check_one_by_one(log, tmp_path, monkeypatch, given)
 
 
 def test_few_events_are_left_to_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,7 +284,7 @@ def test_few_events_are_left_to_the_reader(tmp_path: Path, monkeypatch: pytest.M
         return take(*given)
 
     monkeypatch.setattr(LogReader, "events_of", noted)
-    _make_quick(monkeypatch)
+    make_quick(monkeypatch)
     printed(log, tmp_path, verbose=2)
     assert 0 < len(read) < count / 4
 
@@ -347,7 +300,7 @@ def test_a_fraction_of_nothing_is_not_written(tmp_path: Path, monkeypatch: pytes
                 data = data.replace(stated, stated[:1] + bytes(3))
     path = tmp_path / "binlog.000001"
     path.write_bytes(data)
-    for choose in (_make_slow, _make_quick):
+    for choose in (make_slow, make_quick):
         choose(monkeypatch)
         text, error = printed(path, tmp_path)
         assert re.search(rb"SET TIMESTAMP=\d+/", text)
@@ -363,9 +316,9 @@ def test_where_blocks_end_changes_nothing(
 ) -> None:
     for case in (one for one in CASES if one.id.endswith(f"/{name}")):
         for log in case.logs:
-            _make_slow(monkeypatch)
+            make_slow(monkeypatch)
             slow = printed(log, tmp_path, verbose=verbose)
-            _make_quick(monkeypatch)
-            monkeypatch.setattr(run, "BlockReader", _reader_of(size))
+            make_quick(monkeypatch)
+            monkeypatch.setattr(run, "BlockReader", reader_of(size))
             assert printed(log, tmp_path, verbose=verbose) == slow
             monkeypatch.setattr(run, "BlockReader", BlockReader)

@@ -65,6 +65,9 @@ class Block:
         What the log has had of a rows event in pieces, for who goes through the blocks.
     is_before_gtid : bool
         The next event of the log is a GTID event, if this is known.
+    holders : int64 array or None
+        Where payloads were opened (`payloads.expand`): for each event the number of the one that holds it, in
+        the block as it was; -1 for those of the log itself.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class Block:
         self.is_special = is_special
         self.pieces: Pieces | None = None
         self.is_before_gtid = False
+        self.holders: Any = None
         self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
 
@@ -220,13 +224,16 @@ class Block:
         part.pieces = self.pieces
         part.positions = self.positions[rows]
         part.end_positions = self.end_positions[rows]
+        if "types" in vars(self):
+            part.types = self.types[rows]  # someone may have put others in
+        part.holders = None if self.holders is None else self.holders[rows]
         return part
 
-    def moved_to(self, outer: Block, row: int) -> Block:
-        """The same events with the position of another, which holds them."""
+    def moved_to(self, outer: Block, holders: Any) -> Block:
+        """The same events with the positions of others, which hold them."""
         moved = self.part(0, len(self))
-        moved.positions = np.full(len(self), outer.positions[row])
-        moved.end_positions = np.full(len(self), outer.end_positions[row])
+        moved.holders = holders
+        moved.positions, moved.end_positions = outer.positions[holders], outer.end_positions[holders]
         return moved
 
     def raw(self, row: int) -> bytes:

@@ -1,32 +1,51 @@
 """Transaction payloads opened: the events inside take their place right behind the event that holds them.
 So does a rows event that comes in pieces, behind the last of them.
 
-Small payloads are put into the block that they lie in, so that a log of many small compressed transactions
-is as much a log of columns as any other. A large one is a series of blocks of its own.
+Small payloads are put into the block that they lie in, many at once, so that a log of many small compressed
+transactions is as much a log of columns as any other. A large one is a series of blocks of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
-from binlog_kaitai.columns.blocks.reader import BlockReader, frame_all
+from binlog_kaitai.columns.blocks.payload_heads import PayloadHeads, payload_heads
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader, frame_all
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.framing import TailKind, read_up_to
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.payload import MAX_EVENT_SIZE, declared_size, open_payload, read_payload
+from binlog_kaitai.payload import MAX_EVENT_SIZE, SmallPayloads, declared_size, open_payload, read_payload
 
 #: A payload that unpacks to more is read in blocks of its own; as much is put into one block.
 _SMALL = 4 << 20
 _ROOM = 8 << 20
+#: As many events of a damaged payload are put into one block.
+_BATCH = 1 << 10
+
+#: Makes of events that were inside the same events as the consumer wants them. It gets for each the number
+#: of the event that holds it, too.
+Dress = Callable[[Block, Any], Block]
 
 
-def expand(block: Block) -> Iterator[Block]:
+class _Opened(NamedTuple):
+    """What is put in behind the events up to `row`: a block, and the numbers of the events that hold its own;
+    then blocks that follow by themselves, or what is wrong."""
+
+    row: int
+    small: tuple[Block, Any] | None = None
+    large: Iterator[Block] | None = None
+    error: BinlogError | None = None
+
+
+def expand(block: Block, *, dress: Dress | None = None, block_size: int = BLOCK_SIZE) -> Iterator[Block]:
     """The block with the events inside its payloads, and with those that pieces make up.
+
+    `block_size` is that of the blocks of a large payload, in bytes.
 
     Raises
     ------
@@ -39,16 +58,14 @@ def expand(block: Block) -> Iterator[Block]:
         yield block
         return
     begin, room = 0, _ROOM
-    inner: list[tuple[int, Block]] = []
-    for row in rows.tolist():
-        try:
-            small, large = _opened(block, row)
-        except BinlogError as error:
+    inner: list[tuple[Block, Any]] = []
+    for row, small, large, error in _opened_in_order(block, rows, block_size):
+        if error is not None:
             yield _merge(block, begin, row + 1, inner)
             raise error from error.__cause__
         if small is not None:
-            inner.append((row, small))
-            room -= len(small.data)
+            inner.append(small if dress is None else (dress(*small), small[1]))
+            room -= len(small[0].data)
         if large is None and room > 0:
             continue
         merged = _merge(block, begin, row + 1, inner)
@@ -59,8 +76,9 @@ def expand(block: Block) -> Iterator[Block]:
         del small
         yield merged
         del merged
-        if large is not None:
-            yield from large
+        for one in large or ():
+            holders = np.full(len(one), row)
+            yield (one if dress is None else dress(one, holders)).moved_to(block, holders)
     if begin < len(block):
         yield _merge(block, begin, len(block), inner)
 
@@ -68,16 +86,69 @@ def expand(block: Block) -> Iterator[Block]:
 def _rows_to_open(block: Block) -> Any:
     """Payloads, pieces of rows events, and events that stand where a piece should."""
     rows = block.rows_of(EventType.transaction_payload_event)
-    is_open = block.pieces is not None and block.pieces.is_open
-    if not is_open and EventType.partial_row_data_event not in block.counts:
+    if not _has_pieces(block):
         return rows
     pieces = block.rows_of(EventType.partial_row_data_event)
     places = np.unique(np.concatenate((rows, pieces, pieces + 1, [0])))
     return places[places < len(block)]
 
 
-def _opened(block: Block, row: int) -> tuple[Block | None, Iterator[Block] | None]:
-    """What to put in behind an event: a block for the same array, or blocks of their own, or neither."""
+def _has_pieces(block: Block) -> bool:
+    is_open = block.pieces is not None and block.pieces.is_open
+    return is_open or EventType.partial_row_data_event in block.counts
+
+
+def _opened_in_order(block: Block, rows: Any, block_size: int) -> Iterator[_Opened]:
+    """What is inside some events."""
+    heads = payload_heads(block, rows[:0] if _has_pieces(block) else rows)
+    at = 0
+    while at < len(rows):
+        count = _number_of_small(heads, at)
+        small = _many_payloads(block, rows[at : at + count], heads.part(at, at + count)) if count else None
+        if small is not None:
+            at += count
+            yield _Opened(int(rows[at - 1]), small)
+            continue
+        for row in rows[at : at + max(count, 1)].tolist():
+            at += 1
+            try:
+                yield _opened(block, row, block_size)
+            except BinlogError as error:
+                yield _Opened(row, error=error)
+
+
+def _number_of_small(heads: PayloadHeads, at: int) -> int:
+    """How many payloads from one on may be opened together."""
+    sizes = heads.uncompressed_sizes[at:]
+    fits = heads.fits[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
+    return int(np.argmin(fits)) if not fits.all() else len(fits)
+
+
+def _many_payloads(block: Block, rows: Any, heads: PayloadHeads) -> tuple[Block, Any] | None:
+    """The events of small payloads as one block, and the number of the event that holds each.
+
+    None where they are not just that; each is then looked at by itself.
+    """
+    ends = np.cumsum(heads.uncompressed_sizes)
+    data: Any = np.empty(int(ends[-1]), dtype=np.uint8)
+    unpack = SmallPayloads().unpack
+    packed, room = memoryview(block.data), memoryview(data)
+    limits = heads.starts, heads.ends, ends - heads.uncompressed_sizes, ends
+    for start, end, begin, stop in zip(*(values.tolist() for values in limits), strict=True):
+        if not unpack(packed[start:end], room[begin:stop]):
+            return None
+    found = frame_all(block.file, data, block.layout.without_checksums())
+    if found is None:
+        return None
+    # Each payload has whole events.
+    behind = np.searchsorted(found.starts + found.sizes, ends)
+    if not np.array_equal((found.starts + found.sizes)[behind], ends):
+        return None
+    return found, rows[np.searchsorted(ends, found.starts, side="right")]
+
+
+def _opened(block: Block, row: int, block_size: int) -> _Opened:
+    """What is inside one event."""
     pieces, kind = block.pieces, int(block.types[row])
     if kind == EventType.partial_row_data_event and pieces is not None:
         event = block.event(row)
@@ -85,19 +156,31 @@ def _opened(block: Block, row: int) -> tuple[Block | None, Iterator[Block] | Non
             raw = pieces.take(event.body, block.layout)
         except BinlogError as error:
             raise event.locate(error) from error.__cause__
-        whole = None if raw is None else frame_all(block.file, raw, block.layout.without_checksums())
-        is_small = whole is None or len(whole.data) <= _SMALL
-        return (whole, None) if whole is None or is_small else (None, iter([whole.moved_to(block, row)]))
+        whole = None if raw is None else _framed(block, raw)
+        if whole is None:
+            return _Opened(row)
+        is_small = len(whole.data) <= _SMALL
+        return _Opened(row, _held(whole, row)) if is_small else _Opened(row, large=iter([whole]))
     if pieces is not None and pieces.is_open:
         try:
             pieces.interrupt()
         except BinlogError as error:
             raise block.event(row).locate(error) from None
     if kind != EventType.transaction_payload_event:
-        return None, None
+        return _Opened(row)
     body: Any = block.event(row).body
     small = _small_payload(block, body) if declared_size(body) <= _SMALL else None
-    return small, None if small is not None else _large_payload(block, row, body)
+    if small is not None:
+        return _Opened(row, _held(small, row))
+    return _Opened(row, large=_large_payload(block, row, body, block_size))
+
+
+def _held(inner: Block, row: int) -> tuple[Block, Any]:
+    return inner, np.full(len(inner), row)
+
+
+def _framed(block: Block, data: bytes) -> Block | None:
+    return frame_all(block.file, data, block.layout.without_checksums())
 
 
 def _small_payload(block: Block, body: Any) -> Block | None:
@@ -107,52 +190,69 @@ def _small_payload(block: Block, body: Any) -> Block | None:
         data = read_up_to(open_payload(body), size + 1)
     except BinlogError:
         return None  # it is read again, and what is wrong is told, by `_large_payload`
-    return frame_all(block.file, data, block.layout.without_checksums()) if len(data) == size else None
+    return _framed(block, data) if len(data) == size else None
 
 
-def _large_payload(block: Block, row: int, body: Any) -> Iterator[Block]:
+def _large_payload(block: Block, row: int, body: Any, block_size: int) -> Iterator[Block]:
     caught: BinlogError = GrammarError("is not whole events", field="body.content.payload")
+    count = 0
     try:
-        inner_context = Context(block.layout.binlog_version)
-        inner_context.layout = block.layout.without_checksums()
-        reader = BlockReader(
-            open_payload(body), inner_context, name=block.file, max_event_size=MAX_EVENT_SIZE
-        )
+        context = Context(block.layout.binlog_version)
+        context.layout = block.layout.without_checksums()
+        limits: dict[str, Any] = {"block_size": block_size, "max_event_size": MAX_EVENT_SIZE}
+        reader = BlockReader(open_payload(body), context, name=block.file, **limits)
         for inner in reader:
-            yield inner.moved_to(block, row)
+            count += len(inner)
+            yield inner
         is_whole = reader.tail is not None and reader.tail.kind is TailKind.NOTHING
         if is_whole and reader.position == declared_size(body):
             return
     except BinlogError as error:
         caught = error
+    # What is wrong is told by the reader, in its own words; it may also have got on a little further.
+    frames: list[bytes] = []
     try:
-        # What is wrong is told by the reader, in its own words.
-        for _ in read_payload(body, block.layout.binlog_version):
-            pass
+        for number, one in enumerate(read_payload(body, block.layout.binlog_version)):
+            if number < count:
+                continue
+            frames.append(one.raw)
+            if len(frames) == _BATCH:
+                yield from _whole(block, frames)
     except BinlogError as error:
         caught = error
+    yield from _whole(block, frames)
     raise block.event(row).locate(caught) from caught.__cause__
 
 
-def _merge(block: Block, begin: int, end: int, inner: list[tuple[int, Block]]) -> Block:
-    """Events `begin` to `end` of a block, with other events put in behind some of them."""
+def _whole(block: Block, frames: list[bytes]) -> Iterator[Block]:
+    """A block of some events, which are forgotten."""
+    found = _framed(block, b"".join(frames)) if frames else None
+    frames.clear()
+    if found is not None:
+        yield found
+
+
+def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Any]]) -> Block:
+    """Events `begin` to `end` of a block, with other events put in behind those that hold them."""
     if not inner:
         return block if (begin, end) == (0, len(block)) else block.part(begin, end)
-    pieces: list[Block] = []
-    for row, payload in inner:
-        pieces += [block.part(begin, row + 1), payload.moved_to(block, row)]
-        begin = row + 1
-    if begin < end:
-        pieces.append(block.part(begin, end))
-    offset, data, frames = len(block.data), [block.data], []
-    for piece in pieces:
-        is_inner = piece.data is not block.data
-        frames.append(piece.frames._replace(starts=piece.starts + offset) if is_inner else piece.frames)
-        if is_inner:
-            data.append(piece.data)
-            offset += len(piece.data)
-    joined = Frames(*(np.concatenate(values) for values in zip(*frames, strict=True)))
-    merged = Block(block.file, np.concatenate(data), 0, joined, block.layout)
-    merged.positions = np.concatenate([piece.positions for piece in pieces])
-    merged.end_positions = np.concatenate([piece.end_positions for piece in pieces])
+    outer = block.part(begin, end)
+    first, last = int(outer.starts[0]), int(outer.starts[-1] + outer.sizes[-1])
+    parts = [(outer, block.data[first:last], -first)]
+    offset = last - first
+    for one, _ in inner:
+        parts.append((one, one.data, offset))
+        offset += len(one.data)
+    # An event stands behind the one that holds it, in front of the next.
+    held = np.concatenate([holders for _, holders in inner])
+    order = np.argsort(np.concatenate((2 * np.arange(begin, end), 2 * held + 1)), kind="stable")
+    frames = [one.frames._replace(starts=one.starts + moved) for one, _, moved in parts]
+    joined = Frames(*(np.concatenate(values)[order] for values in zip(*frames, strict=True)))
+    merged = Block(block.file, np.concatenate([data for _, data, _ in parts]), 0, joined, block.layout)
+    merged.types = np.concatenate([one.types for one, _, _ in parts])[order]
+    holders = np.concatenate((np.full(end - begin, -1), held))[order]
+    of_log = np.concatenate((np.arange(begin, end), held))[order]
+    merged.holders, merged.positions, merged.end_positions = (
+        holders, block.positions[of_log], block.end_positions[of_log]
+    )  # fmt: skip
     return merged

@@ -339,9 +339,12 @@ def _header_places() -> tuple[int, int]:
     return header_offset("event_size"), header_offset("type_code")
 
 
-def frame_all(name: str, data: bytes, layout: Format) -> Block | None:
-    """The events that bytes hold as one block; None if they are not whole events of just this format."""
-    array = np.frombuffer(bytearray(data), dtype=np.uint8)
+def frame_all(name: str, data: Any, layout: Format) -> Block | None:
+    """The events that bytes hold as one block; None if they are not whole events of just this format.
+
+    A uint8 array becomes the block's own.
+    """
+    array = data if isinstance(data, np.ndarray) else np.frombuffer(bytearray(data), dtype=np.uint8)
     special = _special_types(layout, everything=False)
     frames, end, _ = find_events(array, 0, len(array), layout, special, room=len(array))
     return Block(name, array, 0, frames, layout) if end == len(array) else None

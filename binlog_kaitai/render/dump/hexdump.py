@@ -2,60 +2,79 @@
 
 from __future__ import annotations
 
-import re
+from binlog_kaitai.columns.text.hexdump import WIDTH, Style
 
-_WIDTH = 16
-_NOT_ALNUM = re.compile(rb"[^0-9A-Za-z]")
-_NOT_PRINTABLE = re.compile(rb"[^ -~]")
 #: Sizes of the header's fields in the order of the clients' columns.
 _FIELDS = (4, 1, 4, 4, 4, 2)
 
 
-def _groups(header: bytes) -> list[str]:
-    found, at = [], 0
-    for size in _FIELDS:
-        found.append(header[at : at + size].hex(" "))
-        at += size
-    return found
+def _letters(shown: bytes) -> bytes:
+    return bytes(byte if byte in shown else ord(".") for byte in range(256))
+
+
+_PRINTABLE = bytes(range(ord(" "), ord("~") + 1))
+
+MYSQL_STYLE = Style(
+    letters=_letters(bytes(byte for byte in _PRINTABLE if chr(byte).isalnum())),
+    fill=b"0",
+    width=48,
+    fields=_FIELDS,
+    head=b"\n# Position  Timestamp   Type   Source ID        Size      Source Pos    Flags \n# ",
+    gaps=(b" ", *[b"   "] * 5),
+    behind_header=b"\n",
+    gap=b" ",
+    end=b"# ",
+    end_without_lines=b"# ",
+)
+
+MARIADB_STYLE = Style(
+    letters=_letters(_PRINTABLE),
+    fill=b" ",
+    width=49,
+    fields=_FIELDS,
+    head=b"\n# Position\n"
+    b"#           |Timestamp   |Type |Master ID   |Size        |Master Pos  |Flags\n# ",
+    gaps=(b"  |", b" |", b"   |", b" |", b" |", b" |"),
+    behind_header=b"\n#\n",
+    gap=b"  ",
+    end=b"#\n# Event: ",
+    end_without_lines=b"# Event: ",
+)
 
 
 def mysql_hexdump(raw: bytes, position: int, header_length: int) -> bytes:
     """The lines of `mysqlbinlog`; a header of another length than 19 is not set apart."""
-    lines = []
-    at = 0
     if header_length == sum(_FIELDS):
-        at = header_length
-        fields = "   ".join(_groups(raw[:at]))
-        lines.append("# Position  Timestamp   Type   Source ID        Size      Source Pos    Flags ")
-        lines.append(f"# {position:08x} {fields}")
-        data = raw[at:]
-    else:
-        data = raw[: max(0, len(raw) - sum(_FIELDS))]
-    start = position + at
-    for offset in range(0, len(data), _WIDTH):
-        piece = data[offset : offset + _WIDTH]
-        digits = f"{piece[:8].hex(' ')}  {piece[8:].hex(' ')}"
-        text = _NOT_ALNUM.sub(b".", piece).decode()
-        lines.append(f"# {start + offset:08x} {digits:48.48} |{text}|")
-    return ("\n" + "\n".join(lines) + "\n# ").encode()
+        return _with_header(MYSQL_STYLE, raw, position, header_length)
+    lines = _lines(MYSQL_STYLE, raw[: max(0, len(raw) - sum(_FIELDS))], position)
+    return b"\n" + (b"".join(lines) or b"\n") + MYSQL_STYLE.end
 
 
 def mariadb_hexdump(raw: bytes, position: int, header_length: int) -> bytes:
     """The lines of `mariadb-binlog`."""
-    header, data = raw[:header_length], raw[header_length:]
-    timestamp, kind, server, size, end, flags = _groups(header.ljust(sum(_FIELDS), b"\0"))
-    lines = [
-        "# Position",
-        "#           |Timestamp   |Type |Master ID   |Size        |Master Pos  |Flags",
-        f"# {position:8x}  |{timestamp} |{kind}   |{server} |{size} |{end} |{flags}",
-        "#",
-    ]
-    start = position + header_length
-    for offset in range(0, len(data), _WIDTH):
-        piece = data[offset : offset + _WIDTH]
-        digits = f"{piece[:8].hex(' '):23}  {piece[8:].hex(' ')}"
-        text = _NOT_PRINTABLE.sub(b".", piece).decode()
-        lines.append(f"# {start + offset:8x}  {digits:49} |{text}|")
-    if data:
-        lines.append("#")
-    return ("\n" + "\n".join(lines) + "\n# Event: ").encode()
+    return _with_header(MARIADB_STYLE, raw, position, header_length)
+
+
+def _with_header(style: Style, raw: bytes, position: int, header_length: int) -> bytes:
+    header, at = raw[:header_length].ljust(sum(style.fields), b"\0"), 0
+    text = style.head + _position(style, position)
+    for gap, size in zip(style.gaps, style.fields, strict=True):
+        text += gap + header[at : at + size].hex(" ").encode()
+        at += size
+    lines = _lines(style, raw[header_length:], position + header_length)
+    return text + style.behind_header + b"".join(lines) + (style.end if lines else style.end_without_lines)
+
+
+def _position(style: Style, position: int) -> bytes:
+    return (b"%x" % position).rjust(8, style.fill)
+
+
+def _lines(style: Style, data: bytes, position: int) -> list[bytes]:
+    found = []
+    for offset in range(0, len(data), WIDTH):
+        piece = data[offset : offset + WIDTH]
+        half = WIDTH // 2
+        digits = f"{piece[:half].hex(' ')}  {piece[half:].hex(' ')}".encode().ljust(style.width)
+        front = b"# " + _position(style, position + offset) + style.gap
+        found.append(front + digits[: style.width] + b" |" + piece.translate(style.letters) + b"|\n")
+    return found

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.render.dump.hexdump import mariadb_hexdump
+from binlog_kaitai.render.dump.hexdump import MARIADB_STYLE, mariadb_hexdump
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb_rows import MariadbRows
@@ -57,6 +57,7 @@ class MariadbPrinter(MariadbRows):
     """Prints a log of MariaDB as the client of the server that wrote it."""
 
     hexdump = staticmethod(mariadb_hexdump)
+    hexdump_style = MARIADB_STYLE
     rewrites_all = False
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:

@@ -52,6 +52,11 @@ _TEMPORARY = (b"CREATE TEMPORARY", b"DROP TEMPORARY")
 _STATEMENT_ROWS = ROWS_TYPES | {EventType.table_map_event, EventType.rows_query_log_event}
 _UTF8 = 33
 
+#: Around the events of a transaction payload; the second where they are compressed.
+PAYLOAD_LINE = b"\tTransaction_Payload\t\tpayload_size=%(payload_size)d\tcompression_type=%(compression)s"
+UNPACKED_SIZE = b"\tuncompressed_size=%(uncompressed_size)d"
+PAYLOAD_START, PAYLOAD_END = b"\n# Start of compressed events.\n", b"# End of compressed events.\n"
+
 _START = (
     b"# The proper term is pseudo_replica_mode, but we use this compatibility alias\n"
     b"# to make the statement usable on server versions 8.0.24 and older.\n"
@@ -252,14 +257,12 @@ class MysqlPrinter(MysqlRows):
         self.put(item, b"\tPrevious-GTIDs\n", b"# " + commented_set(body) + b"\n")
 
     def print_payload(self, item: Item, body: Any) -> None:
-        compression = getattr(body.compression_type, "name", "unknown").upper().encode()
-        line = b"\tTransaction_Payload\t\tpayload_size=%d\tcompression_type=%s" % (
-            body.payload_size,
-            compression,
-        )
-        if compression != b"NONE":
-            line += b"\tuncompressed_size=%d" % body.uncompressed_size
-        self.put_comment(item, line + b"\n# Start of compressed events.\n")
+        names = ("payload_size", "uncompressed_size")
+        fields: dict[bytes, Any] = {name.encode(): getattr(body, name) for name in names}
+        fields[b"compression"] = getattr(body.compression_type, "name", "unknown").upper().encode()
+        is_packed = fields[b"compression"] != b"NONE"
+        line = PAYLOAD_LINE + (UNPACKED_SIZE if is_packed else b"") + PAYLOAD_START
+        self.put_comment(item, line % fields)
 
     def start_all(self) -> bytes:
         options = self.options
@@ -303,7 +306,7 @@ class MysqlPrinter(MysqlRows):
     def end_payload(self) -> None:
         """All events of a transaction payload were printed."""
         if not self.options.short_form:
-            self.head.append(b"# End of compressed events.\n")
+            self.head.append(PAYLOAD_END)
         self.flush_head()
 
     def print_xa_prepare(self, item: Item, body: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.base64 import Base64
-from binlog_kaitai.render.dump.hexdump import mysql_hexdump
+from binlog_kaitai.render.dump.hexdump import MYSQL_STYLE, mysql_hexdump
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.options import DumpOptions
@@ -68,6 +68,7 @@ class Printer:
     #: Whether `--rewrite-db` writes the bytes of all events anew, with checksums, or of table maps only.
     rewrites_all = True
     hexdump: Callable[[bytes, int, int], bytes] = staticmethod(mysql_hexdump)
+    hexdump_style = MYSQL_STYLE
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         self.options = options

@@ -9,8 +9,10 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.lines import Column, Field, Pool, Program
+from binlog_kaitai.columns.text.hexdump import Style
 from binlog_kaitai.columns.text_kernels import find_clean
 from binlog_kaitai.grammar import CHECKSUM_SIZE
+from binlog_kaitai.render.dump.blocks.inside import Inside
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.printer import CHECKSUM, FRONT, PLACE
 from binlog_kaitai.render.dump.text import second_of, timestamp
@@ -25,6 +27,10 @@ class Lines:
     ----------
     as_printed : Renamed
         The bytes of the events in BINLOG statements.
+    inside : Inside or None
+        Which events are inside payloads, if these were opened.
+    hexdump_style : Style or None
+        How their bytes are shown, if they are.
     programs : list of Program
         Of their lines; the first is the line of an event's place alone.
     program_of, row_of : int64 arrays
@@ -32,19 +38,29 @@ class Lines:
         its row in the columns of its type.
     """
 
-    def __init__(self, block: Block, as_printed: Renamed) -> None:
+    def __init__(
+        self,
+        block: Block,
+        as_printed: Renamed,
+        inside: Inside | None = None,
+        hexdump_style: Style | None = None,
+    ) -> None:
         self.block = block
         self.as_printed = as_printed
+        self.inside = inside
         self.pool = Pool()
         header, count = block.header, len(block)
         self.flags = header.numbers("flags")
         self.timestamps = header.numbers("timestamp").astype(np.int64)
         self.server_ids = header.numbers("server_id").astype(np.int64)
+        positions, ends = block.positions, header.numbers("next_position")
+        if inside is not None:
+            positions, ends = (np.where(inside.is_inside, inside.places, told) for told in (positions, ends))
         self._fields: dict[str, Field] = {
-            "position": self.pool.numbers(block.positions, by_event=True),
+            "position": self.pool.numbers(positions, by_event=True),
             "time": self.seconds(self.timestamps, timestamp, by_event=True),
             "server_id": self.pool.numbers(self.server_ids, by_event=True),
-            "end_position": self.pool.numbers(header.numbers("next_position"), by_event=True),
+            "end_position": self.pool.numbers(ends, by_event=True),
         }
         if block.layout.is_checksummed:
             sums = np.zeros(count, dtype=np.int64)
@@ -55,6 +71,10 @@ class Lines:
                 made = as_printed.checksums
                 sums[list(made)] = list(made.values())
             self._fields["checksum"] = self.pool.hexadecimal(sums, by_event=True)
+        self._hexdumps = None
+        if hexdump_style is not None:
+            bytes_of = as_printed.starts, as_printed.sizes
+            self._hexdumps = self.pool.hexdumps(*bytes_of, positions, hexdump_style)
         self.program_of = np.full(count, -1, dtype=np.int64)
         self.row_of = np.zeros(count, dtype=np.int64)
         self.programs: list[Program] = [Program(self.pool).fill(PLACE, self._fields)]
@@ -70,7 +90,15 @@ class Lines:
         if ahead is not None:
             program.column(ahead)
         program.fill(FRONT, self._fields)
-        return program.fill(CHECKSUM, self._fields) if "checksum" in self._fields else program
+        if "checksum" in self._fields:
+            program.fill(CHECKSUM, self._fields)
+        return program if self._hexdumps is None else program.column(self._hexdumps)
+
+    def show_bytes_at(self, events: Any, others: Any) -> None:
+        """Show the bytes of some events as if they were where others are."""
+        if self._hexdumps is not None:
+            positions = self._hexdumps.first[1::2]
+            positions[events] = positions[others]
 
     def add(self, program: Program, events: Any, rows: Any) -> None:
         """Say that some events have the lines of a program, and where their values are in its columns."""

@@ -224,10 +224,11 @@ class MariadbBlocks(BlockPrinter):
         own = first + np.flatnonzero(~self.is_quiet[self.maps[0][first:last]])
         if not len(own):
             return []
-        maps = self.maps[0][own]
+        lines, maps = self.lines, self.maps[0][own]
         shown = self._annotations_of(begin, maps)
         told = np.flatnonzero(shown >= 0)
         annotations = shown[told]
+        lines.show_bytes_at(self._annotations[annotations], maps[told])
         programs, rows = self._annotation_programs[annotations], self._annotation_rows[annotations]
         return [
             (maps[told], self._annotations[annotations], programs, rows),

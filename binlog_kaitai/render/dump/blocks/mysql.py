@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.blocks.payload_heads import payload_heads
 from binlog_kaitai.columns.lines import Column, Field
 from binlog_kaitai.columns.text.jobs import ROWS
 from binlog_kaitai.columns.text_kernels import TEXT
@@ -17,7 +18,13 @@ from binlog_kaitai.render.dump.blocks.columns import clean_bytes
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
 from binlog_kaitai.render.dump.blocks.queries import Queries
 from binlog_kaitai.render.dump.gtids import GTID_LINE, ROWS_ONLY_STATEMENT, gtid_name, gtid_statements
-from binlog_kaitai.render.dump.mysql import MysqlPrinter
+from binlog_kaitai.render.dump.mysql import (
+    PAYLOAD_END,
+    PAYLOAD_LINE,
+    PAYLOAD_START,
+    UNPACKED_SIZE,
+    MysqlPrinter,
+)
 from binlog_kaitai.render.dump.mysql_rows import TELLS_INVISIBLE_KEYS
 from binlog_kaitai.render.dump.options import Base64Output
 from binlog_kaitai.render.dump.rows import extra_info
@@ -35,6 +42,8 @@ class MysqlBlocks(BlockPrinter):
 
     printer: MysqlPrinter
     keeps_places = True
+    opens_payloads = True
+    behind_payload = PAYLOAD_END
 
     def __init__(self, printer: MysqlPrinter, context: Context) -> None:
         super().__init__(printer, context)
@@ -47,6 +56,7 @@ class MysqlBlocks(BlockPrinter):
         for kind in _GTIDS:
             self._add_gtids(kind)
         self.add_xids()
+        self._add_payloads()
         self._add_statements_of_rows()
         self._add_table_maps()
         self._add_rows()
@@ -98,6 +108,21 @@ class MysqlBlocks(BlockPrinter):
                 program.text(ROWS_ONLY_STATEMENT + end if is_only else b"")
                 program.fill(gtid_statements(is_for_old_server=is_for_old), fields)
                 lines.add(program, events[rows], rows)
+
+    def _add_payloads(self) -> None:
+        """Payloads whose events follow in the block."""
+        lines = self.lines
+        events = lines.block.rows_of(EventType.transaction_payload_event)
+        if lines.inside is None or not len(events):
+            return
+        heads, pool = payload_heads(lines.block, events), lines.pool
+        fields: dict[str, Field] = {
+            "payload_size": pool.numbers(heads.payload_sizes),
+            "uncompressed_size": pool.numbers(heads.uncompressed_sizes),
+            "compression": b"ZSTD",
+        }
+        program = lines.program().fill(PAYLOAD_LINE + UNPACKED_SIZE + PAYLOAD_START, fields)
+        lines.add(program, events[heads.fits], np.flatnonzero(heads.fits))
 
     def _leave_gtids_to_reader(self) -> None:
         """Have the reader leave out the statements that have to use up a GTID: it writes COMMIT for them."""

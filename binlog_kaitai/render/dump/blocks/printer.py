@@ -11,8 +11,7 @@ Rules
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.context import Context
 from binlog_kaitai.grammar import EventType, header_length
 from binlog_kaitai.render.dump.blocks.columns import Lines
+from binlog_kaitai.render.dump.blocks.inside import Inside
 from binlog_kaitai.render.dump.blocks.plan import BODY_PHASE, ROWS_PHASE, JobList, Plan
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.blocks.rows import RowsEvents, TableMaps
@@ -36,10 +36,20 @@ from binlog_kaitai.render.dump.row_programs import Heads, Programs
 _SHORTEST, _MOST_MISFITS = 24, 8
 #: What an event costs that the reader prints, in bytes that kernels go through.
 _CALL = 1 << 10
-_NOT_PLAIN = ("hexdump", "short_form", "require_row_format", "flashback")
+_NOT_PLAIN = ("short_form", "require_row_format", "flashback")
 
-#: Prints the event of this number by the reader.
-PrintEvent = Callable[[int], None]
+
+class Host(Protocol):
+    """Whose events are printed; it knows them by their numbers in the block."""
+
+    def print_event(self, event: int) -> None:
+        """Print one event by the reader."""
+
+    def begin_stretch(self, event: int) -> None:
+        """Do what is to be done before an event that is printed without the reader."""
+
+    def end_stretch(self, event: int) -> None:
+        """Take in that events up to this one were printed so."""
 
 
 def is_plain(options: DumpOptions) -> bool:
@@ -72,6 +82,9 @@ class BlockPrinter:
     keeps_places = False
     #: Whether the number of rows is printed behind them.
     rows_number = b""
+    #: Whether payloads are to be opened for it, and what stands behind the events inside each.
+    opens_payloads = False
+    behind_payload = b""
 
     def __init__(self, printer: Any, context: Context) -> None:
         self.printer = printer
@@ -122,10 +135,12 @@ class BlockPrinter:
 
     # ----------------------------------------------------------------------------------------------------
 
-    def print(
-        self, block: Block, is_passed: Any, print_event: PrintEvent, begin_stretch: Callable[[], None]
-    ) -> None:
-        """Print the events of a block, but those inside payloads: the reader's.
+    def pays(self, size: int) -> bool:
+        """Whether so many bytes more are printed by kernels."""
+        return self._work + size >= COMPILE_FROM
+
+    def print(self, block: Block, is_passed: Any, host: Host, inside: Inside | None = None) -> None:
+        """Print the events of a block; those inside payloads only if they were opened.
 
         Of those that are passed over only the place is printed; what they are does not count.
         """
@@ -135,19 +150,20 @@ class BlockPrinter:
         is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
         if block.is_special or not is_usual or self._work < COMPILE_FROM:
             for event in range(at, stop):
-                print_event(event)
+                host.print_event(event)
             return
-        self._begin(block, is_passed)
+        self.host = host
+        self._begin(block, is_passed, inside)
         others = np.flatnonzero(self.lines.program_of[:stop] < 0).tolist()
         misfits = 0
         while at < stop:
             other = bisect_left(others, at)
             end = others[other] if other < len(others) else stop
             if end - at < _SHORTEST or misfits > _MOST_MISFITS or not self.is_ready(at):
-                print_event(at)
+                host.print_event(at)
                 at += 1
                 continue
-            begin_stretch()
+            host.begin_stretch(at)
             try:
                 self._print_stretch(at, end)
                 at = end
@@ -156,13 +172,16 @@ class BlockPrinter:
                 misfits += 1
                 at = found.written
 
-    def _begin(self, block: Block, is_passed: Any) -> None:
+    def _begin(self, block: Block, is_passed: Any, inside: Inside | None) -> None:
         self.block, self.is_passed = block, is_passed
         self.programs.begin()
         self._table_maps.begin()
         printer = self.printer
-        as_printed = Renamed(block, printer.rewritten, rewrites_all=printer.rewrites_all)
-        self.lines = lines = Lines(block, as_printed)
+        shows_bytes = printer.options.hexdump
+        rewrites = {"rewrites_all": printer.rewrites_all, "keeps_all": shows_bytes}
+        as_printed = Renamed(block, printer.rewritten, **rewrites)
+        style = printer.hexdump_style if shows_bytes else None
+        self.lines = lines = Lines(block, as_printed, inside, style)
         self.maps = self._table_maps.read(lines)
         self.rows = rows = RowsEvents(lines)
         rows.find(self.programs, self._heads, printer, self.context, self.maps)
@@ -170,6 +189,10 @@ class BlockPrinter:
         self._leave_out_tables()
         self.begin_dress()
         lines.program_of[self.is_quiet] = 0
+        if inside is not None:
+            # What stands behind a payload does not wait.
+            lines.program_of[self.is_quiet & inside.is_behind] = -1
+            self._behind_payload = lines.number(Program(lines.pool).text(self.behind_payload))
         self.number_of_row = np.full(len(block), -1, dtype=np.int64)
         self.number_of_row[rows.events] = np.arange(len(rows.events))
         self.has_body = np.zeros(len(block), dtype=np.bool_)
@@ -255,7 +278,11 @@ class BlockPrinter:
         """The text of all events, where that of each begins and ends, and of the constants; what is left."""
         lines, count = self.lines, len(self._constants)
         numbers = np.arange(count)
-        parts = [(events, events, lines.program_of[events], lines.row_of[events]), *self.more_lines(events)]
+        parts = [
+            *self._lines_ahead(events),
+            (events, events, lines.program_of[events], lines.row_of[events]),
+            *self.more_lines(events),
+        ]
         owners, shown, program_of, row_of = (np.concatenate(values) for values in zip(*parts, strict=True))
         if len(parts) > 1:
             order = np.argsort(owners, kind="stable")
@@ -265,7 +292,7 @@ class BlockPrinter:
         zeros = np.zeros(count, dtype=np.int64)
         programs = lines.programs + self._constants
         ready, ends = write_lines(
-            self.block.data,
+            lines.as_printed.data,
             lines.pool,
             programs,
             np.concatenate((zeros, shown)),
@@ -285,10 +312,20 @@ class BlockPrinter:
         left = ready[of_lines[-1, 1] :].tobytes()
         return ready, of_lines, constants, left
 
+    def _lines_ahead(self, events: Any) -> list[tuple[Any, Any, Any, Any]]:
+        """Lines that stand in front of others, as `more_lines` has them; not of the first event."""
+        inside = self.lines.inside
+        if inside is None:
+            return []
+        owners = events[1:][inside.is_behind[events[1:]]]
+        nothing = np.zeros(len(owners), dtype=np.int64)
+        return [(owners, owners, nothing + self._behind_payload, nothing)]
+
     def _finish(self, begin: int, end: int, left: bytes) -> None:
         """Leave printer and context as they are behind the events from `begin` up to `end`."""
         if end <= begin:
             return
+        self.host.end_stretch(end - 1)
         events, made, which = self.maps
         first, last = np.searchsorted(events, (begin, end))
         seen: dict[int, tuple[Any, bytes]] = {}

@@ -29,6 +29,8 @@ class Renamed:
         New names by the old ones.
     rewrites_all
         See `Printer.rewrites_all`.
+    keeps_all
+        Keep the bytes of statements, too, not their checksums only.
 
     Attributes
     ----------
@@ -40,16 +42,19 @@ class Renamed:
         Those that were made anew, by the numbers of their events.
     """
 
-    def __init__(self, block: Block, names: Mapping[bytes, bytes], *, rewrites_all: bool) -> None:
+    def __init__(
+        self, block: Block, names: Mapping[bytes, bytes], *, rewrites_all: bool, keeps_all: bool = False
+    ) -> None:
         self.data, self.starts, self.sizes = block.data, block.starts, block.sizes
         self.checksums: dict[int, int] = {}
         if not names:
             return
         self.starts, self.sizes = block.starts.copy(), block.sizes.copy()
         self._behind: list[bytes] = []
-        self._at = len(block.data)
+        self._at, self._keeps_all = len(block.data), keeps_all
         makes_checksums = rewrites_all and block.layout.is_checksummed
-        for kind in _LENGTHS if makes_checksums else (EventType.table_map_event,):
+        is_of_all = makes_checksums or (rewrites_all and keeps_all)
+        for kind in _LENGTHS if is_of_all else (EventType.table_map_event,):
             self._rename(block, kind, names, makes_checksums=makes_checksums)
         added = np.frombuffer(b"".join(self._behind), dtype=np.uint8)
         self.data = np.concatenate((block.data, added)) if len(added) else block.data
@@ -63,7 +68,7 @@ class Renamed:
         starts, lengths = body.ranges("schema_name")
         lengths_at = body.places(_LENGTHS[kind])
         columns = (events, block.starts[events], block.sizes[events], lengths_at, starts, lengths, body.fits)
-        view, is_kept = memoryview(block.data), kind == EventType.table_map_event
+        view, is_kept = memoryview(block.data), kind == EventType.table_map_event or self._keeps_all
         for event, at, size, length_at, start, length, fits in zip(
             *(values.tolist() for values in columns), strict=True
         ):

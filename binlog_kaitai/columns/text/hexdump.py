@@ -1,0 +1,177 @@
+"""The bytes of events in hexadecimal, as clients lay them out.
+
+A line has the fields of the header, each other one sixteen bytes. `put_hexdump` is a kernel, see
+`columns.compile`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import kernel
+
+#: Bytes in a line.
+WIDTH = 16
+#: More than a line takes, and than all that is not a line, in bytes.
+_LINE, _REST = 112, 640
+
+# A style in bytes: what stands for each byte, the width of a line's digits, what fills positions; then texts,
+# each with its length in front.
+_FILL_AT, _WIDTH_AT, _FIELDS_AT, _TEXTS_AT = 256, 257, 258, 264
+
+
+class Style(NamedTuple):
+    """How a client lays it out.
+
+    Attributes
+    ----------
+    letters : bytes
+        What stands for each byte, 256 of them.
+    fill : bytes
+        What fills positions up to eight digits.
+    width : int
+        Room for the digits of a line.
+    fields : tuple of int
+        Lengths of the header's fields, six of them.
+    head : bytes
+        In front of the position of the header.
+    gaps : tuple of bytes
+        In front of each field.
+    behind_header, gap, end, end_without_lines : bytes
+        Behind the fields; between position and digits of a line; behind the lines, or where there is none.
+    """
+
+    letters: bytes
+    fill: bytes
+    width: int
+    fields: tuple[int, ...]
+    head: bytes
+    gaps: tuple[bytes, ...]
+    behind_header: bytes
+    gap: bytes
+    end: bytes
+    end_without_lines: bytes
+
+    def packed(self) -> bytes:
+        """The style as `put_hexdump` takes it."""
+        texts = self.head, *self.gaps, self.behind_header, self.gap, self.end, self.end_without_lines
+        numbers = self.fill + bytes([self.width, *self.fields])
+        return self.letters + numbers + b"".join(bytes([len(text)]) + text for text in texts)
+
+
+def room_for(sizes: Any) -> int:
+    """As much room is enough for events of these lengths, in bytes."""
+    return int((sizes // WIDTH + 1).sum()) * _LINE + _REST * len(sizes)
+
+
+@kernel
+def put_hexdump(
+    data: Any, start: int, size: int, position: int, style: Any, place: int, out: Any, at: Any
+) -> Any:
+    """Write the bytes of an event.
+
+    Parameters
+    ----------
+    data, start, size
+        Where the event lies.
+    position
+        Of its first byte, as it is shown; with 0 nothing is written.
+    style, place
+        Bytes, and where in them a packed `Style` begins.
+    out, at
+        Room for the text, and where it begins.
+
+    Returns
+    -------
+    Where it ends; -1 if there is no room, -2 if the event or the style lies outside.
+    """
+    if position == 0:
+        return at
+    if at + (size // WIDTH + 1) * _LINE + _REST > out.shape[0]:
+        return -1
+    if place < 0 or place + _TEXTS_AT >= style.shape[0]:
+        return -2
+    header = np.int64(0)
+    for field in range(6):
+        header += np.int64(style[place + _FIELDS_AT + field])
+    if start < 0 or size < header or start + size > data.shape[0]:
+        return -2
+    text = place + _TEXTS_AT
+    at = _put_text(style, text, out, at)
+    text = _behind(style, text)
+    fill = np.int64(style[place + _FILL_AT])
+    at = _put_position(position, fill, out, at)
+    byte: Any = start
+    for field in range(6):
+        at = _put_text(style, text, out, at)
+        text = _behind(style, text)
+        for step in range(style[place + _FIELDS_AT + field]):
+            if step:
+                out[at] = 32
+                at += 1
+            at = _put_byte(np.int64(data[byte]), out, at)
+            byte += 1
+    at = _put_text(style, text, out, at)
+    gap = _behind(style, text)
+    end = _behind(style, gap)
+    width = np.int64(style[place + _WIDTH_AT])
+    left: Any = start + size - byte
+    if left == 0:
+        return _put_text(style, _behind(style, end), out, at)
+    while left > 0:
+        count = left if left < WIDTH else np.int64(WIDTH)
+        out[at] = 35
+        out[at + 1] = 32
+        at = _put_position(position + byte - start, fill, out, at + 2)
+        at = _put_text(style, gap, out, at)
+        for step in range(width):
+            out[at + step] = 32
+        for step in range(count):
+            _put_byte(np.int64(data[byte + step]), out, at + 3 * step + (step >> 3))
+        at += width
+        out[at] = 32
+        out[at + 1] = 124
+        at += 2
+        for step in range(count):
+            out[at + step] = np.int64(style[place + np.int64(data[byte + step])])
+        at += count
+        out[at] = 124
+        out[at + 1] = 10
+        at += 2
+        byte += count
+        left -= count
+    return _put_text(style, end, out, at)
+
+
+def _behind(style: Any, text: Any) -> Any:
+    return text + 1 + np.int64(style[text])
+
+
+def _put_text(style: Any, text: Any, out: Any, at: Any) -> Any:
+    for step in range(style[text]):
+        out[at + step] = np.int64(style[text + 1 + step])
+    return at + np.int64(style[text])
+
+
+def _put_byte(value: Any, out: Any, at: Any) -> Any:
+    high = value >> 4
+    low = value & 15
+    out[at] = high + (48 if high < 10 else 87)
+    out[at + 1] = low + (48 if low < 10 else 87)
+    return at + 2
+
+
+def _put_position(position: Any, fill: Any, out: Any, at: Any) -> Any:
+    digits = 1
+    while digits < 16 and position >> (4 * digits):
+        digits += 1
+    for _ in range(digits, 8):
+        out[at] = fill
+        at += 1
+    for step in range(digits - 1, -1, -1):
+        digit = (position >> (4 * step)) & 15
+        out[at] = digit + (48 if digit < 10 else 87)
+        at += 1
+    return at

@@ -1,0 +1,140 @@
+"""Events inside compressed transactions, as the client has them.
+
+Rules
+-----
+1. In a log with checksums the client gives each of them the checksum that it has not, behind its last byte.
+2. Where an event begins and ends is where the event that holds it ends.
+3. Behind the last of them stands a line of its own, in front of what follows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block, Frames
+from binlog_kaitai.columns.blocks.payload_heads import payload_heads
+from binlog_kaitai.columns.blocks.payloads import Dress
+from binlog_kaitai.columns.blocks.sums import crc32_of
+from binlog_kaitai.columns.kernels import OK
+from binlog_kaitai.columns.text_kernels import join_ranges
+from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.framing import Frame
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset, read_header
+from binlog_kaitai.payload import declared_size
+from binlog_kaitai.reader import Event
+from binlog_kaitai.render.dump.item import resized
+
+
+class Inside:
+    """Which events of a block are inside payloads.
+
+    Parameters
+    ----------
+    piece
+        A block whose payloads were opened.
+    outer
+        The block as it was.
+    first
+        The number in it of the first event of the log itself.
+
+    Attributes
+    ----------
+    is_inside : bool array
+        Which events are inside.
+    is_behind : bool array
+        Which events of the log itself stand right behind those inside a payload, or would if it had any.
+    rows : int64 array
+        The number in `outer` of each event, or of the one that holds it.
+    places : int64 array
+        Where events inside say that they are; -1 for others.
+    """
+
+    def __init__(self, piece: Block, outer: Block, first: int) -> None:
+        holders = np.full(len(piece), -1) if piece.holders is None else piece.holders
+        self.is_inside = holders >= 0
+        self.rows = np.where(self.is_inside, holders, first - 1 + np.cumsum(~self.is_inside))
+        ends = outer.header.numbers("next_position").astype(np.int64)
+        self.places = np.where(self.is_inside, ends[self.rows], -1)
+        self.opens = piece.types == EventType.transaction_payload_event
+        before = self.is_inside | self.opens
+        self.is_behind = ~self.is_inside
+        self.is_behind[1:] &= before[:-1]
+        self.is_behind[:1] = False
+
+    def part(self, events: Any) -> Inside:
+        """Of some of the events."""
+        part = object.__new__(Inside)
+        for name, values in vars(self).items():
+            setattr(part, name, values[events])
+        return part
+
+
+def dress_of(outer: Block) -> Dress:
+    """What makes of events inside payloads of a block those that the client has."""
+
+    def dress(inner: Block, _: Any) -> Block:
+        if inner.layout != outer.layout.without_checksums() or inner.is_special:
+            # An event inside changed the format: no server writes that, and it is the reader's.
+            inner.is_special = True
+            return inner
+        if not outer.layout.is_checksummed:
+            return inner
+        sizes = inner.sizes + CHECKSUM_SIZE
+        count = len(sizes)
+        # Of each event first its bytes, then room for the checksum.
+        ranges = np.empty((2, 2 * count), dtype=np.int64)
+        ranges[0] = np.repeat(inner.starts, 2)
+        ranges[1, ::2], ranges[1, 1::2] = inner.sizes, CHECKSUM_SIZE
+        data = np.empty(int(sizes.sum()), dtype=np.uint8)
+        offsets = np.empty(2 * count + 1, dtype=np.int64)
+        join_ranges.for_work(len(data))(inner.data, *ranges, offsets, data)
+        starts, ends = offsets[:-1:2], offsets[1::2]
+        _put_numbers(data, starts + header_offset("event_size"), sizes)
+        _put_numbers(data, ends, crc32_of(data, starts, ends))
+        frames = Frames(starts.copy(), sizes, inner.codes, np.full(count, OK, dtype=np.uint8))
+        return Block(inner.file, data, 0, frames, outer.layout)
+
+    return dress
+
+
+def _put_numbers(data: Any, places: Any, numbers: Any) -> None:
+    """Write numbers of 32 bits."""
+    for step in range(4):
+        data[places + step] = (numbers >> (8 * step)).astype(np.uint8)
+
+
+def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Event:
+    """An event inside a payload as the reader has it; takes it into the context.
+
+    Raises
+    ------
+    BinlogError
+        It is a table map that cannot be read.
+    """
+    raw, layout = piece.raw(row), piece.layout
+    if outer.layout.is_checksummed and not piece.is_special:
+        raw = resized(raw[:-CHECKSUM_SIZE], len(raw) - CHECKSUM_SIZE)
+        layout = layout.without_checksums()
+    header = read_header(raw, outer.layout.binlog_version)
+    frame = Frame(int(piece.positions[row]), header, raw)
+    event = Event(piece.file, frame, layout, context.table_map_of(raw, header.type_code))
+    event.end_position, event.payload_index = int(piece.end_positions[row]), 0
+    if layout.effective_type(header.type_code) == EventType.table_map_event:
+        context.remember(event.body)
+    return event
+
+
+def unpacked_size(block: Block) -> int:
+    """How many bytes the payloads of a block say that they unpack to."""
+    rows = block.rows_of(EventType.transaction_payload_event)
+    heads = payload_heads(block, rows)
+    size = int(heads.uncompressed_sizes[heads.fits].sum())
+    for row in rows[~heads.fits].tolist():
+        try:
+            size += declared_size(block.event(row).body)
+        except BinlogError:
+            return size
+    return size

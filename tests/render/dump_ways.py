@@ -1,0 +1,67 @@
+"""One by one and by blocks: the same logs printed in both ways."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.render.dump import DumpOptions, base64, dump, quick, run
+from binlog_kaitai.render.dump.blocks import printer as blocks
+from binlog_kaitai.render.dump.blocks.printer import is_plain
+from tests import corpus_files
+from tests.render.dump_cases import normalised
+
+CASES = [one for one in corpus_files.cases() if one.vv() is not None]
+
+
+def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
+    """The text, and the error that ended it."""
+    pieces: list[bytes] = []
+    try:
+        dump(str(path), pieces.append, DumpOptions(local_load=str(folder), **options))
+    except BinlogError as error:
+        return b"".join(pieces), str(error)
+    return b"".join(pieces), ""
+
+
+def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "COMPILE_FROM", 0)
+    monkeypatch.setattr(blocks, "_SHORTEST", 1)
+    monkeypatch.setattr(quick, "COMPILE_FROM", 0)
+    monkeypatch.setattr(base64, "COMPILE_FROM", 0)
+
+
+def make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "COMPILE_FROM", 1 << 60)
+    monkeypatch.setattr(quick, "COMPILE_FROM", 1 << 60)
+    monkeypatch.setattr(base64, "COMPILE_FROM", 1 << 60)
+
+
+def reader_of(size: int) -> Any:
+    """A reader of small blocks."""
+
+    class Small(BlockReader):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **{**named, "block_size": size})
+
+    return Small
+
+
+def check_one_by_one(
+    log: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    """Blocks of any size print what is printed event by event."""
+    monkeypatch.setattr(run, "is_plain", lambda _: False)
+    make_slow(monkeypatch)
+    text, error = printed(log, folder, **{"verbose": 2, **options})
+    monkeypatch.setattr(run, "is_plain", is_plain)
+    make_quick(monkeypatch)
+    for size in (300, 1 << 22):
+        monkeypatch.setattr(run, "BlockReader", reader_of(size))
+        quick_text, quick_error = printed(log, folder, **{"verbose": 2, **options})
+        assert (normalised(quick_text), quick_error) == (normalised(text), error)
+    monkeypatch.setattr(run, "BlockReader", BlockReader)

@@ -1,0 +1,62 @@
+"""Blocks with events inside payloads, or with all bytes shown, print what is printed one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from binlog_kaitai.columns.text import hexdump as hexdump_kernel
+from binlog_kaitai.reader import open as open_log
+from binlog_kaitai.render.dump import by_blocks, hexdump, run
+from tests import corpus_files
+from tests.render.dump_ways import CASES, check_one_by_one, make_quick, printed
+
+
+@pytest.mark.parametrize("size", [300, 1 << 22])
+def test_events_inside_payloads_are_not_left_to_the_reader(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = corpus_files.case("mysql-9.7", "payloads").logs[0]
+    with open_log(str(log)) as events:
+        count = sum(event.payload_index is not None for event in events)
+    shown: list[int] = []
+    show = run._Dump.show
+
+    def noted(self: Any, event: Any, *given: Any, **named: Any) -> bool:
+        shown.append(event.payload_index is not None)
+        return show(self, event, *given, **named)
+
+    monkeypatch.setattr(run._Dump, "show", noted)
+    make_quick(monkeypatch)
+    monkeypatch.setattr(by_blocks, "BLOCK_SIZE", size)
+    printed(log, tmp_path, verbose=2)
+    assert 0 <= sum(shown) < count / 4
+
+
+@pytest.mark.parametrize("name", ["crash", "payloads", "mixed", "no_checksum", "many_databases"])
+def test_bytes_are_shown_alike(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for case in (one for one in CASES if one.id.endswith(f"/{name}") and "10.5" not in one.id):
+        for options in ({}, {"rewrite_databases": {"t": "other", "test": "a_longer_name"}, "verbose": 0}):
+            given: dict[str, Any] = {"hexdump": True, **options}
+            check_one_by_one(case.logs[0], tmp_path, monkeypatch, given)
+
+
+@given(st.binary(min_size=19, max_size=200), st.integers(4, 1 << 34))
+def test_bytes_in_hexadecimal_are_those_of_python(raw: bytes, position: int) -> None:
+    data = np.frombuffer(bytearray(raw), dtype=np.uint8)
+    out = np.zeros(hexdump_kernel.room_for(np.array([len(raw)])), dtype=np.uint8)
+    for style, expected in (
+        (hexdump.MYSQL_STYLE, hexdump.mysql_hexdump),
+        (hexdump.MARIADB_STYLE, hexdump.mariadb_hexdump),
+    ):
+        packed = np.frombuffer(bytearray(b"ahead" + style.packed()), dtype=np.uint8)
+        put = hexdump_kernel.put_hexdump.compiled
+        end = put(data, 0, len(raw), position, packed, len(b"ahead"), out, 0)
+        assert bytes(out[:end]) == expected(raw, position, 19)
+        assert put(data, 0, len(raw), position, packed, len(b"ahead"), out[:-1], 0) == -1
+        assert put(data, 1, len(raw), position, packed, len(b"ahead"), out, 0) == -2
