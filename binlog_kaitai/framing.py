@@ -11,6 +11,7 @@ Rules
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Iterator
 from enum import Enum
@@ -147,7 +148,7 @@ class Framer:
                 position=self.position,
                 field="header.event_size",
             )
-        raw = head + read_up_to(self._stream, header.event_size - length)
+        raw = read_up_to(self._stream, header.event_size - length, head)
         if len(raw) < header.event_size:
             self.tail = Tail(TailKind.PART, self.position, len(raw), header)
             return None
@@ -185,15 +186,19 @@ def is_start(head: bytes) -> bool:
     return position in (len(MAGIC), len(MAGIC) + size & 0xFFFF)
 
 
-def read_up_to(stream: BinaryIO, size: int) -> bytes:
-    """`size` bytes, or what there is before the stream's end; takes memory only as bytes arrive."""
+def read_up_to(stream: BinaryIO, size: int, start: bytes = b"") -> bytes:
+    """`start`, and `size` bytes or what is there before the end; takes memory only as bytes arrive."""
     data = stream.read(min(size, _STEP)) or b""
     if len(data) >= size or not data:
-        return data
-    parts = bytearray(data)
-    while len(parts) < size and (chunk := stream.read(min(size - len(parts), 16 * _STEP))):
-        parts += chunk
-    return bytes(parts)
+        return start + data if start else data
+    # This grows in place, and gives what it has without a copy.
+    parts = io.BytesIO()
+    parts.write(start)
+    parts.write(data)
+    size -= len(data)
+    while size > 0 and (chunk := stream.read(min(size, 16 * _STEP))):
+        size -= parts.write(chunk)
+    return parts.getvalue()
 
 
 def read_start(stream: BinaryIO) -> tuple[int, bytes]:

@@ -39,7 +39,8 @@ def parquet_options(table: pa.Table) -> dict[str, Any]:
     for name, column in zip(table.column_names, table.columns, strict=True):
         width = _width(column)
         widest = max(widest, width)
-        if _pays(_distinct(column, places), width, len(table)):
+        # Values that are longer than a dictionary are not looked at.
+        if width <= _DICTIONARY_BYTES and _pays(_distinct(column, places), width, len(table)):
             with_dictionary.add(name)
         if name not in _UNORDERED and (width <= _LONG or pa.types.is_dictionary(column.type)):
             with_statistics.add(name)

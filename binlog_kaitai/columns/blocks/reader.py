@@ -285,7 +285,10 @@ class BlockReader:
         """Read on behind what is not yet whole, in another buffer; False at the stream's end."""
         have = self._end - self._at
         if have == self._buffer.size:
-            self._buffer = np.concatenate((self._buffer, np.empty_like(self._buffer)))
+            # What is not filled yet takes no memory.
+            grown = np.empty(2 * have, dtype=np.uint8)
+            grown[:have] = self._buffer
+            self._buffer = grown
         elif self._at:
             # The block before may still be in use while this one is filled: two buffers take turns.
             if self._spare is None or self._spare.size != self._buffer.size:
