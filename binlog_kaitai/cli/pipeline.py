@@ -140,7 +140,7 @@ def _run(
     from pyspark.errors import PySparkException
 
     from binlog_kaitai.spark.formats import settings_of
-    from binlog_kaitai.spark.session import session
+    from binlog_kaitai.spark.session import session, stop
 
     pipeline.lake.check()
     has_rows = state or pipeline.job.format == "delta"
@@ -163,7 +163,7 @@ def _run(
         raise _plain(error) from error
     finally:
         pipeline.close()
-        spark.stop()
+        stop(spark)
 
 
 def _refresh(pipeline: Pipeline, spark: Any, as_of: datetime | str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -73,3 +74,16 @@ def session(
             del os.environ[name]
             if text is not None:
                 os.environ[name] = text
+
+
+def stop(spark: SparkSession) -> None:
+    """End a session that :func:`session` made.
+
+    What Java does when it ends, such as to write the archive of its classes, nobody waits for: it lets go of
+    the standard streams before, so that a pipe that reads them ends with this process.
+    """
+    jvm: Any = spark._jvm
+    spark.stop()
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        for stream in (jvm.java.lang.System.out, jvm.java.lang.System.err):
+            stream.close()

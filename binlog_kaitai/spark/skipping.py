@@ -88,9 +88,7 @@ def _may_have_gtids(one: Head | None, following: Head | None, wanted: GtidSet | 
     return bool(left.without(left.without(following.previous)))
 
 
-def _times(
-    filters: Mapping[str, Any], pushed: Iterable[Pushed]
-) -> tuple[datetime | None, datetime | None]:
+def _times(filters: Mapping[str, Any], pushed: Iterable[Pushed]) -> tuple[datetime | None, datetime | None]:
     """The latest of the times to begin with, and the earliest of those to end with."""
     # Both are whole seconds, and the driver's options have a zone.
     lows = [value for value in (filters.get("start_datetime"),) if isinstance(value, datetime)]

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -25,17 +28,60 @@ def path_in(options: str) -> Path:
     return Path(options.split()[0].partition("=")[2])
 
 
-def test_it_is_written_where_wanted_and_read_where_it_is(cache: Path) -> None:
+def draft_in(options: str) -> Path:
+    assert options.startswith(WRITES)
+    return path_in(options)
+
+
+def archive_of(content: bytes) -> Path:
+    """The archive that becomes of a draft."""
+    draft_in(archive_options(makes=True)).write_bytes(content)
+    options = archive_options(makes=False)
+    assert options.startswith(READS)
+    return path_in(options)
+
+
+def test_what_one_run_writes_the_next_ones_read(cache: Path) -> None:
     assert archive_options(makes=False) == ""
-    written = archive_options(makes=True)
-    assert written.startswith(WRITES)
-    archive = path_in(written)
-    assert archive.parent == cache / "binlog-kaitai"
-    archive.write_bytes(b"")
+    assert list(cache.iterdir()) == []
+    draft = draft_in(archive_options(makes=True))
+    assert draft.parent == cache / "binlog-kaitai"
+    archive = archive_of(b"not what Java takes")
     for makes in (False, True):
-        read = archive_options(makes=makes)
-        assert read.startswith(READS)
-        assert path_in(read) == archive
+        options = archive_options(makes=makes)
+        assert options.startswith(READS)
+        assert "-XX:+VerifySharedSpaces" in options
+        assert path_in(options) == archive
+
+
+def test_a_draft_without_its_head_is_being_written_or_was_left(cache: Path) -> None:
+    draft = draft_in(archive_options(makes=True))
+    draft.write_bytes(bytes(4096))
+    assert archive_options(makes=True) == ""
+    hour = time.time() - 2 * 3600
+    os.utime(draft, (hour, hour))
+    assert draft_in(archive_options(makes=True)) != draft
+    assert not draft.exists()
+
+
+@pytest.mark.parametrize("length", [0, 10])
+def test_one_of_another_length_is_none(cache: Path, length: int) -> None:
+    archive = archive_of(b"not what Java takes")
+    os.truncate(archive, length)
+    assert draft_in(archive_options(makes=True))
+    assert not archive.exists()
+
+
+def test_what_nobody_uses_any_more_is_removed(cache: Path) -> None:
+    archive = archive_of(b"not what Java takes")
+    other = archive.with_name("spark-0123456789abcdef-19.jsa")
+    other.write_bytes(b"of other jars, long ago")
+    year = time.time() - 365 * 86400
+    os.utime(other, (year, year))
+    new = archive.with_name("spark-fedcba9876543210-19.jsa")
+    new.write_bytes(b"of other jars, of today")
+    assert path_in(archive_options(makes=True)) == archive
+    assert sorted(archive.parent.iterdir()) == sorted([archive, new])
 
 
 def test_each_java_and_each_set_of_jars_has_its_own(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,21 +115,47 @@ def test_there_is_none_where_the_options_could_not_name_it_or_no_java_is_found(
     assert archive_options(makes=True) == ""
 
 
-def test_java_writes_one_and_takes_none_without_its_head(cache: Path) -> None:
-    """The head is written last, so that this is what is left by a Java that was killed meanwhile."""
+def test_java_writes_one_and_no_damage_ends_it(cache: Path) -> None:
     java = os.path.join(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
 
-    def run() -> list[str]:
-        command = [java, *archive_options(makes=True).split(), "-version"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    def run(options: str) -> list[str]:
+        command = [java, *options.split(), "-version"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=cache)
         assert not done.stdout
-        return done.stderr.splitlines()
+        return done.stderr.splitlines()[:2]
 
-    archive = path_in(archive_options(makes=True))
-    plain = run()
-    assert archive.stat().st_size > 1 << 16
-    assert run() == plain
+    written = archive_options(makes=True)
+    plain, whole = run(written), draft_in(written).read_bytes()
+    assert len(whole) > 1 << 16
+    read = archive_options(makes=False)
+    archive = path_in(read)
+    assert read.startswith(READS)
+    assert archive.stat().st_size == len(whole)
+    assert run(read) == plain
+    choose = random.Random(1)
     archive.chmod(0o644)
-    with archive.open("r+b") as file:
-        file.write(bytes(4096))
-    assert run()[:2] == plain[:2]
+    for start in (0, *(choose.randrange(len(whole)) for _ in range(8))):
+        with archive.open("r+b") as file:
+            file.seek(start)
+            file.write(choose.choice([bytes, choose.randbytes])(min(4096, len(whole) - start)))
+        assert run(archive_options(makes=False)) == plain
+        archive.write_bytes(whole)
+    # Java dies of one that is cut, so a draft is tried before.
+    archive.rename(draft := draft_in(written))
+    os.truncate(draft, len(whole) // 2)
+    assert draft_in(archive_options(makes=True)) != draft
+    assert list(archive.parent.iterdir()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="no /proc")
+def test_what_java_does_when_it_ends_holds_no_pipe(cache: Path) -> None:
+    code = """if True:
+        import os
+        from binlog_kaitai.spark.session import session, stop
+        spark = session("local[1]")
+        java = spark._jvm.java.lang.ProcessHandle.current().pid()
+        stop(spark)
+        print(*(os.readlink(f"/proc/{java}/fd/{number}") for number in (1, 2)))
+    """
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["/dev/null", "/dev/null"], run.stderr
