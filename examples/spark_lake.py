@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from binlog_kaitai.spark.pipeline import Job, Pipeline
-from binlog_kaitai.spark.session import session
+from binlog_kaitai.spark.session import session, stop
 from binlog_kaitai.spark.stream import Following
 from binlog_kaitai.spark.tables import LakeTables
 
@@ -64,7 +64,7 @@ def main(folder: Path, logs: list[str]) -> None:
     current = tables.current(name)
     show(console, f"{name} now, from its changes", current.orderBy(current.columns[0]).limit(8))
     pipeline.close()
-    spark.stop()
+    stop(spark)
 
 
 def by_kind(transactions: DataFrame) -> DataFrame:

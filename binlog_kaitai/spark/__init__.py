@@ -23,6 +23,7 @@ session    a Spark for the command line
 classes    Java's archive of Spark's classes
 interpreter
            the Python of the workers
+warm       one that is ready to be a stream's source
 source     the entry that Spark calls
 =========  ==================================================================
 

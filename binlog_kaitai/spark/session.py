@@ -8,6 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from binlog_kaitai.spark import warm
 from binlog_kaitai.spark.classes import archive_options
 from binlog_kaitai.spark.interpreter import local_interpreter
 
@@ -64,7 +65,7 @@ def session(
         return builder.getOrCreate()
     # `register` names the interpreter for the sources here; Spark looks for others when it starts.
     path, variables = local_interpreter()
-    added = {**_NO_LOOKUP, **variables, "PYSPARK_PYTHON": path}
+    added = {**_NO_LOOKUP, **variables, **(warm.start() if variables else {}), "PYSPARK_PYTHON": path}
     before = {name: os.environ.get(name) for name in added}
     os.environ |= added
     try:

@@ -1,4 +1,4 @@
-"""One local Spark for the whole test run."""
+"""One local Spark for the whole test run, started as the command line starts it."""
 
 from __future__ import annotations
 
@@ -10,28 +10,25 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Plans are small and run once: to compile them well takes more than twice the time of all the rest.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    from pyspark.sql import SparkSession
-
     from binlog_kaitai.spark import register
+    from binlog_kaitai.spark.classes import archive_options
+    from binlog_kaitai.spark.session import session
 
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("binlog-kaitai tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.memory", "768m")
-        # Plans are small and run once: to compile them well takes more than twice the time of all the rest.
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")  # Failing jobs are part of these tests.
-    register(session)
-    yield session
-    session.stop()
+    settings = {
+        "spark.driver.memory": "768m",
+        # An archive of classes that somebody's run has left is used; none is written.
+        "spark.driver.extraJavaOptions": f"{JAVA} {archive_options(makes=False)}".strip(),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.log.level": "OFF",  # Failing jobs are part of these tests.
+    }
+    made = session("local[2]", [f"{name}={value}" for name, value in settings.items()])
+    register(made)
+    yield made
+    made.stop()

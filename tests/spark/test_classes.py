@@ -137,7 +137,8 @@ def test_java_writes_one_and_no_damage_ends_it(cache: Path) -> None:
     for start in (0, *(choose.randrange(len(whole)) for _ in range(8))):
         with archive.open("r+b") as file:
             file.seek(start)
-            file.write(choose.choice([bytes, choose.randbytes])(min(4096, len(whole) - start)))
+            length = min(4096, len(whole) - start)
+            file.write(choose.choice([bytes(length), choose.randbytes(length)]))
         assert run(archive_options(makes=False)) == plain
         archive.write_bytes(whole)
     # Java dies of one that is cut, so a draft is tried before.
