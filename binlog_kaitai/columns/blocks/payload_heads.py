@@ -17,7 +17,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import CHECKSUM_SIZE, trace_event
 
-#: Fewer payloads are not worth it; nor are more templates than this.
+#: Fewer payloads are not worth it; nor are more new templates in a block than this, or more that are kept.
 _FEW, _MOST = 8, 64
 
 _SIZES = ("payload_size", "uncompressed_size")
@@ -88,10 +88,10 @@ _known: list[_Template] = []
 
 def _templates(block: Block, rows: Any, left: Any, heads: PayloadHeads) -> Iterator[_Template]:
     """Those that were seen, and then new ones of events that are left."""
-    yield from _known
-    asked = 0
-    while asked < _MOST and len(_known) < _MOST:
-        asked += 1
+    if len(_known) >= _MOST:
+        _known.clear()  # of odd ones there may be any number
+    yield from list(_known)
+    for _ in range(_MOST):
         others = left[heads.starts[left] == 0]
         template = _read(block, int(rows[others[0]])) if len(others) else None
         if template is None:

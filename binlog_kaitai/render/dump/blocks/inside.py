@@ -91,10 +91,10 @@ def dress_of(outer: Block) -> Dress:
         data = np.empty(int(sizes.sum()), dtype=np.uint8)
         offsets = np.empty(2 * count + 1, dtype=np.int64)
         join_ranges.for_work(len(data))(inner.data, *ranges, offsets, data)
-        starts, ends = offsets[:-1:2], offsets[1::2]
+        starts, ends = offsets[:-1:2].copy(), offsets[1::2].copy()
         _put_numbers(data, starts + header_offset("event_size"), sizes)
         _put_numbers(data, ends, crc32_of(data, starts, ends))
-        frames = Frames(starts.copy(), sizes, inner.codes, np.full(count, OK, dtype=np.uint8))
+        frames = Frames(starts, sizes, inner.codes, np.full(count, OK, dtype=np.uint8))
         return Block(inner.file, data, 0, frames, outer.layout)
 
     return dress
