@@ -14,8 +14,9 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.events import EventPages, Page
 from binlog_kaitai.columns.gather import chosen_texts
 from binlog_kaitai.columns.lines import Pool, Program, plain
+from binlog_kaitai.columns.rows.strings import LONGEST
 from binlog_kaitai.columns.transactions.gtids import Gtids, gtid_texts
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
 from binlog_kaitai.sources import Source, SourceLike
@@ -130,6 +131,10 @@ def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordB
             yield from _batches_of(page, rows[: count // 2], schema)
             yield from _batches_of(page, rows[count // 2 :], schema)
             return
+        if len(lines) > LONGEST:
+            place, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
+            reason = "the text of its main fields is longer than Arrow's strings, 2 GiB; leave out `info`"
+            raise BinlogError(reason, file=plain(page.block.file), position=place, event_type=kind)
         infos = _strings(lines, np.concatenate(([0], ends)))
     # All events of a block are taken as they are, without copies.
     chosen = slice(None) if count == len(page.block) else rows

@@ -22,8 +22,8 @@ _GROUP_ROWS, _GROUP_BYTES, _ALL_BYTES = 1 << 19, 32 << 20, 96 << 20
 #: Tables that are open at a time; the one longest unused is closed, and goes on in a new file.
 _MAX_OPEN = 128
 
-#: What some file system has no names with, and the point between the names; they are written as in a URL.
-_UNFIT = re.compile(r'[%./\\:*?"<>|\x00-\x1f\ud800-\udfff]')
+#: What some file system, or a URL, has no names with, and the point between the names; written as in a URL.
+_UNFIT = re.compile(r'[%./\\:*?#"<>|\x00-\x1f\ud800-\udfff]')
 
 #: Bytes of the longest name that file systems have, and of the digest that stands for what is cut off.
 _LONGEST, _DIGEST = 255, 8

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns import batches
 from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
 from binlog_kaitai.columns.blocks import payloads
 from binlog_kaitai.columns.rows import tables
@@ -167,6 +168,14 @@ def test_columns_with_gtid_filters() -> None:
 def test_a_column_that_is_none() -> None:
     with pytest.raises(bk.UsageError, match="no column 'positoin'"):
         read_events(ALL_TYPES, columns=["positoin"])
+
+
+def test_a_text_longer_than_arrow_has_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "_MAX_TEXT", 30)
+    monkeypatch.setattr(batches, "LONGEST", 60)
+    with pytest.raises(bk.BinlogError, match=r"position 4, FORMAT_DESCRIPTION_EVENT: the text of its main"):
+        read_events(ALL_TYPES).read_all()
+    assert read_events(ALL_TYPES, columns=["type"]).read_all().num_rows > 0
 
 
 def test_bodies_are_read_for_info_alone() -> None:
