@@ -88,11 +88,25 @@ class MachineCode:
                 values.append(one)
         call = self._calls.get(tuple(types))
         if call is None:
+            if any(map(_is_scattered, arguments)):
+                return self._with_copies(arguments)
             call = self._calls[tuple(types)] = self._prepared(arguments)
         try:
             return call(values)
         except struct.error as error:
             raise OverflowError(f"{self._name} was given an integer that is too large: {error}") from error
+
+    def _with_copies(self, arguments: tuple[Any, ...]) -> Any:
+        """Call with arrays in one piece for those that are not; what is written goes where it belongs."""
+        scattered = {place: one for place, one in enumerate(arguments) if _is_scattered(one)}
+        copies = {place: np.array(one, order="C") for place, one in scattered.items()}
+        for place, one in scattered.items():
+            copies[place].flags.writeable = one.flags.writeable
+        result = self(*(copies.get(place, one) for place, one in enumerate(arguments)))
+        for place, one in scattered.items():
+            if one.flags.writeable:
+                one[...] = copies[place]
+        return result
 
     def _prepared(self, arguments: tuple[Any, ...]) -> Callable[[list[Any]], Any]:
         """What calls the kernel with the values of a record, for arguments of these types."""
@@ -125,17 +139,22 @@ class MachineCode:
         return engine.get_function_address(made.entry), made.result
 
 
+def _is_scattered(one: Any) -> bool:
+    """Whether an array does not lie in one piece, which machine code goes by."""
+    return isinstance(one, np.ndarray) and one.ndim > 0 and not (one.flags.c_contiguous and one.flags.aligned)
+
+
 def _kind(one: Any, where: str) -> Kind:
     if isinstance(one, np.ndarray):
         kind = Kind(one.dtype, one.ndim, one.flags.writeable)
-        is_fit = one.ndim and one.flags.c_contiguous and one.flags.aligned
+        is_fit = one.ndim > 0
     else:
         dtype = one.dtype if isinstance(one, np.generic) else _TYPES.get(type(one))
         kind = Kind(dtype or np.dtype(object), 0, False)
         is_fit = True
     is_number = kind.dtype.kind in "biu" or kind.dtype == np.float64
     if not (is_fit and is_number and kind.dtype.isnative):
-        can_be = "it can be a number, or an array of numbers that lies in one piece"
+        can_be = "it can be a number, or an array of numbers"
         raise TypeError(f"{where} is a {type(one).__name__} of {kind.dtype}; {can_be}")
     return kind
 
