@@ -34,7 +34,7 @@ run: setup ## verify the sample logs, then bring some into a lake with a local S
 
 test: check ## all checks and tests that need no database server
 	@tools/need_java.sh
-	$(PYTEST) -m "not server and not browser and not delta" $(PYTEST_ARGS)
+	$(PYTEST) -m "not server and not browser and not delta and not iceberg" $(PYTEST_ARGS)
 
 test-servers: setup ## tests against real servers, started on this machine
 	@tools/need_java.sh

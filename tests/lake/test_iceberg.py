@@ -28,7 +28,6 @@ from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED
 from tests.lake.test_lake import CASES, KilledError, expected, fill, opened, rows
 
-pytest.importorskip("pyiceberg")
 pytestmark = pytest.mark.iceberg
 
 DAY = pa.scalar(1_790_000_000_000_000, pa.timestamp("us", tz="UTC"))
@@ -100,9 +99,9 @@ def folder_of(row: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("left", range(0, 40, 3))
 def test_killed_between_any_two_steps(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Renames of files, and commits of the catalog, each before and behind it."""
     from pyiceberg.catalog.sql import SqlCatalog
 
-    """Renames of files, and commits of the catalog, each before and behind it."""
     paths = [str(path) for path in ROTATED]
     rename, commit_table, steps = Path.rename, SqlCatalog.commit_table, itertools.count()
 

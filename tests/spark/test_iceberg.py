@@ -14,7 +14,6 @@ import binlog_kaitai as bk
 from tests.follow.logs import ROTATED
 from tests.lake.test_iceberg import catalog
 
-pytest.importorskip("pyiceberg")
 pytestmark = [pytest.mark.iceberg, pytest.mark.spark]
 
 
