@@ -250,9 +250,7 @@ def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Any]]) -
     joined = Frames(*(np.concatenate(values)[order] for values in zip(*frames, strict=True)))
     merged = Block(block.file, np.concatenate([data for _, data, _ in parts]), 0, joined, block.layout)
     merged.types = np.concatenate([one.types for one, _, _ in parts])[order]
-    holders = np.concatenate((np.full(end - begin, -1), held))[order]
+    merged.holders = np.concatenate((np.full(end - begin, -1), held))[order]
     of_log = np.concatenate((np.arange(begin, end), held))[order]
-    merged.holders, merged.positions, merged.end_positions = (
-        holders, block.positions[of_log], block.end_positions[of_log]
-    )  # fmt: skip
+    merged.positions, merged.end_positions = block.positions[of_log], block.end_positions[of_log]
     return merged
