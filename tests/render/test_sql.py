@@ -108,11 +108,11 @@ def test_statements_of_the_log_are_comments_where_changes_are_taken_back() -> No
     assert any("statements of the log cannot be taken back" in one for one in said)
 
 
+@pytest.mark.parametrize("undo", [False, True], ids=["redo", "undo"])
 @pytest.mark.parametrize(
     "path", FILES[::4], ids=lambda path: f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
 )
-def test_every_change_has_its_line_in_a_transaction(path: Path) -> None:
-    undo = len(str(path)) % 2 == 0
+def test_every_change_has_its_line_in_a_transaction(path: Path, undo: bool) -> None:
     try:
         expected = sum(1 for event in bk.open(path) for _ in rows_of(event))
         text = sql(path, undo=undo)

@@ -87,11 +87,11 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
     text += _set([(one.name, one.value) for one in settings])
     if getattr(body, "error_code", 0):
         text += b"-- it ended with error %d\n" % body.error_code
-    # With rows behind it (CREATE TABLE ... SELECT) a definition takes no statements but BINLOG.
-    has_rows = body.query.endswith(_ATOMIC)
+    # With rows behind it (CREATE TABLE ... SELECT) a definition takes no statements but BINLOG; alone it ends
+    # the transaction that the script has begun.
     text += delimited(body.query.removesuffix(_ATOMIC))
-    if has_rows:
-        text += b"BEGIN;\n"
+    if body.query.endswith(_ATOMIC):
+        text += b"START TRANSACTION;\n"
     text += _set([(one.name, one.usual) for one in settings if one.usual is not None])
     has_charset = any(one.name == _CHARSETS[0] for one in settings)
     return text + (f"SET NAMES {names_of(dialect)};\n".encode() if has_charset else b"")
