@@ -186,6 +186,12 @@ def is_start(head: bytes) -> bool:
     return position in (len(MAGIC), len(MAGIC) + size & 0xFFFF)
 
 
+def resized(raw: bytes, size: int) -> bytes:
+    """An event whose header says that it has another size."""
+    begin, end = header_offset("event_size"), header_offset("next_position")
+    return raw[:begin] + size.to_bytes(end - begin, "little") + raw[end:]
+
+
 def read_up_to(stream: BinaryIO, size: int, start: bytes = b"") -> bytes:
     """`start`, and `size` bytes or what is there before the end; takes memory only as bytes arrive."""
     data = stream.read(min(size, _STEP)) or b""

@@ -14,6 +14,7 @@ import click
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.lake import FORMATS
 
 if TYPE_CHECKING:
     from binlog_kaitai.spark.pipeline import Pipeline
@@ -38,7 +39,7 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 @click.option(
     "--format",
     "table_format",
-    type=click.Choice(("parquet", "delta", "iceberg")),
+    type=click.Choice(FORMATS),
     default="parquet",
     show_default=True,
     help="What the tables are; Delta needs its jars, Iceberg PyIceberg.",

@@ -19,7 +19,6 @@ from binlog_kaitai.columns.change_schemas import (
     merged_schema,
     own_columns,
 )
-from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
@@ -29,6 +28,7 @@ from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.scan import is_readable_again, tables_of
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, find_runs, spread
+from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.options import Filters
 from binlog_kaitai.rows import Row, rows_of
@@ -236,10 +236,7 @@ def _gtids(page: RowsPage, events: Any) -> tuple[Any, Any]:
     is_gtid = (starts != pool.null[0]) | (second != pool.null[1])
     is_new = (np.diff(first, prepend=0) != 0) & is_gtid
     codes = np.where(is_gtid, np.cumsum(is_new) - 1, -1).astype(np.int32)
-    # The pool has them as JSON text, with quotes.
-    data, offsets = take_ranges(pool.array(), starts[is_new] + 1, second[is_new] - 2)
-    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-    return codes, pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+    return codes, gtid_texts(first, second, np.flatnonzero(is_new), pool)
 
 
 def read_changes(

@@ -104,8 +104,13 @@ def _folders() -> list[Path]:
         return [Path(chosen)]
     folders = [Path(importlib.util.cache_from_source(__file__)).parent]
     with suppress(RuntimeError):  # the user has no home
-        folders.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "binlog-kaitai")
+        folders.append(users_folder())
     return folders
+
+
+def users_folder() -> Path:
+    """The user's cache for this package; raises RuntimeError if the user has no home."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "binlog-kaitai"
 
 
 def cpu_features() -> str:

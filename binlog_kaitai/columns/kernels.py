@@ -149,6 +149,11 @@ def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian:
         out[index] = value
 
 
+def put_u4(data: Any, places: Any, numbers: Any) -> None:
+    """Write little-endian numbers of 32 bits at some places, all of which must be there. No kernel."""
+    data[places[:, None] + np.arange(4)] = numbers.astype("<u4")[:, None].view(np.uint8)
+
+
 def _divide_by_type_alone(types: Any, counts: Any, order: Any, ranks: Any) -> None:
     """`divide_by_type` by NumPy."""
     counts[:] = np.bincount(types, minlength=256)

@@ -21,6 +21,9 @@ It is the lake of `binlog-kaitai export`, divided by date.
 
 VIEWS = ("events", "transactions", "changes")
 
+#: What its tables are.
+FORMATS = ("parquet", "delta", "iceberg")
+
 #: The column that divides each table.
 DATE = "log_date"
 

@@ -14,7 +14,7 @@ from binlog_kaitai.adapter import closed
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.mapped import LONG, pieces
 from binlog_kaitai.columns.blocks.sums import crc32_of
-from binlog_kaitai.columns.kernels import copy_ranges
+from binlog_kaitai.columns.kernels import copy_ranges, put_u4
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.sources import MAGIC
@@ -107,8 +107,7 @@ class LogWriter:
         if not block.layout.is_checksummed:
             return
         behind = ends[wrong] - CHECKSUM_SIZE
-        sums = crc32_of(data, starts[wrong], behind).astype("<u4")
-        data[behind[:, None] + np.arange(CHECKSUM_SIZE)] = sums[:, None].view(np.uint8)
+        put_u4(data, behind, crc32_of(data, starts[wrong], behind))
 
     def _put_positions(self, data: Any, starts: Any, ends: Any, block: Block) -> Any:
         """Make the positions in the headers of some events those of the file; gives which were others.
@@ -116,12 +115,12 @@ class LogWriter:
         A position of 0 means that the event is in no file; before version 4 it is where the event begins.
         """
         offset = header_offset("next_position")
-        places = starts[:, None] + offset + np.arange(_POSITION_SIZE)
-        stated = data[places].view("<u4")[:, 0]
+        places = starts + offset
+        stated = data[places[:, None] + np.arange(_POSITION_SIZE)].view("<u4")[:, 0]
         positions = self.position + (ends if block.layout.binlog_version > 3 else starts)
         positions = (positions & 0xFFFFFFFF).astype("<u4")
         wrong = np.flatnonzero((stated != 0) & (stated != positions))
-        data[places[wrong]] = positions[wrong, None].view(np.uint8)
+        put_u4(data, places[wrong], positions[wrong])
         return wrong
 
 

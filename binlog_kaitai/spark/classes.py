@@ -24,6 +24,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from binlog_kaitai.columns.kept_code import users_folder
+
 #: What Java says of classes that no archive can have is for nobody.
 _QUIET = "-Xlog:cds*=off"
 _CHECKED = "-XX:+VerifySharedSpaces"
@@ -71,7 +73,7 @@ class _Place(NamedTuple):
         home = os.environ.get("JAVA_HOME")
         java = (os.path.join(home, "bin", "java") if home else shutil.which("java")) or ""
         try:
-            folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "binlog-kaitai"
+            folder = users_folder()
             files = [Path(java).resolve(strict=True), *sorted(Path(_find_spark_home(), "jars").iterdir())]
             told = [(str(one), (state := one.stat()).st_size, state.st_mtime_ns) for one in files]
         except (OSError, RuntimeError):

@@ -19,8 +19,6 @@ from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.spark.tables import by_schema, joined
 
-FORMATS = ("parquet", "delta", "iceberg")
-
 #: Who writes, for Delta.
 _APPLICATION = "binlog-kaitai pipeline"
 

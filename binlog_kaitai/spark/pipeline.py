@@ -47,7 +47,7 @@ class Job:
     tables : sequence of str
         Only changes of these, as ``schema.table``; all if there is none.
     format : str
-        Of `FORMATS`.
+        Of `lake.FORMATS`.
     """
 
     following: Following

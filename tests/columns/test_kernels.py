@@ -139,12 +139,10 @@ def test_bodies_lie_between_header_and_checksum(way: str) -> None:
 def test_bodies_type_by_type(way: str) -> None:
     starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
     checksums = np.array([kernels.NONE, kernels.OK, kernels.PENDING, kernels.BAD], dtype=np.uint8)
-    types, ranks = np.array([7, 2, 7, 2], dtype=np.uint8), np.array([0, 0, 1, 1])
-    begins = np.where(np.arange(256) > 2, 2, 0)
+    counts, (order, ranks) = np.empty(256, dtype=np.int64), np.empty((2, 4), dtype=np.int64)
+    getattr(kernels.divide_by_type, way)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order, ranks)
     places, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
-    getattr(bodies.find_all_bodies, way)(
-        starts, sizes, checksums, types, begins, ranks, 19, 4, places, lengths
-    )
+    getattr(bodies.find_bodies, way)(starts, sizes, checksums, order, 19, 4, places, lengths)
     assert places.tolist() == [49, 109, 19, 89]
     assert lengths.tolist() == [17, 37, 11, -3]
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.bodies import find_all_bodies, find_bodies
+from binlog_kaitai.columns.blocks.bodies import find_bodies
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernels import NONE, divide_by_type, read_numbers
-from binlog_kaitai.framing import Frame
+from binlog_kaitai.framing import Frame, resized
 from binlog_kaitai.grammar import (
     BODIES,
     CHECKSUM_SIZE,
@@ -20,7 +20,6 @@ from binlog_kaitai.grammar import (
     Header,
     TableMapEvent,
     header_length,
-    header_offset,
     read_header,
 )
 from binlog_kaitai.pieces import Pieces
@@ -186,12 +185,7 @@ class Block:
 
     @cached_property
     def _body_ranges_by_type(self) -> tuple[Any, Any]:
-        counts, _, ranks, ends = self._by_type
-        places, lengths = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.int64)
-        frames, order = (self.starts, self.sizes, self.checksums), (self.types, ends - counts, ranks)
-        find = find_all_bodies.for_work(len(self))
-        find(*frames, *order, self.header_length, CHECKSUM_SIZE, places, lengths)
-        return places, lengths
+        return self._body_ranges(self._by_type[1])
 
     def _body_ranges(self, rows: Any) -> tuple[Any, Any]:
         """Where in `data` the bodies of some events begin, and their lengths, int64."""
@@ -258,10 +252,8 @@ class Block:
         if paths:
             place, length = (int(values[index]) for values in body.ranges(paths[-1]))
             behind = place + length
-        raw = bytearray(self.data[start:place]) + bytes(self.data[behind:end])
-        size_at = header_offset("event_size")
-        raw[size_at : size_at + 4] = len(raw).to_bytes(4, "little")
-        return self._event(row, bytes(raw))
+        raw = bytes(self.data[start:place]) + bytes(self.data[behind:end])
+        return self._event(row, resized(raw, len(raw)))
 
     def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
         """One event as the reader gives it."""

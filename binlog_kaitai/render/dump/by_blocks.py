@@ -110,10 +110,8 @@ class LogBlocks:
             self._print_event(block, row)
 
     def _print_chosen(self, printer: BlockPrinter, block: Block) -> None:
-        selection, header = self._dump.selection, block.header
-        others = selection.of_others(header.numbers("server_id"), block.types)
-        timestamps = header.numbers("timestamp").astype(np.int64)
-        begin, end = selection.range_of(timestamps, block.positions, others)
+        selection = self._dump.selection
+        others, begin, end = _wanted(selection, block)
         passed, is_one_by_one = None, others is not None and has_pieces(block)
         if selection.filters_gtids:
             passed = passed_over(selection, block)
@@ -154,9 +152,7 @@ class LogBlocks:
                 piece = opened.part(begin, begin + MOST_EVENTS)
                 inside = Inside(piece, part, first)
                 first += int(np.count_nonzero(~inside.is_inside))
-                others = selection.of_others(piece.header.numbers("server_id"), piece.types)
-                timestamps = piece.header.numbers("timestamp").astype(np.int64)
-                _, end = selection.range_of(timestamps, piece.positions, others)
+                others, _, end = _wanted(selection, piece)
                 is_stopped = end < len(piece)
                 if is_stopped or others is not None:
                     shown = np.arange(end) if others is None else np.flatnonzero(~others[:end])
@@ -165,6 +161,14 @@ class LogBlocks:
                 printer.print(piece, passed[inside.rows] & ~inside.is_inside, host, inside)
                 if is_stopped:
                     raise StoppedError
+
+
+def _wanted(selection: Selection, block: Block) -> tuple[Any, int, int]:
+    """The events of other servers, if they are left out, and the range of those wanted."""
+    header = block.header
+    others = selection.of_others(header.numbers("server_id"), block.types)
+    timestamps = header.numbers("timestamp").astype(np.int64)
+    return others, *selection.range_of(timestamps, block.positions, others)
 
 
 def _opens(printer: BlockPrinter, part: Block) -> bool:

@@ -6,11 +6,9 @@ import zlib
 from dataclasses import dataclass
 
 from binlog_kaitai.adapter import stored_checksum
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
+from binlog_kaitai.framing import resized
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.reader import Event
-
-#: Where the size of an event lies in its header.
-_SIZE_AT, _SIZE_END = header_offset("event_size"), header_offset("next_position")
 
 
 @dataclass(slots=True)
@@ -69,8 +67,3 @@ def inner_item(event: Event, outer: Item) -> Item:
     checksum = zlib.crc32(covered)
     raw = covered + checksum.to_bytes(CHECKSUM_SIZE, "little")
     return Item(event, kind, place, outer.end_position, raw, checksum)
-
-
-def resized(raw: bytes, size: int) -> bytes:
-    """An event whose header says that it has another size."""
-    return raw[:_SIZE_AT] + size.to_bytes(_SIZE_END - _SIZE_AT, "little") + raw[_SIZE_END:]

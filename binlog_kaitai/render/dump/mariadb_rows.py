@@ -6,9 +6,10 @@ import re
 import zlib
 from typing import Any
 
+from binlog_kaitai.framing import resized
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.render.dump.cells import MARIADB_CELLS
-from binlog_kaitai.render.dump.item import Item, resized
+from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.options import DumpOptions

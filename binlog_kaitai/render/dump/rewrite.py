@@ -6,8 +6,9 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from binlog_kaitai.framing import resized
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, trace_event
-from binlog_kaitai.render.dump.item import Item, resized
+from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.text import encode
 
 

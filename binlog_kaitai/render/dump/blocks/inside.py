@@ -17,15 +17,14 @@ from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.payload_heads import payload_heads
 from binlog_kaitai.columns.blocks.payloads import Dress
 from binlog_kaitai.columns.blocks.sums import crc32_of
-from binlog_kaitai.columns.kernels import OK
+from binlog_kaitai.columns.kernels import OK, put_u4
 from binlog_kaitai.columns.text_kernels import join_ranges
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.framing import Frame
+from binlog_kaitai.framing import Frame, resized
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset, read_header
 from binlog_kaitai.payload import declared_size
 from binlog_kaitai.reader import Event
-from binlog_kaitai.render.dump.item import resized
 
 
 class Inside:
@@ -92,18 +91,12 @@ def dress_of(outer: Block) -> Dress:
         offsets = np.empty(2 * count + 1, dtype=np.int64)
         join_ranges.for_work(len(data))(inner.data, *ranges, offsets, data)
         starts, ends = offsets[:-1:2].copy(), offsets[1::2].copy()
-        _put_numbers(data, starts + header_offset("event_size"), sizes)
-        _put_numbers(data, ends, crc32_of(data, starts, ends))
+        put_u4(data, starts + header_offset("event_size"), sizes)
+        put_u4(data, ends, crc32_of(data, starts, ends))
         frames = Frames(starts, sizes, inner.codes, np.full(count, OK, dtype=np.uint8))
         return Block(inner.file, data, 0, frames, outer.layout)
 
     return dress
-
-
-def _put_numbers(data: Any, places: Any, numbers: Any) -> None:
-    """Write numbers of 32 bits."""
-    for step in range(4):
-        data[places + step] = (numbers >> (8 * step)).astype(np.uint8)
 
 
 def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Event:
