@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from binlog_kaitai.charsets.tables import loaded
 
 
 def collation_name(collation_id: int, *, is_mariadb: bool = False) -> str | None:
@@ -27,6 +27,4 @@ def max_bytes_of(charset: str) -> int:
 
 @cache
 def _data() -> dict[str, Any]:
-    text = files("binlog_kaitai.charsets").joinpath("collations.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return loaded("collations.json")

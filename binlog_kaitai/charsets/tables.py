@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any
 
 #: The character set of byte strings.
@@ -84,6 +84,10 @@ def _charsets_of_collations() -> dict[int, str]:
 
 @cache
 def _data() -> dict[str, Any]:
-    text = files("binlog_kaitai.charsets").joinpath("charsets.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return loaded("charsets.json")
+
+
+def loaded(name: str) -> dict[str, Any]:
+    """What a file of this package says."""
+    found: dict[str, Any] = json.loads(get_data(__name__, name) or b"")
+    return found

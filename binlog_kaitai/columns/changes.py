@@ -20,7 +20,7 @@ from binlog_kaitai.columns.change_schemas import (
     own_columns,
 )
 from binlog_kaitai.columns.lines import plain
-from binlog_kaitai.columns.rows.arrow_types import cast
+from binlog_kaitai.columns.rows.arrow_types import cast, of_numbers
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
@@ -36,7 +36,7 @@ from binlog_kaitai.schema import Column
 from binlog_kaitai.sources import SourceLike
 
 #: Words of Delta's change feed, in the order of the numbers in `walk`.
-CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"])
+CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"], pa.string())
 
 #: What an image before or after is: by itself, and in an update.
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
@@ -172,7 +172,7 @@ def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
 
 def _change_types(changes: Any) -> Any:
     codes = changes.astype(np.int32) if changes.any() else zeros(len(changes))
-    return pa.DictionaryArray.from_arrays(pa.array(codes), CHANGE_TYPES, safe=False)
+    return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
 
 
 def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
@@ -184,22 +184,22 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     events = page.images.rows[in_images]
     block, header = page.block, page.block.header_of(events)
 
-    def over_rows(values: Any) -> Any:
+    def over_rows(values: Any, kind: Any = None) -> Any:
         if len(values) and (values == values[0]).all():
-            return pa.array(same(int(values[0]), len(of_rows)))
+            return of_numbers(same(int(values[0]), len(of_rows)), kind)
         out = np.empty(len(of_rows), dtype=np.int64)
         spread.for_work(8 * len(out))(np.ascontiguousarray(values, dtype=np.int64), limits, out)
-        return pa.array(out)
+        return of_numbers(out, kind)
 
     codes, texts = _gtids(page, events)
     return [
-        over_rows(page.commit_times[events]).view(TIME),
-        _named(zeros(len(of_rows)), pa.array([plain(block.file)])),
+        over_rows(page.commit_times[events], TIME),
+        _named(zeros(len(of_rows)), pa.array([plain(block.file)], pa.string())),
         over_rows(block.positions[events]),
-        pa.array(page.numbered(of_rows, numbers)),
+        of_numbers(page.numbered(of_rows, numbers)),
         _named(np.repeat(codes, np.diff(limits)), texts),
         over_rows(header.numbers("server_id")),
-        over_rows(header.numbers("timestamp") * _SECOND).view(TIME),
+        over_rows(header.numbers("timestamp") * _SECOND, TIME),
     ]
 
 
@@ -225,8 +225,8 @@ def _same(value: int, count: int) -> Any:
 
 def _named(codes: Any, texts: Any) -> Any:
     """Texts by number; null where that is negative."""
-    indices = pa.array(codes, mask=codes < 0 if len(codes) and codes.min() < 0 else None)
-    return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
+    valid = codes >= 0 if len(codes) and codes.min() < 0 else None
+    return pa.DictionaryArray.from_arrays(of_numbers(codes, valid=valid), texts, safe=False)
 
 
 def _gtids(page: RowsPage, events: Any) -> tuple[Any, Any]:
@@ -327,7 +327,8 @@ def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
             tables = page.images.table_of[objects.events]
             keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
             codes = tables.astype(np.int32)
-            names = [_named(codes, pa.array([plain(key[at]) for key in keys])) for at in range(2)]
+            texts = [pa.array([plain(key[at]) for key in keys], pa.string()) for at in range(2)]
+            names = [_named(codes, own) for own in texts]
             meta = meta_columns(page, objects.events, objects.numbers)
             columns = [*meta, *names, objects.changes.dictionary_encode(), objects.before, objects.after]
             yield pa.RecordBatch.from_arrays(columns, schema=CHANGES_SCHEMA)

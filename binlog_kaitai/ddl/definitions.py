@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.charsets import decoder_of
-from binlog_kaitai.ddl.apply import Step
-from binlog_kaitai.ddl.charset_options import charset_of_number
-from binlog_kaitai.ddl.dump import statements_of
+from binlog_kaitai.ddl.beginnings import may_matter, may_matter_bytes
 from binlog_kaitai.ddl.fit import DefinitionMismatch, fitted
-from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.model import TableDefinition
-from binlog_kaitai.ddl.statements import CreateTable, Statement, may_matter, may_matter_bytes, read_statement
 from binlog_kaitai.ddl.store import Key, Session, Store
 from binlog_kaitai.errors import BinlogError
 
-#: Of the flags in MariaDB's status variable `gtid_flags3`: an ALTER TABLE begins, or is taken back.
-_HALF_DONE = 0x02 | 0x08
+# What reads statements is imported when there is one: most logs have none that matter.
+if TYPE_CHECKING:
+    from binlog_kaitai.ddl.statements import CreateTable
 
 
 class Definitions:
@@ -63,6 +59,10 @@ class Definitions:
         """
         if not may_matter(sql):
             return False
+        from binlog_kaitai.ddl.apply import Step
+        from binlog_kaitai.ddl.lexer import UnreadableError
+        from binlog_kaitai.ddl.statements import CreateTable, read_statement
+
         session = session or Session()
         try:
             statement = read_statement(sql, session.sql_mode)
@@ -99,15 +99,16 @@ class Definitions:
             return False
         if not may_matter_bytes(query):
             return False
-        variables = _variables(body)
-        if _is_half_done(variables):
+        from binlog_kaitai.ddl.queries import is_half_done, session_of, text_of
+
+        if is_half_done(body):
             return False
-        sql = _text(query, variables)
+        sql = text_of(body)
         schema_name: str = body.schema_name
         if sql is None:
             self._lose_named(query.decode("latin-1"), "its character set is not known")
             return True
-        return self.observe(schema_name, sql, _session(body, variables))
+        return self.observe(schema_name, sql, session_of(body))
 
     def load(self, text: str, schema_name: str = "") -> None:
         """Take in a file of definitions, such as mysqldump writes.
@@ -117,6 +118,8 @@ class Definitions:
         schema_name
             Database of tables that come before any USE.
         """
+        from binlog_kaitai.ddl.dump import statements_of
+
         loaded = Definitions("file")
         for default, statement in statements_of(text, schema_name):
             loaded.observe(default, statement)
@@ -190,60 +193,3 @@ def _fit(store: Store, key: Key, table_map: Any) -> TableDefinition | Definition
                 return found
             reason = reason or found
     return DefinitionMismatch(*key, reason) if reason else None
-
-
-def statement_of(body: Any) -> Statement | None:
-    """What the body of a QUERY_EVENT does to definitions; None where it does nothing, or is not done yet.
-
-    Raises
-    ------
-    UnreadableError
-        It may do something, and is not understood.
-    """
-    variables = _variables(body)
-    try:
-        sql = None if _is_half_done(variables) else _text(body.query, variables)
-    except zlib.error as error:
-        raise UnreadableError(str(error)) from error
-    return None if sql is None else read_statement(sql, _session(body, variables).sql_mode)
-
-
-def is_half_done(body: Any) -> bool:
-    """Whether a QUERY_EVENT, by its body, is an ALTER of MariaDB that has yet to happen, or failed."""
-    return _is_half_done(_variables(body))
-
-
-def _variables(body: Any) -> dict[Any, Any]:
-    found = [] if body.status_vars is None else body.status_vars.variables
-    return {getattr(one.key, "name", one.key): one.value for one in found}
-
-
-def _session(body: Any, variables: dict[Any, Any]) -> Session:
-    charset, modes = variables.get("charset"), variables.get("sql_mode")
-    # MySQL from 8.0 on logs the engine's transaction of a definition that it really changed.
-    tells = "sql_require_primary_key" in variables or "default_table_encryption" in variables
-    return Session(
-        body.thread_id,
-        modes.modes if modes is not None else 0,
-        charset_of_number(charset.server if charset is not None else None),
-        "ddl_xid" in variables or not tells,
-    )
-
-
-def _is_half_done(variables: dict[Any, Any]) -> bool:
-    """Whether MariaDB's ALTER in two phases starts or is taken back: only its COMMIT changes the table."""
-    flags = variables.get("mariadb_gtid_flags3")
-    return flags is not None and bool(flags.flags & _HALF_DONE)
-
-
-def _text(query: bytes, variables: dict[Any, Any]) -> str | None:
-    """A statement as text; None where its character set is not known."""
-    charset = variables.get("charset")
-    if query.isascii():
-        return query.decode("ascii")
-    name = charset_of_number(charset.client if charset is not None else None).charset
-    decode = decoder_of(name or "utf8mb4")
-    try:
-        return decode(query) if decode is not None else query.decode("utf-8", "surrogateescape")
-    except UnicodeDecodeError:
-        return None if name not in (None, "utf8mb3", "utf8mb4") else query.decode("utf-8", "surrogateescape")

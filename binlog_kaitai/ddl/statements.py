@@ -6,7 +6,6 @@ only some of them matter. Whatever is not understood is an error, never a guess.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,13 +15,6 @@ from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split, token
 from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 Name = tuple[str, ...]  # (table,) or (schema, table)
-
-_COMMENT = r"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
-#: What a statement that may matter begins with; looked at before anything else.
-_BEGINNING = re.compile(
-    rf"(?:{_COMMENT})*(?:CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT)\b", re.IGNORECASE | re.DOTALL
-)
-_BEGINNING_BYTES = re.compile(_BEGINNING.pattern.encode(), _BEGINNING.flags & ~re.UNICODE)
 
 #: The columns of a MariaDB sequence, which is a table of one row.
 _SEQUENCE = (
@@ -98,16 +90,6 @@ class ChangeDatabase:
 
 
 Statement = CreateTable | AlterTable | RenameTables | DropTables | ChangeDatabase
-
-
-def may_matter(sql: str) -> bool:
-    """Whether a statement may change a definition, by its first word."""
-    return _BEGINNING.match(sql) is not None
-
-
-def may_matter_bytes(query: bytes) -> bool:
-    """The same for a statement as its event has it."""
-    return _BEGINNING_BYTES.match(query) is not None
 
 
 def read_statement(sql: str, sql_mode: int = 0) -> Statement | None:

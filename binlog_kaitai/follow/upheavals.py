@@ -18,8 +18,10 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows import tables
 from binlog_kaitai.columns.transactions.boundaries import first_words
-from binlog_kaitai.ddl.definitions import Definitions, statement_of
+from binlog_kaitai.ddl.beginnings import may_matter_bytes
+from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.lexer import Cursor, UnreadableError, tokens_of
+from binlog_kaitai.ddl.queries import statement_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -27,7 +29,6 @@ from binlog_kaitai.ddl.statements import (
     DropTables,
     Name,
     RenameTables,
-    may_matter_bytes,
 )
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType

@@ -9,11 +9,9 @@ import json
 import os
 import resource
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 
 def crc32(path: str) -> None:
@@ -69,6 +67,9 @@ def rows(path: str) -> None:
 
 def export(path: str) -> None:
     """The changes of `binlog-kaitai export`, compressed files and all."""
+    import tempfile
+    from pathlib import Path
+
     from binlog_kaitai.columns.lake import write_changes
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.options import Filters

@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.errors import GrammarError
@@ -41,6 +42,21 @@ def _type(name: str) -> Any:
     if name == "list<float>":
         return pa.list_(pa.field("item", pa.float32()))
     return pa.type_for_alias(name)
+
+
+def of_numbers(values: Any, kind: Any = None, valid: Any = None) -> Any:
+    """An Arrow array of a NumPy array, without a copy; of another type that has its values so.
+
+    `pyarrow.array` looks whether an array is one of pandas or of `numpy.ma`, and imports them for that.
+
+    Parameters
+    ----------
+    valid : bool array or None
+        Which values are there, if not all.
+    """
+    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    kind = kind or pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [bits, pa.py_buffer(values)])
 
 
 def cast(array: Any, kind: pa.DataType) -> Any:

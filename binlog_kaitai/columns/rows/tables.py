@@ -20,7 +20,7 @@ from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, width_of
 from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
-from binlog_kaitai.ddl.statements import may_matter_bytes
+from binlog_kaitai.ddl.beginnings import may_matter_bytes
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.grammar import ColumnType, EventType, TableMapEvent
 from binlog_kaitai.schema import NameSource, Schema, is_mariadb

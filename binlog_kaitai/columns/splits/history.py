@@ -20,7 +20,7 @@ from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.splits.cuts import Cut, Gap, Log
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
-from binlog_kaitai.ddl.statements import may_matter_bytes
+from binlog_kaitai.ddl.beginnings import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import TableMapEvent
 from binlog_kaitai.schema import OLD_TIMES, NameSource, Schema

@@ -10,7 +10,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles
-from binlog_kaitai.ddl.definitions import is_half_done
+from binlog_kaitai.ddl.queries import is_half_done
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters

@@ -1,0 +1,72 @@
+"""Statements as their events have them, with what the session was when they ran."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+from binlog_kaitai.charsets import decoder_of
+from binlog_kaitai.ddl.charset_options import charset_of_number
+from binlog_kaitai.ddl.lexer import UnreadableError
+from binlog_kaitai.ddl.statements import Statement, read_statement
+from binlog_kaitai.ddl.store import Session
+
+#: Of the flags in MariaDB's status variable `gtid_flags3`: an ALTER TABLE begins, or is taken back.
+_HALF_DONE = 0x02 | 0x08
+
+
+def statement_of(body: Any) -> Statement | None:
+    """What the body of a QUERY_EVENT does to definitions; None where it does nothing, or is not done yet.
+
+    Raises
+    ------
+    UnreadableError
+        It may do something, and is not understood.
+    """
+    try:
+        sql = None if is_half_done(body) else text_of(body)
+    except zlib.error as error:
+        raise UnreadableError(str(error)) from error
+    return None if sql is None else read_statement(sql, session_of(body).sql_mode)
+
+
+def is_half_done(body: Any) -> bool:
+    """Whether a QUERY_EVENT, by its body, is an ALTER of MariaDB that has yet to happen, or failed.
+
+    Of an ALTER in two phases only the COMMIT changes the table.
+    """
+    flags = _variables(body).get("mariadb_gtid_flags3")
+    return flags is not None and bool(flags.flags & _HALF_DONE)
+
+
+def session_of(body: Any) -> Session:
+    """The session of a QUERY_EVENT, by its body."""
+    variables = _variables(body)
+    charset, modes = variables.get("charset"), variables.get("sql_mode")
+    # MySQL from 8.0 on logs the engine's transaction of a definition that it really changed.
+    tells = "sql_require_primary_key" in variables or "default_table_encryption" in variables
+    return Session(
+        body.thread_id,
+        modes.modes if modes is not None else 0,
+        charset_of_number(charset.server if charset is not None else None),
+        "ddl_xid" in variables or not tells,
+    )
+
+
+def text_of(body: Any) -> str | None:
+    """The statement of a QUERY_EVENT, by its body; None where its character set is not known."""
+    query: bytes = body.query
+    if query.isascii():
+        return query.decode("ascii")
+    charset = _variables(body).get("charset")
+    name = charset_of_number(charset.client if charset is not None else None).charset
+    decode = decoder_of(name or "utf8mb4")
+    try:
+        return decode(query) if decode is not None else query.decode("utf-8", "surrogateescape")
+    except UnicodeDecodeError:
+        return None if name not in (None, "utf8mb3", "utf8mb4") else query.decode("utf-8", "surrogateescape")
+
+
+def _variables(body: Any) -> dict[Any, Any]:
+    found = [] if body.status_vars is None else body.status_vars.variables
+    return {getattr(one.key, "name", one.key): one.value for one in found}
