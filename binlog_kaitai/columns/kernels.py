@@ -89,20 +89,39 @@ def find_drifts(
     return count, drift
 
 
-def _sum_at_distances_alone(table: Any, places: Any, end: int) -> int:
-    """`sum_at_distances` by NumPy."""
-    return int(np.bitwise_xor.reduce(table[end - places]))
+@kernel
+def sums_of_runs(table: Any, starts: Any, ends: Any, limits: Any, sums: Any) -> int:
+    """Divide ranges into runs, and add up (by exclusive or) a number of a table for each range of a run.
 
+    Parameters
+    ----------
+    table : uint32 array
+        The number of a range is `table[n]`, `n` bytes before the end of the run.
+    starts, ends : int64 arrays
+        Those of a run follow each other, and end so near to each other that the table has all numbers.
+    limits, sums
+        Get which range begins each run, and the number of ranges behind; and the sum of each run.
 
-@kernel_or(_sum_at_distances_alone)
-def sum_at_distances(table: Any, places: Any, end: int) -> int:
-    """Exclusive or of `table[end - place]` of all places; of those inside the table."""
-    total = np.uint32(0)
-    for index in range(places.shape[0]):
-        distance = end - places[index]
-        if 0 <= distance < table.shape[0]:
-            total ^= table[np.uint64(distance)]
-    return int(total)
+    Returns
+    -------
+    Number of runs.
+    """
+    count = 0
+    for index in range(ends.shape[0]):
+        is_next = index > 0 and starts[index] == ends[index - 1]
+        if not is_next or ends[index] - ends[limits[count - 1]] >= table.shape[0]:
+            limits[count] = index
+            count += 1
+    limits[count] = ends.shape[0]
+    for run in range(count):
+        end = ends[limits[run + 1] - 1]
+        total = np.uint32(0)
+        for index in range(limits[run], limits[run + 1]):
+            distance = end - ends[index]
+            if 0 <= distance < table.shape[0]:
+                total ^= table[np.uint64(distance)]
+        sums[run] = total
+    return count
 
 
 @kernel

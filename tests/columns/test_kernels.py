@@ -247,9 +247,13 @@ def test_drifts_of_positions(way: str) -> None:
     assert (out[:count].tolist(), drift) == ([2], 9)
 
 
-def test_sum_at_distances(way: str) -> None:
+def test_sums_of_runs(way: str) -> None:
     table = np.array([1, 2, 4, 8], dtype=np.uint32)
-    assert getattr(kernels.sum_at_distances, way)(table, np.array([10, 12, 13]), 13) == 8 | 2 | 1
+    starts, ends = np.array([5, 10, 12, 13, 20, 30]), np.array([10, 12, 13, 14, 22, 90])
+    limits, sums = np.empty(7, dtype=np.int64), np.empty(6, dtype=np.uint32)
+    count = getattr(kernels.sums_of_runs, way)(table, starts, ends, limits, sums)
+    assert limits[: count + 1].tolist() == [0, 3, 4, 5, 6]
+    assert sums[:count].tolist() == [8 | 2 | 1, 1, 1, 1]
 
 
 def test_same_ranges(way: str) -> None:

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import zlib
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
-from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sum_at_distances
+from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sums_of_runs
 from binlog_kaitai.grammar import CHECKSUM_SIZE
 from binlog_kaitai.reader import checksum_status
 
@@ -60,42 +61,27 @@ def settle(data: Any, frames: Frames) -> None:
     rows: Any = slice(None) if is_pending.all() else np.flatnonzero(is_pending)
     starts = frames.starts[rows]
     ends = starts + frames.sizes[rows]
-    if len(starts) + _checked < _FEW:
-        fits = _each_fits(data, starts, ends)
-    else:
-        fits = np.ones(len(starts), dtype=np.bool_)
-        for begin, end in _runs(starts, ends):
-            if not _run_fits(data, starts[begin:end], ends[begin:end]):
-                fits[begin:end] = _each_fits(data, starts[begin:end], ends[begin:end])
+    few = len(starts) + _checked < _FEW
+    fits = _each_fits(data, starts, ends) if few else _fit_in_runs(data, starts, ends)
     frames.checksums[rows] = OK if fits.all() else np.where(fits, OK, BAD)
 
 
-def _runs(starts: Any, ends: Any) -> Any:
-    """Pairs of numbers of events: what is between follows each other and is not too long."""
-    breaks = np.flatnonzero(starts[1:] != ends[:-1]) + 1
-    for begin, end in zip([0, *breaks.tolist()], [*breaks.tolist(), len(starts)], strict=True):
-        while begin < end:
-            stop = int(np.searchsorted(ends[begin:end], ends[begin] + _RUN)) + begin
-            yield begin, stop
-            begin = stop
-
-
-def _run_fits(data: Any, starts: Any, ends: Any) -> bool:
-    """Whether all checksums of a run are right."""
-    crc = crc32_in_pieces(data, int(starts[0]), int(ends[-1]))
-    if len(starts) == 1:
-        return crc == _RESIDUE
-    return bool(crc == sum_at_distances.for_work(len(ends))(_moved(), ends, int(ends[-1])))
+def _fit_in_runs(data: Any, starts: Any, ends: Any) -> Any:
+    """Which checksums are right, as a bool array."""
+    limits, sums = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
+    count = sums_of_runs.for_work(len(starts))(_moved(), starts, ends, limits, sums)
+    fits = np.ones(len(starts), dtype=np.bool_)
+    for (begin, end), expected in zip(pairwise(limits[: count + 1].tolist()), sums.tolist(), strict=False):
+        if crc32_in_pieces(data, int(starts[begin]), int(ends[end - 1])) != expected:
+            fits[begin:end] = _each_fits(data, starts[begin:end], ends[begin:end])
+    return fits
 
 
 def _each_fits(data: Any, starts: Any, ends: Any) -> Any:
     global _checked
     _checked += len(starts)
-    if len(starts) == 1:
-        return np.array([crc32_in_pieces(data, int(starts[0]), int(ends[0])) == _RESIDUE])
-    view, crc32 = memoryview(data), zlib.crc32
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    return np.array([crc32(view[start:end]) == _RESIDUE for start, end in pairs], dtype=np.bool_)
+    return np.array([crc32_in_pieces(data, *pair) == _RESIDUE for pair in pairs], dtype=np.bool_)
 
 
 @cache
