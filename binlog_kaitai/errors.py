@@ -19,6 +19,9 @@ Promise: whatever the bytes, reading gives events or one ``BinlogError``, never 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class BinlogError(Exception):
     """Base of every error of this package, with the place it happened at.
@@ -54,11 +57,14 @@ class BinlogError(Exception):
         self.field = field
 
     def at(self, *, file: str, position: int, event_type: str | None = None) -> BinlogError:
-        """Fill in the place where it is still unknown; returns the same exception."""
+        """Fill in the place where it is still unknown; returns the same exception.
+
+        An error that names a file has all there is to say of the place in it.
+        """
         if self.file is None:
             self.file = file
-        if self.position is None:
-            self.position = position
+            if self.position is None:
+                self.position = position
         if self.event_type is None:
             self.event_type = event_type
         return self
@@ -135,3 +141,17 @@ class ChecksumError(DamagedError):
 
 class GrammarError(DamagedError):
     """The event's bytes do not follow the grammar: too short, too long, or an impossible value."""
+
+
+@contextmanager
+def reading(file: str) -> Iterator[None]:
+    """Errors of the system become `SourceError`, and those of this package name the file.
+
+    Those that do not know where in it they happened are about its start.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), file=file) from error
+    except BinlogError as error:
+        raise error.at(file=file, position=0) from error.__cause__

@@ -23,8 +23,8 @@ from binlog_kaitai.errors import (
     ChecksumError,
     FramingError,
     GrammarError,
-    SourceError,
     TruncatedError,
+    reading,
 )
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
@@ -221,14 +221,12 @@ class LogReader(AbstractContextManager["LogReader"]):
         self.close()
 
     def _read(self, source: Source, stops: Sequence[int] = ()) -> Iterator[Event]:
-        try:
+        with reading(source.name):
             self._stream = source.open()
             try:
                 yield from self._read_stream(source.name, self._stream, stops)
             finally:
                 self.close()
-        except OSError as error:
-            raise SourceError(error.strerror or str(error), file=source.name) from error
 
     def _read_stream(self, name: str, stream: BinaryIO, stops: Sequence[int] = ()) -> Iterator[Event]:
         position = 0

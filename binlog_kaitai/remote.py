@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from binlog_kaitai.errors import SourceError
+from binlog_kaitai.errors import SourceError, reading
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _MAGIC_CHARACTERS = re.compile(r"[*\[]|\?(?=[^=]*$)")
@@ -77,23 +77,20 @@ def find(url: str) -> list[str]:
     SourceError
         Nothing is there.
     """
-    try:
-        with _told(url):
-            place = _place(url)
-            if _MAGIC_CHARACTERS.search(url):
-                folder, pattern = posixpath.split(place.path)
-                names = [name for name in _names(place.system, folder) if fnmatch.fnmatchcase(name, pattern)]
-                found = [place.url(posixpath.join(folder, name)) for name in names]
-                if not found:
-                    raise SourceError("no file matches the pattern", file=url)
-                return found
-            info = place.system.get_file_info(place.path)
-            if info.is_file:
-                return [url]
-            folder = place.path.rstrip("/")
-            found = [place.url(f"{folder}/{name}") for name in _names(place.system, folder)]
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=url) from error
+    with reading(url), _told(url):
+        place = _place(url)
+        if _MAGIC_CHARACTERS.search(url):
+            folder, pattern = posixpath.split(place.path)
+            names = [name for name in _names(place.system, folder) if fnmatch.fnmatchcase(name, pattern)]
+            found = [place.url(posixpath.join(folder, name)) for name in names]
+            if not found:
+                raise SourceError("no file matches the pattern", file=url)
+            return found
+        info = place.system.get_file_info(place.path)
+        if info.is_file:
+            return [url]
+        folder = place.path.rstrip("/")
+        found = [place.url(f"{folder}/{name}") for name in _names(place.system, folder)]
     if not found:
         raise SourceError("no such file or directory", file=url)
     return found

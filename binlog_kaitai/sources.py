@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai import remote
-from binlog_kaitai.errors import SourceError
+from binlog_kaitai.errors import SourceError, reading
 
 #: The first four bytes of a binary log, plain and encrypted (`BINLOG_MAGIC`, sql/rpl_log_encryption.h).
 MAGIC = b"\xfebin"
@@ -146,11 +146,8 @@ def _resolve_url(url: str) -> list[Source]:
 
 def _in_index(url: str) -> list[str]:
     """The logs that lie beside an index file somewhere else, and that it lists."""
-    try:
-        with remote.open_url(url) as file:
-            entries = file.read().decode("utf-8", "surrogateescape").split()
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=url) from error
+    with reading(url), remote.open_url(url) as file:
+        entries = file.read().decode("utf-8", "surrogateescape").split()
     folder = url.rpartition("/")[0]
     return [f"{folder}/{os.path.basename(entry)}" for entry in entries]
 
@@ -199,11 +196,8 @@ def read_index(path: str) -> list[str]:
     Relative entries, and absolute ones whose file is not there (an index that was copied along with
     its logs), are looked for beside the index file.
     """
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            entries = [line.strip() for line in file if line.strip()]
-    except OSError as error:
-        raise SourceError(str(error.strerror), file=path) from error
+    with reading(path), open(path, encoding="utf-8", errors="surrogateescape") as file:
+        entries = [line.strip() for line in file if line.strip()]
     folder = os.path.dirname(path)
     logs = [_locate(entry, folder) for entry in entries]
     missing = [entry for entry, log in zip(entries, logs, strict=True) if not os.path.isfile(log)]

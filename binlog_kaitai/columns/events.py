@@ -22,7 +22,7 @@ from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Gtids
-from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
+from binlog_kaitai.errors import BinlogError, ChecksumError, reading
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
@@ -108,13 +108,8 @@ class EventPages:
             is_last = number == len(self.sources) - 1
             is_part = source.part is not None
             selection = Selection(self._filters, is_first=number == 0, is_last=is_last, is_part=is_part)
-            try:
-                with source.open() as stream:
-                    yield from self._read(source, stream, selection)
-            except OSError as error:
-                raise SourceError(error.strerror or str(error), file=source.name) from error
-            except BinlogError as error:
-                raise error.at(file=source.name, position=0) from error.__cause__
+            with reading(source.name), source.open() as stream:
+                yield from self._read(source, stream, selection)
 
     def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
         reader = blocks_of(source, stream, block_size=self._block_size, max_events=self._max_events)

@@ -9,7 +9,7 @@ from binlog_kaitai import sources
 from binlog_kaitai.adapter import crc32_of, gtid_set
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.framing import read_start
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.gtids import GtidSet
@@ -58,10 +58,8 @@ def size_of(path: str) -> int:
     SourceError
         It is not there.
     """
-    try:
+    with reading(path):
         return sources.state_of(path).size
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=path) from error
 
 
 def read_head(path: str) -> Head | None:
@@ -72,15 +70,11 @@ def read_head(path: str) -> Head | None:
     BinlogError
         It starts like no log that can be read.
     """
-    try:
+    with reading(path):
         if sources.state_of(path).size <= len(MAGIC):
             return None
         with open_log(path) as stream:
             return _read(stream, path)
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=path) from error
-    except BinlogError as error:
-        raise error.at(file=path, position=0) from error.__cause__
 
 
 def _read(stream: BinaryIO, path: str) -> Head | None:

@@ -13,7 +13,7 @@ from binlog_kaitai.columns.splits.split import LogFile, Split, opened
 from binlog_kaitai.context import Context
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.errors import reading
 from binlog_kaitai.follow.heads import BLOCK_SIZE_OF_HEADS
 from binlog_kaitai.follow.walk import Span
 from binlog_kaitai.framing import read_start
@@ -32,15 +32,10 @@ def source_of(span: Span) -> Source:
     source = Source.of_path(span.path)
     if span.start <= len(MAGIC):
         return replace(source, part=Part(((0, span.end),)))
-    try:
-        with source.open() as stream:
-            version, _ = read_start(stream)
-            places = sorted({len(MAGIC), span.format_position})
-            formats = tuple(raw for at in places if (raw := _format_at(stream, version, at, span.path)))
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=span.path) from error
-    except BinlogError as error:
-        raise error.at(file=span.path, position=0) from error.__cause__
+    with reading(span.path), source.open() as stream:
+        version, _ = read_start(stream)
+        places = sorted({len(MAGIC), span.format_position})
+        formats = tuple(raw for at in places if (raw := _format_at(stream, version, at, span.path)))
     return replace(source, part=Part(((span.start, span.end),), version, formats))
 
 
@@ -52,10 +47,8 @@ def split_of(span: Span) -> Split:
     SourceError
         The log is not there.
     """
-    try:
+    with reading(span.path):
         state = state_of(span.path)
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=span.path) from error
     start = span.start if span.start > len(MAGIC) else 0
     # Not the first log: filters on positions are not for streams.
     stop = None if span.has_torn_end else span.end

@@ -19,7 +19,7 @@ from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Role
 from binlog_kaitai.columns.verify.report import Lost, Report
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError, TruncatedError, UsageError
+from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError, UsageError, reading
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
 from binlog_kaitai.rewrite.salvage import Head, Headed, Mended, lost_in, mended, read_head
@@ -122,22 +122,23 @@ def repair(
         done.mended = right.position
         done.damages.insert(0, _wrong_byte(source.name, right.position))
         done.damage_count += 1
-    try:
-        with source.open() as stream, writing(target, overwrite=overwrite) as writer:
-            if not stream.seekable():
-                raise UsageError("a stream cannot be repaired; write it to a file first", file=source.name)
-            head = _read_head(stream, source.name)
-            done.lost = lost_in(stream, report, head)
-            _Rebuild(writer, done, head.context, keep_partial=keep_partial).run(stream)
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=source.name) from error
+    with (
+        reading(source.name),
+        source.open() as stream,
+        writing(target, overwrite=overwrite) as writer,
+    ):
+        if not stream.seekable():
+            raise UsageError("a stream cannot be repaired; write it to a file first", file=source.name)
+        head = _read_head(stream)
+        done.lost = lost_in(stream, report, head)
+        _Rebuild(writer, done, head.context, keep_partial=keep_partial).run(stream)
     done.result = scan(Source.of_path(target))
     if done.result.damage_count:
         raise done.result.damages[0]
     return done
 
 
-def _read_head(stream: BinaryIO, name: str) -> Head:
+def _read_head(stream: BinaryIO) -> Head:
     stream.seek(0)
     try:
         head = read_head(stream)
@@ -145,7 +146,7 @@ def _read_head(stream: BinaryIO, name: str) -> Head:
             raise TruncatedError("ends inside its first event")
     except BinlogError as error:
         error.reason += "; --format-from takes it from another log of the same server"
-        raise error.at(file=name, position=0) from error.__cause__
+        raise
     return head
 
 

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.transactions.batches import read_transactions
-from binlog_kaitai.errors import BinlogError, SourceError
+from binlog_kaitai.errors import reading
 from binlog_kaitai.rewrite.writer import writing
 from binlog_kaitai.sources import Source
 from binlog_kaitai.transactions import BETWEEN
@@ -105,17 +105,16 @@ class _Ranges:
 def _write(source: Source, target: str, wanted: _Ranges, overwrite: bool) -> Slice:
     done = Slice(source.name, target, wanted.count, open=wanted.open)
     starts, ends = wanted.joined()
-    try:
-        with source.open() as stream, writing(target, overwrite=overwrite) as writer:
-            for block in BlockReader.of_file(stream, source.name):
-                rows = np.flatnonzero(_chosen(block, starts, ends))
-                writer.write(block, rows)
-                done.events += len(rows)
-            done.bytes = writer.position
-    except BinlogError as error:
-        raise error.at(file=source.name, position=0) from error.__cause__
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=source.name) from error
+    with (
+        reading(source.name),
+        source.open() as stream,
+        writing(target, overwrite=overwrite) as writer,
+    ):
+        for block in BlockReader.of_file(stream, source.name):
+            rows = np.flatnonzero(_chosen(block, starts, ends))
+            writer.write(block, rows)
+            done.events += len(rows)
+        done.bytes = writer.position
     return done
 
 

@@ -31,7 +31,7 @@ from binlog_kaitai.columns.splits.history import LateDefinitions, definitions_be
 from binlog_kaitai.columns.transactions.batches import transaction_batches
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, UsageError, reading
 from binlog_kaitai.options import Filters
 from binlog_kaitai.schema import is_mariadb
 from binlog_kaitai.sources import Part, Source, SourceLike, resolve, state_of
@@ -92,10 +92,8 @@ def list_files(source: SourceLike | Iterable[SourceLike]) -> list[LogFile]:
     for log in resolve(source):
         if log.path is None:
             raise UsageError(f"{log.name} is a stream; only files can be read in parts")
-        try:
+        with reading(log.path):
             state = state_of(log.path)
-        except OSError as error:
-            raise SourceError(error.strerror or str(error), file=log.path) from error
         found.append(LogFile(log.path, *state))
     return found
 
@@ -298,18 +296,13 @@ def opened(file: LogFile) -> Iterator[Log]:
     SourceError, NotABinlogError, EncryptedError, GrammarError
         The start of the log cannot be read.
     """
-    try:
-        with source_of(file).open() as stream:
-            log = Log(stream, file.path)
-            log.known = _cuts.pop(file, log.known)
-            _cuts[file] = log.known
-            while len(_cuts) > _MAX_LOGS:
-                _cuts.popitem(last=False)
-            yield log
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=file.path) from error
-    except BinlogError as error:
-        raise error.at(file=file.path, position=0) from error.__cause__
+    with reading(file.path), source_of(file).open() as stream:
+        log = Log(stream, file.path)
+        log.known = _cuts.pop(file, log.known)
+        _cuts[file] = log.known
+        while len(_cuts) > _MAX_LOGS:
+            _cuts.popitem(last=False)
+        yield log
 
 
 def _definitions(

@@ -29,7 +29,7 @@ from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.errors import BinlogError, ChecksumError, SourceError
+from binlog_kaitai.errors import BinlogError, ChecksumError, reading
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
@@ -198,7 +198,7 @@ def _finished_transactions(
                 if chosen.batch is None or len(chosen.batch):
                     yield source, chosen
             if error is not None:
-                raise error.at(file=source.name, position=0) from error.__cause__
+                raise error
             if found is None:
                 break
 
@@ -228,20 +228,17 @@ class _Log:
 
     def read(self) -> Iterator[list[Finished]]:
         """What each block finishes, and at the end what is left open."""
-        try:
-            with self._source.open() as stream:
-                reader = blocks_of(self._source, stream, block_size=self._block_size, ends_at_gtids=True)
-                try:
-                    for block in reader:
-                        for part in expand(block):
-                            yield from self._take(part)
-                except BinlogError as error:
-                    raise error.at(file=self._source.name, position=reader.position) from error.__cause__
-                if (end := reader.end()) is not None:
-                    self._watcher.end(end)
-                yield self.finish()
-        except OSError as error:
-            raise SourceError(error.strerror or str(error), file=self._source.name) from error
+        with reading(self._source.name), self._source.open() as stream:
+            reader = blocks_of(self._source, stream, block_size=self._block_size, ends_at_gtids=True)
+            try:
+                for block in reader:
+                    for part in expand(block):
+                        yield from self._take(part)
+            except BinlogError as error:
+                raise error.at(file=self._source.name, position=reader.position) from error.__cause__
+            if (end := reader.end()) is not None:
+                self._watcher.end(end)
+            yield self.finish()
 
     def finish(self) -> list[Finished]:
         """The transaction that is open, if one is."""

@@ -30,7 +30,7 @@ from binlog_kaitai.errors import (
     ChecksumError,
     DamagedError,
     FramingError,
-    SourceError,
+    reading,
 )
 from binlog_kaitai.framing import Tail, TailKind, another_log, is_start, read_start, read_up_to
 from binlog_kaitai.grammar import EventType, header_length, header_offset
@@ -60,11 +60,8 @@ def scan(
         The file cannot be read. What is wrong with the log itself is in the report.
     """
     report = Report(source.name)
-    try:
-        with source.open() as stream:
-            _Scan(report, progress or (lambda position: None), is_thorough=is_thorough).run(stream)
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=source.name) from error
+    with reading(source.name), source.open() as stream:
+        _Scan(report, progress or (lambda position: None), is_thorough=is_thorough).run(stream)
     return report
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 
-from binlog_kaitai.errors import SourceError
+from binlog_kaitai.errors import reading
 
 _PREFIX = "SQL_LOAD_MB-"
 
@@ -32,11 +33,8 @@ class LoadFiles:
         """Go on with a file; one that was not begun is none."""
         path = self._paths.get(file_id)
         if path is not None:
-            try:
-                with open(path, "ab") as file:
-                    file.write(block)
-            except OSError as error:
-                raise SourceError(error.strerror or str(error), file=path) from error
+            with reading(path), open(path, "ab") as file:
+                file.write(block)
 
     def take(self, file_id: int) -> bytes | None:
         """The name of a file that is whole; None if it was not begun."""
@@ -48,11 +46,7 @@ class LoadFiles:
         number = 0
         while True:
             path = os.path.join(self.folder, f"{start}{number:x}")
-            try:
-                with open(path, "xb") as file:
-                    file.write(block)
+            with reading(path), suppress(FileExistsError), open(path, "xb") as file:
+                file.write(block)
                 return path
-            except FileExistsError:
-                number += 1
-            except OSError as error:
-                raise SourceError(error.strerror or str(error), file=path) from error
+            number += 1
