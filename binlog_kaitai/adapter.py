@@ -21,7 +21,7 @@ _DIGITS = 9
 _BYTES_OF_DIGITS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 
 #: LOG_EVENT_BINLOG_IN_USE_F.
-_IN_USE = 0x0001
+IN_USE = 0x0001
 
 
 def crc32_of(raw: bytes | memoryview, header: Header) -> int:
@@ -31,10 +31,10 @@ def crc32_of(raw: bytes | memoryview, header: Header) -> int:
     file, so that the flag counts as 0 (sql/binlog.cc, `Format_description_log_event::write`).
     """
     covered = memoryview(raw)[:-4]
-    if header.type_code != EventType.format_description_event or not header.flags & _IN_USE:
+    if header.type_code != EventType.format_description_event or not header.flags & IN_USE:
         return zlib.crc32(covered)
     closed = bytearray(covered)
-    closed[header_offset("flags")] &= ~_IN_USE
+    closed[header_offset("flags")] &= ~IN_USE
     return zlib.crc32(closed)
 
 
@@ -49,7 +49,7 @@ def closed(event: BinlogEvent, raw: bytes) -> bytes:
         All of its bytes.
     """
     data = bytearray(raw)
-    data[header_offset("flags")] &= ~_IN_USE
+    data[header_offset("flags")] &= ~IN_USE
     if event.checksum is not None:
         data[-4:] = zlib.crc32(memoryview(data)[:-4]).to_bytes(4, "little")
     return bytes(data)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-from binlog_kaitai.columns.blocks.resync import find_event, find_shifted_event
+from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
@@ -31,6 +31,9 @@ from binlog_kaitai.sources import MAGIC
 
 #: No server writes a longer first event.
 _LONGEST_HEAD = 1 << 10
+
+#: Shorter events are read to see whether they are whole, in bytes.
+_SHORT = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,8 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
     if context.layout.binlog_version < 4:
         rest = found  # nothing in a header proves where it is
     else:
-        rest = [part for one in found for part in _searched(stream, one, context)]
+        search = Search(stream)
+        rest = [part for one in found for part in _searched(stream, search, one, context)]
     return [one._replace(start=max(one.start, head.end), end=min(one.end, size)) for one in rest]
 
 
@@ -155,43 +159,61 @@ def _joined(parts: Iterable[Lost]) -> list[Lost]:
     return joined
 
 
-def _searched(stream: BinaryIO, lost: Lost, context: Context) -> Iterator[Lost]:
+def _searched(stream: BinaryIO, search: Search, lost: Lost, context: Context) -> Iterator[Lost]:
     """What is lost without the whole events in it."""
+    size = stream.seek(0, io.SEEK_END)
     start, at, shift = lost.start, lost.start + 1, None
-    while (begin := _find(stream, at, lost.end, context)) is not None:
+    while (begin := _find(search, at, lost.end, context)) is not None:
         end = begin
-        for frame in _whole_events(stream, begin, lost.end, context):
+        for frame in _whole_events(stream, search, begin, min(lost.end, size), context):
             end, shift = frame.end_position, _shift(frame)
         if end > begin:
             yield lost._replace(start=start, end=begin)
             start = end
         at = max(begin, end) + 1
     # Where the last of these events is followed by what comes behind, nothing is missing between.
-    if start < lost.end or start == lost.start or not _is_next(shift, _event_at(stream, start, context)):
+    is_missing = start < lost.end or start == lost.start
+    if is_missing or not _is_next(shift, _event_at(stream, start, size, context)):
         yield lost._replace(start=start)
 
 
-def _find(stream: BinaryIO, start: int, limit: int, context: Context) -> int | None:
+def _find(search: Search, start: int, limit: int, context: Context) -> int | None:
     # In a relay log all are shifted: the positions are those of another log.
-    finders = (find_shifted_event,) if context.is_relay_log else (find_event, find_shifted_event)
-    found = (find(stream, start, context.layout) for find in finders)
+    finders = (search.shifted_event,) if context.is_relay_log else (search.event, search.shifted_event)
+    found = (find(start, context.layout) for find in finders)
     return min((place for place in found if place is not None and place < limit), default=None)
 
 
-def _whole_events(stream: BinaryIO, begin: int, limit: int, context: Context) -> Iterator[Frame]:
+def _whole_events(
+    stream: BinaryIO, search: Search, begin: int, limit: int, context: Context
+) -> Iterator[Frame]:
     """The events from an offset on, as long as they are whole."""
-    stream.seek(begin)
+    framer = Framer(stream, context.layout.binlog_version, begin, max_event_size=limit - begin)
+    frames = iter(framer)
     with suppress(BinlogError):  # a header that cannot be right: what lies before it is whole
-        for frame in Framer(stream, context.layout.binlog_version, begin):
-            if frame.end_position > limit or not _is_whole(frame, context):
+        while _is_worth_reading(stream, search, framer.position, context):
+            stream.seek(framer.position)
+            frame = next(frames, None)
+            if frame is None or frame.end_position > limit or not _is_whole(frame, context):
                 return
             yield frame
 
 
-def _event_at(stream: BinaryIO, position: int, context: Context) -> Frame | None:
+def _is_worth_reading(stream: BinaryIO, search: Search, position: int, context: Context) -> bool:
+    """Whether an event is short, or whole: many headers may say of all that follows that it is theirs."""
+    stream.seek(position)
+    version = context.layout.binlog_version
+    head = read_up_to(stream, header_length(version))
+    if len(head) < header_length(version) or read_header(head, version).event_size <= _SHORT:
+        return True
+    return search.is_whole(position, context.layout)
+
+
+def _event_at(stream: BinaryIO, position: int, size: int, context: Context) -> Frame | None:
     stream.seek(position)
     with suppress(BinlogError):
-        return next(iter(Framer(stream, context.layout.binlog_version, position)), None)
+        version = context.layout.binlog_version
+        return next(iter(Framer(stream, version, position, max_event_size=size - position)), None)
     return None
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.blocks.resync import find_event
 from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, META_FIELDS, merged_schema
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.scan import tables_of
@@ -85,7 +84,7 @@ def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
     tables, nothing = Tables(new_definitions(ddl)), np.zeros(0, dtype=np.int64)
     start: int | None = 0
     if log.size > window:
-        start = find_event(log.stream, log.size - window, log.head.context().layout)
+        start = log.search.event(log.size - window, log.head.context().layout)
     if start is None:
         return
     for block in log.blocks(Cut(start, log.head.formats if start else ())):

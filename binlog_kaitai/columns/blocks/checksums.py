@@ -2,10 +2,10 @@
 
 Strategy
 --------
-1. The CRC32 over bytes and their own CRC32 is the same for whatever bytes: `_RESIDUE`. So behind an event
-   whose checksum fits, the CRC of all events up to there is `_RESIDUE` plus (exclusive or) what the CRC
+1. The CRC32 over bytes and their own CRC32 is the same for whatever bytes: `RESIDUE`. So behind an event
+   whose checksum fits, the CRC of all events up to there is `RESIDUE` plus (exclusive or) what the CRC
    before becomes over that event's length; what the event holds does not matter.
-2. CRC32 is linear. So over a run of events that all fit, the CRC is the sum of `_RESIDUE` moved on by as many
+2. CRC32 is linear. So over a run of events that all fit, the CRC is the sum of `RESIDUE` moved on by as many
    bytes as stand behind each event. `_moved` is the table of these; one call of zlib for the whole run is
    compared with the sum.
 3. A run that differs is looked at event by event.
@@ -16,7 +16,6 @@ each other with the probability of one in 2^32, the same as that of any damage t
 
 from __future__ import annotations
 
-import zlib
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -25,15 +24,12 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
+from binlog_kaitai.columns.blocks.shifts import RESIDUE, moves
 from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sums_of_runs
-from binlog_kaitai.grammar import CHECKSUM_SIZE
 from binlog_kaitai.reader import checksum_status
 
 #: The reader's words for NONE, OK and BAD.
 STATUSES = ("none", "ok", "bad")
-
-#: CRC32 of any bytes with their CRC32 behind them.
-_RESIDUE = zlib.crc32(bytes(CHECKSUM_SIZE))
 
 #: Events that end within so many bytes are one run; also the length of the table, in numbers of 4 bytes.
 _RUN = 1 << 18
@@ -81,34 +77,10 @@ def _each_fits(data: Any, starts: Any, ends: Any) -> Any:
     global _checked
     _checked += len(starts)
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    return np.array([crc32_in_pieces(data, *pair) == _RESIDUE for pair in pairs], dtype=np.bool_)
+    return np.array([crc32_in_pieces(data, *pair) == RESIDUE for pair in pairs], dtype=np.bool_)
 
 
 @cache
 def _moved() -> Any:
-    """`_RESIDUE` moved on by 0, 1, 2, ... zero bytes, a uint32 array of `_RUN` numbers.
-
-    To move a CRC is linear in its bits. Each round knows how to move by as many bytes as the table has.
-    """
-    table = np.empty(_RUN, dtype=np.uint32)
-    table[0] = _RESIDUE
-    bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
-    # zlib begins with all bits set and inverts the result: the differences to zero are the linear part.
-    move = np.array([zlib.crc32(b"\0", int(bit)) ^ zlib.crc32(b"\0") for bit in bits], dtype=np.uint32)
-    known = 1
-    while known < _RUN:
-        table[known : 2 * known] = _apply(move, table[:known])
-        move = _apply(move, move)
-        known *= 2
-    return table
-
-
-def _apply(move: Any, values: Any) -> Any:
-    """What a linear map, given by the images of the 32 bits, makes of each value."""
-    moved = np.zeros(len(values), dtype=np.uint32)
-    for byte in range(4):
-        images = np.zeros(256, dtype=np.uint32)
-        for bit in range(8):
-            images[1 << bit : 2 << bit] = images[: 1 << bit] ^ move[8 * byte + bit]
-        moved ^= images[values >> np.uint32(8 * byte) & np.uint32(255)]
-    return moved
+    """`RESIDUE` moved on by 0, 1, 2, ... bytes, a uint32 array of `_RUN` numbers."""
+    return moves(RESIDUE, _RUN)

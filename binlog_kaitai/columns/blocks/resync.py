@@ -3,151 +3,264 @@
 An offset is where an event begins if its header says so itself: a known type, a size that holds the header,
 and, but for relay logs, a position that is its own end (or none). What follows has to agree: the checksum
 fits, and the next header is one too, or the file ends there, or the position leaves no doubt.
+
+Strategy
+--------
+1. Offsets are looked at many at a time, by single bytes first: of a header's bytes most are told so.
+2. Headers that follow are looked at before checksums, and checksums are sums that overlapping events share
+   (`range_sums`). So the time goes by the bytes that are searched, whatever they are.
+3. What was found once, or that nothing follows, holds for all offsets between. So a log of many damages is
+   searched once.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+import zlib
+from functools import cache
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.adapter import crc32_of, stored_checksum
-from binlog_kaitai.framing import read_up_to
-from binlog_kaitai.grammar import EventType, Format, Header, header_length, header_offset, read_header
+from binlog_kaitai.adapter import IN_USE
+from binlog_kaitai.columns.blocks.places import Places
+from binlog_kaitai.columns.blocks.range_sums import RangeSums
+from binlog_kaitai.columns.blocks.shifts import RESIDUE, moved_by
+from binlog_kaitai.grammar import EventType, Format, Header, header_length, header_offset
 
 #: As much is looked through at a time, at first and at most: mostly an event is near.
 _FIRST_WINDOW, _WINDOW = 64 << 10, 4 << 20
 
-#: Longer events are not read to confirm an offset by their checksum, in bytes.
-_LONGEST_CHECKED = 64 << 20
+#: As many offsets are confirmed together, at first and at most: mostly the first one is an event.
+_FEW, _MANY = 4, 1 << 17
 
 _KNOWN = np.isin(np.arange(256), [kind for kind in EventType if kind])
 
+#: What the lowest bit of a last byte changes in a CRC32.
+_FLAG = zlib.crc32(b"\1") ^ zlib.crc32(b"\0")
 
-def find_event(stream: BinaryIO, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
-    """Offset of the first whole event at or behind `start`; None if there is none.
+
+class _Wanted(NamedTuple):
+    """What is looked for: events of a format, and where their headers say that they are."""
+
+    layout: Format
+    has_own_positions: bool
+    is_shifted: bool
+
+
+class _Heads(NamedTuple):
+    """Headers: where they stand, and what they say (all int64)."""
+
+    places: Any
+    codes: Any
+    sizes: Any
+    stated: Any
+    flags: Any
+
+    @property
+    def ends(self) -> Any:
+        return self.places + self.sizes
+
+    @property
+    def shifts(self) -> Any:
+        """How far each event is from where its header says."""
+        return self.stated - self.ends & 0xFFFFFFFF
+
+    def part(self, rows: Any) -> _Heads:
+        return _Heads(*(values[rows] for values in self))
+
+
+class Search:
+    """Looks for whole events in one log.
 
     Parameters
     ----------
     stream
         A stream that can seek; its position changes.
-    start
-        Offset from the stream's beginning, in bytes.
-    layout
-        The format in force.
-    has_own_positions
-        The positions in the headers are those in this file; not so in relay logs.
     """
-    size = stream.seek(0, io.SEEK_END)
-    length, extent = header_length(layout.binlog_version), _FIRST_WINDOW
-    while start + length <= size:
-        stream.seek(start)
-        window = np.frombuffer(read_up_to(stream, extent + length), dtype=np.uint8)
-        for offset in _candidates(window, start, size, layout, has_own_positions=has_own_positions):
-            if _is_confirmed(stream, offset, size, layout):
-                return offset
-        start += max(len(window) - length + 1, 1)
-        extent = min(2 * extent, _WINDOW)
-    return None
 
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._places = Places(stream)
+        self.sums = RangeSums(self._places)
+        self._known: dict[_Wanted, tuple[int, int | None]] = {}
 
-def resume(stream: BinaryIO, position: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
-    """Where the next whole event behind a damaged one begins; None if none follows.
+    def event(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
+        """Offset of the first whole event at or behind `start`, in bytes from the log's beginning.
 
-    Where the damaged event's header, and what follows at the end that it states, leave no doubt, that is it.
-    """
-    size = stream.seek(0, io.SEEK_END)
-    header = _header_at(stream, position, layout)
-    if header is not None:
-        end = position + header.event_size
-        following = _header_at(stream, end, layout)
-        if following is not None and end + following.event_size <= size:
-            stated = header.next_position, following.next_position
-            expected = end & 0xFFFFFFFF, end + following.event_size & 0xFFFFFFFF
-            if not has_own_positions or layout.binlog_version < 4 or stated == expected:
+        Parameters
+        ----------
+        layout
+            The format in force.
+        has_own_positions
+            The positions in the headers are those in this file; not so in relay logs.
+
+        Returns
+        -------
+        None if there is none.
+        """
+        return self._find(start, _Wanted(layout, has_own_positions, is_shifted=False))
+
+    def shifted_event(self, start: int, layout: Format) -> int | None:
+        """The same where bytes were lost or put in before, so that all positions are off by one distance.
+
+        Two events in a row have to agree on it, unless the second one has no position (MariaDB since 11.4,
+        inside transactions).
+        """
+        if layout.binlog_version < 4:
+            return None
+        return self._find(start, _Wanted(layout, has_own_positions=False, is_shifted=True))
+
+    def resume(self, position: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
+        """Where the next whole event behind a damaged one begins; None if none follows.
+
+        Where the damaged event's header, and what follows at the end that it states, leave no doubt, that
+        is it.
+        """
+        self._look_again()
+        is_placed = has_own_positions and layout.binlog_version > 3
+        head = self._headers(np.array([position]), layout)
+        following = self._headers(head.ends, layout)
+        if len(following.places) and following.ends[0] <= self._places.size:
+            both = (head, following)
+            if not is_placed or all(one.stated[0] == one.ends[0] & 0xFFFFFFFF for one in both):
+                end: int = head.ends.tolist()[0]
                 return end
-    return find_event(stream, position + 1, layout, has_own_positions=has_own_positions)
+        return self.event(position + 1, layout, has_own_positions=has_own_positions)
 
+    def is_whole(self, place: int, layout: Format) -> bool:
+        """Whether what stands at an offset is a whole event, of any type, with the checksum that fits."""
+        self._look_again()
+        heads = self._headers(np.array([place]), layout, of_any_type=True)
+        heads = heads.part(heads.ends <= self._places.size)
+        return bool(self._is_whole(heads, layout).any())
 
-def find_shifted_event(stream: BinaryIO, start: int, layout: Format) -> int | None:
-    """The same where bytes were lost or put in before, so that all positions are off by one distance.
+    def _look_again(self) -> None:
+        """A log that is being written has grown."""
+        if self._stream.seek(0, io.SEEK_END) != self._places.size:
+            self._places, self._known = Places(self._stream), {}
+            self.sums = RangeSums(self._places)
 
-    Two events in a row have to agree on it, unless the second one has no position (MariaDB since 11.4, inside
-    transactions). Events longer than the window are not found.
-    """
-    size = stream.seek(0, io.SEEK_END)
-    length = header_length(layout.binlog_version)
-    while layout.binlog_version > 3 and start + 2 * length <= size:
-        stream.seek(start)
-        window = np.frombuffer(read_up_to(stream, 2 * _WINDOW), dtype=np.uint8)
-        for offset in _pairs(window, layout).tolist():
-            place: int = start + offset
-            if offset < _WINDOW and _is_confirmed(stream, place, size, layout):
-                return place
-        start += _WINDOW
-    return None
+    def _find(self, start: int, wanted: _Wanted) -> int | None:
+        self._look_again()
+        since, found = self._known.get(wanted, (start + 1, None))
+        if since <= start and (found is None or start <= found):
+            return found
+        found = self._search(start, wanted)
+        self._known[wanted] = start, found
+        return found
 
-
-def _pairs(window: Any, layout: Format) -> Any:
-    """Where in a window two headers may stand, one event apart, that are off by the same distance."""
-    count = len(window) - header_length(layout.binlog_version) + 1
-    sizes = _numbers(window, header_offset("event_size"), count)
-    ends = np.arange(count) + sizes
-    is_one = _KNOWN[window[header_offset("type_code") :][:count]] & (sizes >= layout.header_length)
-    stated = _numbers(window, header_offset("next_position"), count)
-    off = (stated - ends) & 0xFFFFFFFF
-    found = np.flatnonzero(is_one & (ends < count) & (stated != 0))
-    behind = ends[found]
-    return found[is_one[behind] & ((off[behind] == off[found]) | (stated[behind] == 0))]
-
-
-def _candidates(
-    window: Any, start: int, size: int, layout: Format, *, has_own_positions: bool
-) -> Iterator[int]:
-    """Offsets in the file where the bytes of a window may be a header."""
-    version = layout.binlog_version
-    count = len(window) - header_length(version) + 1
-    codes = window[header_offset("type_code") :][:count]
-    event_sizes = _numbers(window, header_offset("event_size"), count)
-    ends = start + np.arange(count) + event_sizes
-    good = _KNOWN[codes] & (event_sizes >= layout.header_length) & (ends <= size)
-    if version > 1 and has_own_positions:
-        stated = _numbers(window, header_offset("next_position"), count)
-        expected = ends if version > 3 else ends - event_sizes
-        good &= (stated == expected & 0xFFFFFFFF) | (stated == 0)
-    yield from (np.flatnonzero(good) + start).tolist()
-
-
-def _numbers(window: Any, offset: int, count: int) -> Any:
-    """The 4-byte numbers at `offset` behind each of the first `count` bytes, int64."""
-    parts = [window[offset + place :][:count].astype(np.int64) << 8 * place for place in range(4)]
-    return parts[0] | parts[1] | parts[2] | parts[3]
-
-
-def _is_confirmed(stream: BinaryIO, offset: int, size: int, layout: Format) -> bool:
-    header = _header_at(stream, offset, layout)
-    if header is None:
-        return False
-    end = offset + header.event_size
-    following = _header_at(stream, end, layout)
-    is_followed = end == size or (following is not None and end + following.event_size <= size)
-    # What follows may be damaged too; a position that fits and a checksum are proof enough.
-    is_proven = layout.is_checksummed and header.next_position == end & 0xFFFFFFFF
-    if not is_followed and not is_proven:
-        return False
-    if not layout.is_checksummed or header.event_size > _LONGEST_CHECKED:
-        return True
-    stream.seek(offset)
-    raw = read_up_to(stream, header.event_size)
-    return stored_checksum(raw) == crc32_of(raw, header)
-
-
-def _header_at(stream: BinaryIO, offset: int, layout: Format) -> Header | None:
-    stream.seek(offset)
-    data = read_up_to(stream, header_length(layout.binlog_version))
-    if len(data) < header_length(layout.binlog_version):
+    def _search(self, start: int, wanted: _Wanted) -> int | None:
+        length, extent = header_length(wanted.layout.binlog_version), _FIRST_WINDOW
+        while start + length <= self._places.size:
+            window = self._places.part(start, start + extent + length)
+            at = np.flatnonzero(_may_be(window, start, self._places.size, wanted))
+            for begin in range(0, len(at), _MANY):
+                heads = self._candidates(window, at[begin : begin + _MANY], start, wanted)
+                if (found := self._first_whole(heads, wanted)) is not None:
+                    return found
+            start += max(len(window) - length + 1, 1)
+            extent = min(2 * extent, _WINDOW)
         return None
-    header = read_header(data, layout.binlog_version)
-    return header if _KNOWN[header.type_code] and header.event_size >= layout.header_length else None
+
+    def _first_whole(self, heads: _Heads, wanted: _Wanted) -> int | None:
+        begin, count = 0, _FEW
+        while begin < len(heads.places):
+            some = heads.part(slice(begin, begin + count))
+            if len(found := np.flatnonzero(self._is_whole(some, wanted.layout))):
+                return int(some.places[found[0]])
+            begin, count = begin + count, 4 * count
+        return None
+
+    def _candidates(self, window: Any, at: Any, start: int, wanted: _Wanted) -> _Heads:
+        """At which places of a window headers may stand, by what they say and what follows them."""
+        layout, size = wanted.layout, self._places.size
+        at = at[_KNOWN[window[at + header_offset("type_code")]]]
+        rows = window[at[:, None] + np.arange(header_length(layout.binlog_version))]
+        heads = _heads(rows, at + start, layout)
+        ends = heads.ends & 0xFFFFFFFF
+        is_good = (heads.sizes >= layout.header_length) & (heads.ends <= size)
+        if wanted.is_shifted:
+            is_good &= heads.stated != 0
+        elif wanted.has_own_positions and layout.binlog_version > 1:
+            expected = ends if layout.binlog_version > 3 else heads.places & 0xFFFFFFFF
+            is_good &= (heads.stated == expected) | (heads.stated == 0)
+        return self._followed(heads.part(is_good), wanted)
+
+    def _followed(self, heads: _Heads, wanted: _Wanted) -> _Heads:
+        """Those with another one behind them that agrees, or which need none."""
+        size = self._places.size
+        distinct, numbers = np.unique(heads.ends, return_inverse=True)
+        following = self._headers(distinct, wanted.layout)
+        rows = np.full(len(distinct), len(following.places))
+        rows[np.searchsorted(distinct, following.places)] = np.arange(len(following.places))
+        rows = rows[numbers]
+        # What follows may be damaged too; a position that fits and a checksum are proof enough.
+        is_good = wanted.layout.is_checksummed & (heads.stated == heads.ends & 0xFFFFFFFF)
+        is_good |= np.append(following.ends <= size, False)[rows]
+        if wanted.is_shifted:
+            stated = np.append(following.stated, -1)[rows]
+            is_good &= (stated == 0) | (np.append(following.shifts, -1)[rows] == heads.shifts)
+        else:
+            is_good |= heads.ends == size
+        return heads.part(is_good)
+
+    def _headers(self, places: Any, layout: Format, *, of_any_type: bool = False) -> _Heads:
+        """Those of some places where headers can stand."""
+        length = header_length(layout.binlog_version)
+        places = places[places + length <= self._places.size]
+        if not of_any_type:
+            codes = self._places.at(places + header_offset("type_code"), 1)[:, 0]
+            places = places[_KNOWN[codes]]
+        heads = _heads(self._places.at(places, length), places, layout)
+        return heads.part(heads.sizes >= layout.header_length)
+
+    def _is_whole(self, heads: _Heads, layout: Format) -> Any:
+        """Whether each event has the checksum that fits; they are inside."""
+        if not layout.is_checksummed:
+            return np.ones(len(heads.places), dtype=np.bool_)
+        found = self.sums.of(heads.places, heads.ends)
+        # The checksum of a format description is that of a closed log.
+        opened = (heads.codes == EventType.format_description_event) & (heads.flags & IN_USE != 0)
+        rows = np.flatnonzero(opened & (heads.sizes >= header_length(4)))
+        behind = heads.sizes[rows] - header_offset("flags") - 1
+        found[rows] ^= moved_by(np.full(len(rows), _FLAG, dtype=np.uint32), behind)
+        return found == RESIDUE
+
+
+def _heads(rows: Any, places: Any, layout: Format) -> _Heads:
+    """What headers say, of their bytes (uint8, a row for each)."""
+    found = rows.view(_dtype(layout.binlog_version))[:, 0]
+    values = {name: found[name].astype(np.int64) for name in found.dtype.names}
+    nothing = np.zeros(len(places), dtype=np.int64)  # before version 3
+    stated, flags = (values.get(name, nothing) for name in ("next_position", "flags"))
+    return _Heads(places, values["type_code"], values["event_size"], stated, flags)
+
+
+@cache
+def _dtype(binlog_version: int) -> Any:
+    """The event header as a NumPy layout."""
+    length = header_length(binlog_version)
+    names = [name for name in Header._fields if header_offset(name) < length]
+    bounds = [*(header_offset(name) for name in names), length]
+    return np.dtype([(name, f"<u{b - a}") for name, a, b in zip(names, bounds, bounds[1:], strict=False)])
+
+
+@cache
+def _ramp() -> Any:
+    """The lowest bytes of 0, 1, 2, ... for all offsets of a window."""
+    return np.resize(np.arange(256, dtype=np.uint8), _WINDOW + header_length(4))
+
+
+def _may_be(window: Any, start: int, size: int, wanted: _Wanted) -> Any:
+    """Where in a window a header may stand, by single bytes of it: passes over most others quickly."""
+    version = wanted.layout.binlog_version
+    count = max(len(window) - header_length(version) + 1, 0)
+    length, behind = header_offset("event_size"), header_offset("next_position")
+    may = window[header_offset("type_code") :][:count] != 0
+    may &= window[behind - 1 :][:count] <= min(size - start >> 24, 255)
+    if wanted.has_own_positions and version > 3:
+        stated = window[behind:][:count]
+        expected = window[length:][:count] + (_ramp()[:count] + np.uint8(start & 0xFF))
+        may &= (stated == expected) | (stated == 0)
+    return may

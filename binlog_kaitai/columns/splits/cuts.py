@@ -17,6 +17,7 @@ from __future__ import annotations
 import io
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cached_property
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
-from binlog_kaitai.columns.blocks.resync import find_event, resume
+from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.transactions.boundaries import Role, roles_of
 from binlog_kaitai.context import Context
@@ -155,6 +156,11 @@ class Log:
         #: Cuts that following from the start has found, some for each stretch; the start itself is one.
         self.known = [Cut(0, ())]
 
+    @cached_property
+    def search(self) -> Search:
+        """Finds whole events in it."""
+        return Search(self.stream)
+
     def first_cut(self, start: int, stop: int | None = None) -> Cut | None:
         """The first cut at or behind `start` and before `stop`; None if there is none.
 
@@ -227,11 +233,11 @@ class Log:
     def resume(self, position: int, layout: Format | None = None) -> int | None:
         """Where the next whole event behind a damaged one begins; None if there is none."""
         layout = layout or self._layout
-        return resume(self.stream, position, layout, has_own_positions=self._is_exact)
+        return self.search.resume(position, layout, has_own_positions=self._is_exact)
 
     def _by_resync(self, start: int, stop: int | None) -> tuple[bool, Cut | None]:
         """Whether the answer is sure, and the answer."""
-        at = find_event(self.stream, start - LOOK_BACK, self._layout)
+        at = self.search.event(start - LOOK_BACK, self._layout)
         if at is None:
             return False, None
         formats, follower = self.head.formats, CutFinder(self.head)

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.blocks.resync import find_event, find_shifted_event
+from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
@@ -69,6 +69,7 @@ class _Scan:
     def __init__(self, report: Report, progress: Callable[[int], object], *, is_thorough: bool) -> None:
         self._report = report
         self._progress = progress
+        self._search: Search | None = None  # where there is damage
         self._begin = len(MAGIC)  # of the log's first event; later where another log follows in the file
         self._is_relay_log = False
         # Of the positions in the headers, against where the events are; not known right behind lost bytes.
@@ -143,11 +144,13 @@ class _Scan:
         is_lost = isinstance(found, DamagedError) or (found is None and reader.tail is not None)
         if not is_lost or (reader.tail and reader.tail.kind is TailKind.NOTHING) or not stream.seekable():
             return None
+        if self._search is None:
+            self._search = Search(stream)
         layout, start = reader.context.layout, reader.position + 1
         has_own_positions = self._is_exact and not self._is_relay_log
-        position = find_event(stream, start, layout, has_own_positions=has_own_positions)
+        position = self._search.event(start, layout, has_own_positions=has_own_positions)
         if position is None and has_own_positions:
-            position = find_shifted_event(stream, start, layout)
+            position = self._search.shifted_event(start, layout)
         if position is None:
             return None
         stream.seek(position)

@@ -1,0 +1,130 @@
+"""The search behind damage: its work goes by the bytes that are searched, whatever they are."""
+
+from __future__ import annotations
+
+import io
+import random
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from binlog_kaitai.adapter import IN_USE
+from binlog_kaitai.columns.blocks.places import Places
+from binlog_kaitai.columns.blocks.range_sums import RangeSums
+from binlog_kaitai.columns.blocks.resync import Search
+from binlog_kaitai.grammar import EventType, header_length, header_offset
+from tests.columns.log_maker import LogMaker, events_of
+from tests.corpus_files import case
+
+LAYOUT, (HEAD, FIRST, *_) = events_of(case("mysql-9.7", "rotate").logs[0])
+
+#: Of each byte that is searched no more than so many are summed.
+_MOST = 20
+
+
+def header(size: int, next_position: int) -> bytes:
+    data = bytearray(header_length(4))
+    data[header_offset("type_code")] = EventType.write_rows_event
+    for name, value in (("event_size", size), ("next_position", next_position)):
+        at = header_offset(name)
+        data[at : at + 4] = value.to_bytes(4, "little")
+    return bytes(data)
+
+
+def damaged_log(kind: str, size: int) -> tuple[bytes, int, int]:
+    """Bytes that are no events, and whole events behind them; both places."""
+    rng, length = random.Random(1), header_length(4)
+    log = LogMaker(LAYOUT)
+    log.add_all(HEAD)
+    start = len(log.data)
+    end = start + size + len(b"".join(FIRST))
+    for place in range(start, start + size - length, length):
+        to = end if kind == "to the end" else rng.randrange(place + length, end)
+        log.data += header(to - place, 0 if kind == "of no position" else to)
+    log.data += bytes(start + size - len(log.data))
+    log.add_all(FIRST)
+    return bytes(log.data), start, start + size
+
+
+@pytest.mark.parametrize("kind", ["to the end", "to anywhere", "of no position"])
+@pytest.mark.parametrize("how", ["event", "relay log", "shifted"])
+def test_headers_that_lie_cost_no_more_than_their_bytes(kind: str, how: str) -> None:
+    data, start, behind = damaged_log(kind, 200_000)
+    search = Search(io.BytesIO(data))
+    if how == "shifted":
+        found = search.shifted_event(start, LAYOUT)
+    else:
+        found = search.event(start, LAYOUT, has_own_positions=how == "event")
+    assert found == behind
+    assert search.sums.summed < _MOST * len(data)
+
+
+def test_sums_of_ranges_are_those_of_zlib() -> None:
+    rng = random.Random(2)
+    data = rng.randbytes(20_000)
+    sums = RangeSums(Places(io.BytesIO(data)))
+    for _ in range(20):
+        bounds = np.sort(np.array([[rng.randrange(len(data) + 1) for _ in "ab"] for _ in range(5)]))
+        starts, ends = bounds[:, 0], bounds[:, 1]
+        expected = [zlib.crc32(data[a:b]) for a, b in bounds.tolist()]
+        assert sums.of(starts, ends).tolist() == expected
+
+
+def test_a_log_of_many_damages_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All positions are off: there is no event that has its own, which one search tells all others."""
+    log = LogMaker(LAYOUT)
+    log.add_all(HEAD)
+    start = len(log.data)
+    data = bytes(log.data) + b"x" * 100 + b"".join(200 * FIRST)
+    looked: list[int] = []
+    part = Places.part
+
+    def noted(self: Places, start: int, end: int) -> Any:
+        looked.append(end - start)
+        return part(self, start, end)
+
+    monkeypatch.setattr(Places, "part", noted)
+    search = Search(io.BytesIO(data))
+    assert {search.event(at, LAYOUT) for at in range(start, len(data), 100)} == {None}
+    assert sum(looked) < 2 * len(data) + (64 << 10)
+
+
+def test_a_log_that_grows_is_searched_again() -> None:
+    data, start, behind = damaged_log("to the end", 1000)
+    stream = io.BytesIO(data[:behind])
+    search = Search(stream)
+    assert search.event(start, LAYOUT) is None
+    stream.seek(0, io.SEEK_END)
+    stream.write(data[behind:])
+    assert search.event(start, LAYOUT) == behind
+
+
+def test_a_format_description_of_a_log_in_use_is_found() -> None:
+    log = LogMaker(LAYOUT)
+    log.add_all([*HEAD, *FIRST])
+    place = len(log.data)
+    log.add(HEAD[0])
+    log.data[place + header_offset("flags")] |= IN_USE
+    log.data += b"x"  # no next header speaks for it
+    assert Search(io.BytesIO(bytes(log.data))).event(place, LAYOUT) == place
+
+
+class Far(io.BufferedReader):
+    """A stream that is no local file."""
+
+    def fileno(self) -> int:
+        raise io.UnsupportedOperation
+
+
+@pytest.mark.parametrize("has_own_positions", [True, False])
+def test_streams_of_all_kinds_give_the_same(tmp_path: Path, *, has_own_positions: bool) -> None:
+    data, start, behind = damaged_log("to anywhere", 5000)
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(data)
+    for stream in (io.BytesIO(data), path.open("rb"), Far(io.FileIO(path))):
+        with stream:
+            found = Search(stream).event(start, LAYOUT, has_own_positions=has_own_positions)
+            assert found == behind
