@@ -67,7 +67,8 @@ def app() -> None:
 
     SOURCE is a file, a glob pattern, a directory of logs, a server's .index file, or - for stdin.
 
-    Exit codes: 0 fine; 1 the data is damaged, what and where is on stderr; 2 wrong usage.
+    Exit codes: 0 fine; 1 the data is damaged, what and where is on stderr; 2 wrong usage, or a
+    file that is not there; 3, of sql, some of the script is comments only.
     """
 
 

@@ -74,10 +74,11 @@ def _server_options(command: _Command) -> _Command:
 @click.option("--result-file", "-r", type=click.Path(dir_okay=False), metavar="FILE", help="Not to stdout.")
 @_server_options
 def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None, **given: Any) -> None:
-    """What mysqlbinlog prints, byte for byte; of MariaDB's logs, what mariadb-binlog prints.
+    """What mysqlbinlog and mariadb-binlog print, byte for byte.
 
-    It can be run by a client: binlog-kaitai dump … | mysql. Times are local (TZ). Of a damaged log, what is
-    printed before the damage has its proper end, and the exit code is 1.
+    Of MariaDB's logs it is what mariadb-binlog prints. A client can run it: binlog-kaitai dump … | mysql.
+    Times are local (TZ). Of a damaged log, what is printed before the damage has its proper end, and the exit
+    code is 1.
 
     The data of LOAD DATA is written to files, whose names the statements have.
 

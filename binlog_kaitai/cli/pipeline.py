@@ -32,9 +32,13 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 )
 @click.option("--continuous", is_flag=True, help="Go on until interrupted.")
 @click.option(
-    "--interval", default="10 seconds", show_default=True, help="With --continuous: how often to look."
+    "--interval",
+    default="10 seconds",
+    show_default=True,
+    metavar="TIME",
+    help="With --continuous: how often to look.",
 )
-@click.option("--tables", "-t", multiple=True, metavar="DB.TABLE", help="Only changes of these tables. *")
+@click.option("--tables", "-t", multiple=True, metavar="SCHEMA.TABLE", help="Only changes of these tables. *")
 @options.views
 @click.option(
     "--format",
@@ -50,21 +54,24 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     "--start",
     default="earliest",
     show_default=True,
+    metavar="PLACE",
     help='Where a new lake begins: earliest, latest, or JSON like {"file": "binlog.000007", "position": 4}.',
 )
-@click.option("--batch-size", default="1g", show_default=True, help="Bytes of a batch, at most.")
-@click.option("--split-size", default="64m", show_default=True, help="Bytes of a task, about.")
+@click.option("--batch-size", default="1g", show_default=True, metavar="SIZE", help="Most bytes of a batch.")
+@click.option(
+    "--split-size", default="64m", show_default=True, metavar="SIZE", help="Bytes of a task, about."
+)
 @options.zero_dates
 @options.ddl
 @click.option(
     "--mode",
-    type=click.Choice(("FAILFAST", "PERMISSIVE", "DROPMALFORMED"), case_sensitive=False),
-    default="FAILFAST",
+    type=click.Choice(("failfast", "permissive", "dropmalformed"), case_sensitive=False),
+    default="failfast",
     show_default=True,
     help="What becomes of damage: an error, rows of the table damage, or nothing but a count.",
 )
 @click.option("--allow-loss", is_flag=True, help="Go on where logs are gone that have not been read.")
-@click.option("--master", help="Spark's master, such as local[4]; spark-submit sets its own.")
+@click.option("--master", metavar="URL", help="Spark's master, such as local[4]; spark-submit sets its own.")
 @click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. *")
 def command(
     sources: tuple[str, ...],
@@ -86,7 +93,7 @@ def command(
     master: str | None,
     settings: tuple[str, ...],
 ) -> None:
-    """Bring logs into a lake of Parquet files by Spark, and keep it up to date.
+    """Keep a lake of Parquet files up to date, by Spark.
 
     DIR gets what export writes, divided by date. A run takes what is new since the last one; however it
     ends, the next one leaves neither a gap nor a duplicate.

@@ -27,7 +27,7 @@ def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: A
     because one of its events does (schema, table, type). Several logs make several, of the same names, in a
     directory.
 
-    Options marked with * may be repeated.
+    Options marked * may be repeated.
 
     \b
     Examples:

@@ -40,7 +40,7 @@ def command(
     allow_unnamed: bool,
     **filters: Any,
 ) -> None:
-    """Statements that make the changes of a log again, or take them back.
+    """Statements that make changes again, or take them back.
 
     Row changes become INSERT, UPDATE and DELETE, in their transactions. Rows are found by the primary key,
     where log or definition tell it, else by all columns. With --undo the last change comes first, and

@@ -31,7 +31,12 @@ _CHART_STEPS = 72
 @click.option("--part", "parts", type=click.Choice(PART_NAMES), multiple=True, help="Only this part. *")
 @click.option("--by", type=click.Choice(tuple(_STEPS)), help="Length of a step of the timeline.")
 @click.option(
-    "--top", type=click.IntRange(0, 10_000), default=10, show_default=True, help="Length of rankings."
+    "--top",
+    type=click.IntRange(0, 10_000),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Length of rankings.",
 )
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page for a browser.")
 def command(
@@ -43,10 +48,11 @@ def command(
     html: Path | None,
     **filters: Any,
 ) -> None:
-    """What happened: by table and operation, over time, transactions, statements, servers.
+    """What happened, when, and to which tables.
 
-    With --format json it is one object: `totals`, and a list of objects for each part. CSV has one part,
-    `tables` if none is named. Times are UTC.
+    Counts row changes, transactions, statements, definitions and servers. Times are UTC. With --format json
+    it is one object: `totals`, and a list of objects for each part. CSV has one part, `tables` if none is
+    named.
 
     --html writes one page that needs no network: a timeline to zoom into, tables to sort, and of the most
     notable transactions each event, byte by byte.

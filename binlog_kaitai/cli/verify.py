@@ -16,9 +16,10 @@ from binlog_kaitai.render.json_text import to_json
 @options.formats("text", "json")
 @click.option("--thorough", is_flag=True, help="Hold all bodies to the grammar, however many.")
 def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
-    """Check logs for damage: frames, positions, checksums, bodies, continuity of GTIDs.
+    """Check logs for damage.
 
-    Says what is fine and names each damage; exits 1 if there is any. Gaps between GTIDs are told, inside a
+    Checks frames, positions, checksums, bodies and the continuity of GTIDs. Says what is fine and names each
+    damage; exits 1 if there is any. Gaps between GTIDs are told, inside a
     log and between logs that are named together, but are no damage by themselves. With --format json a line
     is an object for each file.
 
