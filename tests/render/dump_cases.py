@@ -72,6 +72,10 @@ CASES = _of(
     _case("mysql-9.7", "mysql-9.7/group_replication/member1-binlog.000002", "--hexdump", "--skip-gtids"),
     _case("mysql-9.7", "mysql-9.7/xa/binlog.000001"),
     _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--short-form"),
+    # For the client XA COMMIT ends no transaction, and XA PREPARE none that something was left out of.
+    _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--stop-position=1177"),
+    _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--database=other"),
+    _case("mysql-9.7", "mysql-9.7/many_databases/binlog.000001", "--database=other", "--skip-gtids", "-v"),
     _case("mysql-9.7", "mysql-9.7/invisible_key/binlog.000001", _DECODE, "--print-table-metadata"),
     _case("mysql-9.7", "mysql-9.7/metadata/binlog.000001", _DECODE, "--print-table-metadata", "-v"),
     _case("mysql-9.7", "mysql-9.7/gtid_tags/binlog.000002", f"--include-gtids={_UUID}:tag1:1-8", "-v"),
@@ -87,6 +91,9 @@ CASES = _of(
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000004 mysql-9.7/rotate/binlog.000005", "-v"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--start-position=676", "--stop-position=1000"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--start-position=676", _DECODE, "--offset=2"),
+    # The first event behind those that a log may begin with, and a place inside it.
+    _case("mysql-9.7", "mysql-9.7/rotate/binlog.000002", "--start-position=198"),
+    _case("mysql-9.7", "mysql-9.7/rotate/binlog.000002", "--start-position=200"),
     _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--server-id=1"),
     _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--stop-datetime=2026-11-20 19:29:36", _DECODE),
     _case("mysql-9.7", "mysql-5.6/crash/binlog.000001", "-vv"),

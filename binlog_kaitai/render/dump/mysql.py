@@ -180,9 +180,10 @@ class MysqlPrinter(MysqlRows):
         skips = not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name))
         self.print_waiting(prints=not skips)
         if skips:
+            self.has_left_out = True
             if self.has_seen_gtid and not self.is_in_transaction:
                 # Something has to use up the GTID.
-                self.write(b"COMMIT /* added by mysqlbinlog */" + self.delimiter + b"\n")
+                self._add_commit()
                 self.has_seen_gtid = False
             return False
         self.note_statement(query)
@@ -190,10 +191,15 @@ class MysqlPrinter(MysqlRows):
         self.head.append(query + b"\n" + self.delimiter + b"\n")
         return True
 
+    def _add_commit(self) -> None:
+        """End a transaction whose end was left out."""
+        self.write(b"COMMIT /* added by mysqlbinlog */" + self.delimiter + b"\n")
+        self.has_left_out = False
+
     def note_statement(self, query: bytes) -> None:
         """Take in what a statement does to the transaction."""
         if ends_group(query):
-            self.is_in_transaction = self.has_seen_gtid = False
+            self.is_in_transaction = self.has_seen_gtid = self.has_left_out = False
         elif starts_group(query):
             self.is_in_transaction = True
         elif not self.is_in_transaction:
@@ -220,7 +226,7 @@ class MysqlPrinter(MysqlRows):
             self.put_statement(b"/*!50616 SET @@SESSION.GTID_NEXT='AUTOMATIC'*/")
 
     def print_xid(self, item: Item, body: Any) -> None:
-        self.is_in_transaction = self.has_seen_gtid = False
+        self.is_in_transaction = self.has_seen_gtid = self.has_left_out = False
         super().print_xid(item, body)
 
     def print_user_var(self, item: Item, body: Any) -> None:
@@ -236,6 +242,7 @@ class MysqlPrinter(MysqlRows):
     def print_load_query(self, item: Item, body: Any) -> None:
         name = self.loads.take(body.file_id)
         if self.skips_database(encode(body.schema_name)):
+            self.has_left_out = True
             return
         if name is None:
             return
@@ -247,6 +254,8 @@ class MysqlPrinter(MysqlRows):
 
     def print_gtid(self, item: Item, body: Any) -> None:
         self.has_seen_gtid = True
+        if self.has_left_out:
+            self._add_commit()
         self.server_version = body.immediate_server_version or 0
         gtid, is_to_run = gtid_text(item.event.parsed), self.options.prints_base64
         line, statements = gtid_lines(item.kind, body, gtid, self.delimiter, is_to_run=is_to_run)
@@ -294,6 +303,8 @@ class MysqlPrinter(MysqlRows):
 
     def end_all(self) -> bytes:
         options = self.options
+        if self.has_left_out:
+            self._add_commit()
         self._end_transactions()
         text = b"DELIMITER ;\n# End of log file\n" + OLD_COMPLETION_TYPE
         if options.disable_log_bin:

@@ -44,6 +44,8 @@ class MysqlRows(Printer):
     ----------
     server_version : int
         Of the server that wrote the transaction, by its GTID event; 0 if that does not tell.
+    has_left_out : bool
+        `--database` left something out, and no end of a transaction was printed since.
     """
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
@@ -52,6 +54,7 @@ class MysqlRows(Printer):
         self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
         self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=False)
         self.server_version = 0
+        self.has_left_out = False
 
     def print_rows_query(self, item: Item, body: Any) -> None:
         if self.options.shown_rows < 2:
@@ -68,6 +71,7 @@ class MysqlRows(Printer):
     def print_table_map(self, item: Item, body: Any) -> bool:
         if self.skips_table(body):
             self.ignored_maps.add(body.table_id.value)
+            self.has_left_out = True
             return False
         self.ignored_maps.discard(body.table_id.value)
         if self.options.short_form:
@@ -103,6 +107,7 @@ class MysqlRows(Printer):
         body: Any = item.event.body if head is None else head.body
         is_end = bool(body.is_statement_end)
         skips = body.table_id.value in self.ignored_maps
+        self.has_left_out |= skips
         if not skips:
             self._keep_rows(item, body, head)
         if is_end:

@@ -163,18 +163,20 @@ class _Dump:
             yield from ((event, None) for event in self.reader.read_from(source, []))
             return
         events = self.reader.read_from(source, [])
-        head: list[Event] = []
+        head: list[Event] = []  # what a client reads before it goes to the start position
         following: Event | None = None
         for event in events:
-            if event.position >= start or event.layout.effective_type(event.type_code) not in _HEAD_TYPES:
+            if event.position >= start:
                 following = event
                 break
             head.append(event)
+            if event.layout.effective_type(event.type_code) not in _HEAD_TYPES:
+                break
         formats = [one for one in head if one.type_code == EventType.format_description_event]
         yield from self._show_formats(formats, head)
-        if following is not None and following.position >= start:
+        if following is not None:
             yield following, None
-        elif following is not None and source.path is not None and formats:
+        elif formats and head[-1].end_position < start and source.path is not None:
             if is_plain(self.options):
                 self._rest = formats
                 return
@@ -228,7 +230,7 @@ class _Dump:
                 else:
                     self._begin(one)
             else:
-                yield one, head[-1].end_position
+                yield one, head[-1].position  # mysqlbinlog says where it read last
 
     def _begin(self, event: Event) -> None:
         """Choose the dress by the first event of the first log, and begin a log."""

@@ -39,8 +39,8 @@ def starts_group(query: bytes) -> bool:
 
 
 def ends_group(query: bytes) -> bool:
-    """Whether a statement ends a transaction."""
-    if query == b"COMMIT" or query.startswith((b"XA ROLLBACK", b"XA COMMIT")):
+    """Whether a statement ends a transaction for `mysqlbinlog`, for which XA COMMIT does not."""
+    if query == b"COMMIT" or query.startswith(b"XA ROLLBACK"):
         return True
     return query[:8].upper() == b"ROLLBACK" and query[8:].lstrip()[:2].upper() != b"TO"
 

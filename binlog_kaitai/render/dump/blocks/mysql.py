@@ -62,6 +62,7 @@ class MysqlBlocks(BlockPrinter):
         self._add_rows()
         self.queries.begin(lines)
         self.is_quiet[self.queries.left_out] = True
+        self._leave_statements_to_reader()
         self._leave_gtids_to_reader()
 
     def _add_gtids(self, kind: int) -> None:
@@ -124,7 +125,7 @@ class MysqlBlocks(BlockPrinter):
         program = lines.program().fill(PAYLOAD_LINE + UNPACKED_SIZE + PAYLOAD_START, fields)
         lines.add(program, events[heads.fits], np.flatnonzero(heads.fits))
 
-    def _leave_gtids_to_reader(self) -> None:
+    def _leave_statements_to_reader(self) -> None:
         """Have the reader leave out the statements that have to use up a GTID: it writes COMMIT for them."""
         left_out = self.queries.left_out
         if not len(left_out):
@@ -141,11 +142,19 @@ class MysqlBlocks(BlockPrinter):
         self.lines.program_of[left_out[waits[before]]] = -1
         self.is_quiet[left_out[waits[before]]] = False
 
-    def _last_of(self, kind: int, begin: int, end: int) -> int:
-        """The last event of a type among some, -1 for none."""
-        events = self.lines.block.rows_of(kind)
-        first, last = np.searchsorted(events, (begin, end)).tolist()
-        return int(events[last - 1]) if last > first else -1
+    def _leave_gtids_to_reader(self) -> None:
+        """Have the reader print the GTIDs behind what was left out: it writes COMMIT in front of some."""
+        block, is_left_out = self.lines.block, self.is_quiet.copy()
+        is_left_out[self.rows.events[self.rows.is_left_out]] = True
+        self._left_out = np.flatnonzero(is_left_out & ~self.is_passed)
+        if not len(self._left_out) and not self.printer.has_left_out:
+            return
+        gtids = np.concatenate([block.rows_of(kind) for kind in _GTIDS])
+        gtids = np.sort(gtids[~self.is_passed[gtids]])
+        settled = np.sort(np.concatenate(([-2], gtids, block.rows_of(EventType.xid_event))))
+        left_out = np.append(-1 if self.printer.has_left_out else -2, self._left_out)
+        last_left_out = left_out[np.searchsorted(left_out, gtids) - 1]
+        self.lines.program_of[gtids[last_left_out > settled[np.searchsorted(settled, gtids) - 1]]] = -1
 
     def _gtids(self, body: Any) -> Field:
         pool = self.lines.pool
@@ -236,20 +245,28 @@ class MysqlBlocks(BlockPrinter):
         if left:
             printer.left_out.append(left)
         self.queries.set_session(begin, end)
-        xid = self._last_of(EventType.xid_event, begin, end)
+        xid = _last(self.lines.block.rows_of(EventType.xid_event), begin, end)
         if xid >= 0:
-            printer.is_in_transaction = printer.has_seen_gtid = False
+            printer.is_in_transaction = printer.has_seen_gtid = printer.has_left_out = False
         # What was before that is settled.
-        steps: list[tuple[int, bytes | None]] = list(self.queries.group_words(max(begin, xid), end))
-        gtid = max(self._last_of(kind, begin, end) for kind in _GTIDS)
-        if gtid > xid:
-            steps.append((gtid, None))
-        for _, query in sorted(steps, key=lambda one: one[0]):
-            if query is None:
+        steps = self.queries.group_words(max(begin, xid), end)
+        gtid = max(_last(self.lines.block.rows_of(kind), begin, end) for kind in _GTIDS)
+        left_out = _last(self._left_out, begin, end)
+        steps += [(event, b"") for event in (gtid, left_out) if event > xid]
+        for event, query in sorted(steps):
+            if event == gtid:
                 printer.has_seen_gtid = True
+            elif event == left_out:
+                printer.has_left_out = True
             else:
                 printer.note_statement(query)
         versions = self._versions[begin:end]
         known = np.flatnonzero(versions >= 0)
         if len(known):
             printer.server_version = int(versions[known[-1]])
+
+
+def _last(events: Any, begin: int, end: int) -> int:
+    """The last of some events in a stretch, -1 for none."""
+    first, last = np.searchsorted(events, (begin, end)).tolist()
+    return int(events[last - 1]) if last > first else -1
