@@ -182,7 +182,6 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     limits = limits[: find_runs.for_work(8 * len(of_rows))(of_rows, limits) + 1]
     in_images = of_rows[limits[:-1]]
     events = page.images.rows[in_images]
-    block, header = page.block, page.block.header_of(events)
 
     def over_rows(values: Any, kind: Any = None) -> Any:
         if len(values) and (values == values[0]).all():
@@ -194,12 +193,12 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     codes, texts = _gtids(page, events)
     return [
         over_rows(page.commit_times[events], TIME),
-        _named(zeros(len(of_rows)), pa.array([plain(block.file)], pa.string())),
-        over_rows(block.positions[events]),
+        _named(zeros(len(of_rows)), pa.array([plain(page.block.file)], pa.string())),
+        over_rows(page.block.positions[events]),
         of_numbers(page.numbered(of_rows, numbers)),
         _named(np.repeat(codes, np.diff(limits)), texts),
-        over_rows(header.numbers("server_id")),
-        over_rows(header.numbers("timestamp") * _SECOND, TIME),
+        over_rows(page.headers.numbers("server_id")[in_images]),
+        over_rows(page.headers.numbers("timestamp")[in_images] * _SECOND, TIME),
     ]
 
 

@@ -190,10 +190,12 @@ def _caller(address: int, slots: str, result: str, name: str) -> Callable[[list[
     return call_for_one if result.startswith("1") else call
 
 
+_HEAD, _number_at = object.__basicsize__, ctypes.c_size_t.from_address
+
+
 def _first_field(array: Any) -> int:
     """The address of an array's data, which NumPy's ABI has first behind the head of the object."""
-    address: int = ctypes.c_size_t.from_address(id(array) + object.__basicsize__).value
-    return address
+    return _number_at(id(array) + _HEAD).value
 
 
 def _documented(array: Any) -> int:

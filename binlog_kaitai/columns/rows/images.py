@@ -364,15 +364,15 @@ def _walk(
         starts = np.empty((width, room), dtype=np.int64)
         found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
         programs = joined.numbers, joined.which, joined.partials, joined.limits, columns, sizes, prefixes
-        count = find(data, begins, ends, *programs, state, starts, *found)
-        numbers, in_event, changes, options = (values[:count] for values in found)
+        count = find(data, begins, ends, events, *programs, state, starts, *found)
+        of_rows, in_event, changes, options = (values[:count] for values in found)
         reason = int(state[3])
         if reason == MISFIT:
             # Rows of the event that does not fit are not told.
-            count = int(np.searchsorted(numbers, state[0]))
-            numbers, in_event, changes, options = (values[:count] for values in found)
+            count = int(np.searchsorted(of_rows, events[state[0]]))
+            of_rows, in_event, changes, options = (values[:count] for values in found)
         if count:
-            whole = Found(data, starts[:, :count], events[numbers], in_event, changes, options)
+            whole = Found(data, starts[:, :count], of_rows, in_event, changes, options)
             yield from _pieces(whole) if work > _MAX_BYTES else (whole,)
         if reason == MISFIT:
             raise MisfitError(int(events[int(state[0])]))

@@ -5,6 +5,7 @@ rows of an event.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
+from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.row_counts import RowNumbers
@@ -71,6 +73,11 @@ class RowsPage:
         self.first_numbers = first_numbers
         self.wanted = wanted
         self.limit = limit
+
+    @cached_property
+    def headers(self) -> Gathered:
+        """Columns of the headers of the events of `images`."""
+        return self.block.header_of(self.images.rows)
 
     def event(self, index: int) -> Event:
         """One of the events of `images` as the reader gives it."""

@@ -26,6 +26,7 @@ def locate(
     data: Any,
     begins: Any,
     ends: Any,
+    ids: Any,
     programs: Any,
     images: Any,
     partials: Any,
@@ -44,8 +45,9 @@ def locate(
 
     Parameters
     ----------
-    begins, ends, programs
-        For each event the range of its images, and the number of the program that describes them.
+    begins, ends, ids, programs
+        For each event the range of its images, the number that its rows get, and that of the program that
+        describes them.
     images, partials
         For each program which images a row has, 1 before and 2 after, added; and the length of the bits for
         JSON columns that may stand in the image after, or -1 where it has no options.
@@ -104,7 +106,7 @@ def locate(
                     continue
                 step = middle if side else first
                 stop = last if side else middle
-                events[row] = event
+                events[row] = ids[event]
                 numbers[row] = number
                 changes[row] = (INSERT if side else DELETE) if which != 3 else (AFTER if side else BEFORE)
                 options[row] = -1

@@ -129,7 +129,7 @@ class TurnedRows:
         starts = np.empty((program.width, room), dtype=np.int64)
         found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
         find = locate.for_work(end - start)
-        ranges = one + start, one + end, one, one + program.which, one - 1
+        ranges = one + start, one + end, one, one, one + program.which, one - 1
         while True:
             count = find(data, *ranges, program.limits, *program.steps, state, starts, *found)
             if state[3] == MISFIT:
