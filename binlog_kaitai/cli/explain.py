@@ -18,11 +18,13 @@ from binlog_kaitai.render.explain import explain_json, explain_text
 @click.option("--at", "position", type=int, metavar="POS", help="Only the event at this offset.")
 @options.formats("text", "json")
 @click.option("--wide", is_flag=True, help="Do not cut lines at the width of the terminal.")
-def command(sources: tuple[str, ...], position: int | None, output: str, wide: bool) -> None:
+@click.option("--full", "in_full", is_flag=True, help="Show all bytes of fields of more than 4 KiB.")
+def command(sources: tuple[str, ...], position: int | None, output: str, wide: bool, in_full: bool) -> None:
     """Every byte of an event: offset, hex, field, value, meaning.
 
     With --format json each event is one line, a list of its leaves: offset, size, path, value.
     An event inside a compressed transaction follows the event that holds it.
+    Of a field of more than 4 KiB the text has the first bytes, unless --full is given.
 
     \b
     Examples:
@@ -41,17 +43,17 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
                     break
                 if position is None or event.position == position:
                     found = True
-                    _print(event, output, width)
+                    _print(event, output, width, in_full=in_full)
     if not found and position is not None:
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
 
 
-def _print(event: Event, output: str, width: int | None) -> None:
+def _print(event: Event, output: str, width: int | None, *, in_full: bool) -> None:
     if output == "json":
         text, error = explain_json(event)
         click.echo(text)
     else:
-        lines, error = explain_text(event, width)
+        lines, error = explain_text(event, width, in_full=in_full)
         for line in lines:
             click.echo(line)
     if error is not None:

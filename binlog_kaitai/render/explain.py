@@ -15,6 +15,9 @@ from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
 _BYTES_A_LINE = 16
 _HEX_WIDTH = 3 * _BYTES_A_LINE - 1
 
+#: A longer field is shown by its beginning, in bytes; its value by no more characters.
+_LONG, _LONG_VALUE = 4 << 10, 60
+
 
 def explain_json(event: Event) -> tuple[str, GrammarError | None]:
     """The leaves as one line of JSON, a list of ``{offset, size, path, value}``; offsets in the file.
@@ -31,26 +34,34 @@ def explain_json(event: Event) -> tuple[str, GrammarError | None]:
     return to_json(objects), dissection.error
 
 
-def explain_text(event: Event, width: int | None = None) -> tuple[Iterator[str], GrammarError | None]:
-    """The lines that explain an event to a person; `width` is the terminal's, None for lines in full."""
+def explain_text(
+    event: Event, width: int | None = None, *, in_full: bool = False
+) -> tuple[Iterator[str], GrammarError | None]:
+    """The lines that explain an event to a person; `width` is the terminal's, None for lines in full.
+
+    Of a field of more than 4 KiB the first bytes are shown, and how many follow, unless `in_full`.
+    """
     dissection = dissect(event)
-    return _lines(event, dissection, width), dissection.error
+    return _lines(event, dissection, width, in_full=in_full), dissection.error
 
 
 def _start_of(event: Event) -> int:
     return event.position if event.payload_index is None else 0
 
 
-def _lines(event: Event, dissection: Dissection, width: int | None) -> Iterator[str]:
+def _lines(event: Event, dissection: Dissection, width: int | None, *, in_full: bool) -> Iterator[str]:
     yield "  ".join(_headline(event))
     start = _start_of(event)
     field_width = max(len(one.path) for leaf in dissection.leaves for one in (leaf, *leaf.parts))
     for leaf in dissection.leaves:
-        data = event.raw[leaf.offset : leaf.end]
+        shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
+        data = event.raw[leaf.offset : shown]
         head = f"{start + leaf.offset:>10}  {data[:_BYTES_A_LINE].hex(' '):<{_HEX_WIDTH}}  "
         yield _cut(head + _about(leaf, field_width), width)
         for at in range(_BYTES_A_LINE, len(data), _BYTES_A_LINE):
             yield f"{start + leaf.offset + at:>10}  {data[at : at + _BYTES_A_LINE].hex(' ')}"
+        if shown < leaf.end:
+            yield f"{'…':>10}  {leaf.end - shown} more bytes; --full shows them"
         for part in leaf.parts:
             yield _cut(f"{'bits':>10}  {'':<{_HEX_WIDTH}}  {_about(part, field_width)}", width)
     for leaf in dissection.derived:
@@ -84,10 +95,10 @@ def shown_value(leaf: Leaf) -> str:
     if leaf.parts:
         return ""
     if isinstance(value, bytes):
-        text = value.decode("utf-8", "replace")
+        text = value[:_LONG].decode("utf-8", "replace")
         shown = repr(text) if text.isprintable() else f"{len(value)} bytes"
     elif isinstance(value, str):
-        shown = repr(value)
+        shown = repr(value if len(value) <= _LONG else value[:_LONG])
     elif leaf.path.endswith("commit_timestamp") and value:
         shown = f"{value} = {utc(value // 1_000_000):%Y-%m-%d %H:%M:%S}.{value % 1_000_000:06}"
     elif leaf.path.endswith("timestamp") and value:
@@ -96,7 +107,7 @@ def shown_value(leaf: Leaf) -> str:
         shown = f"0x{value:0{2 * leaf.size}x}"
     else:
         shown = str(_plain(value))
-    return shown if len(shown) <= 60 else shown[:59] + "…"
+    return shown if len(shown) <= _LONG_VALUE else shown[: _LONG_VALUE - 1] + "…"
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.grammar import ROWS_TYPES
 from binlog_kaitai.render.explain import explain_json, explain_text
 from binlog_kaitai.render.leaves import dissect
-from tests.corpus_files import LogFile, logs
+from tests.columns.log_maker import LogMaker, carrier, events_of
+from tests.corpus_files import LogFile, case, logs
 
 #: Row images of larger logs take long; their events are like those of the smaller ones.
 LOGS = [pytest.param(log, id=log.id) for log in logs() if log.path.stat().st_size < 200_000]
@@ -41,7 +42,7 @@ def test_json_and_text_tell_the_same_bytes(log: LogFile) -> None:
             start = event.position if event.payload_index is None else 0
             assert leaves[0]["offset"] == start
             assert sum(leaf["size"] for leaf in leaves) == len(event.raw)
-            lines, _ = explain_text(event)
+            lines, _ = explain_text(event, in_full=True)
             dumped = [line[12:59] for line in list(lines)[1:] if line[:10].strip().isdigit()]
             assert bytes.fromhex("".join(dumped)) == event.raw
 
@@ -94,3 +95,16 @@ def test_an_event_that_breaks_off_shows_what_could_be_read() -> None:
     assert dissection.error.field == "body.content.status_vars"
     assert [leaf.path for leaf in dissection.leaves][-1] == "unread"
     assert sum(leaf.size for leaf in dissection.leaves) == len(event.raw)
+
+
+def test_a_long_field_is_shown_by_its_beginning() -> None:
+    layout, (head, first, *_) = events_of(case("mysql-9.7", "rotate").logs[0])
+    log = LogMaker(layout)
+    log.add(head[0])
+    log.add(carrier(first[0], b"x" * 5000, layout))
+    with bk.open(bytes(log.data)) as reader:
+        event = list(reader)[-1]
+    (short, _), (full, _) = explain_text(event), explain_text(event, in_full=True)
+    lines, all_lines = list(short), list(full)
+    assert "         …  904 more bytes; --full shows them" in lines
+    assert len(all_lines) - len(lines) == 57 - 1
