@@ -47,6 +47,8 @@ _MAX_TEXT = 1 << 30
 
 _SECOND = 1_000_000
 
+_TEXT = pa.string()
+
 
 class _Names:
     """The text of each of a few numbers, from 0 on."""
@@ -154,8 +156,16 @@ def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:
     return pa.array(moments).view(EVENTS_SCHEMA.field("timestamp").type)
 
 
-def _header_number(name: str, kind: Any) -> _MakeColumn:
-    return lambda page, rows, count: pa.array(page.block.header.numbers(name)[rows].astype(kind))
+def _header_number(name: str) -> _MakeColumn:
+    type_ = EVENTS_SCHEMA.field(name).type
+
+    def make(page: Page, rows: Any, count: int) -> pa.Array:
+        only = page.block.header.only(name)
+        if only is not None:
+            return _same(only, count, type_)
+        return pa.array(page.block.header.numbers(name)[rows].astype(type_.to_pandas_dtype()))
+
+    return make
 
 
 def _checksum(page: Page, rows: Any, count: int) -> pa.Array:
@@ -177,9 +187,9 @@ _COLUMNS: dict[str, _MakeColumn] = {
     "timestamp": _timestamp,
     "type": lambda page, rows, count: _TYPE_NAMES.of(page.block.types[rows]),
     "type_code": lambda page, rows, count: pa.array(page.block.codes[rows].astype(np.int32)),
-    "server_id": _header_number("server_id", np.int64),
+    "server_id": _header_number("server_id"),
     "size": lambda page, rows, count: pa.array(page.block.sizes[rows]),
-    "flags": _header_number("flags", np.int32),
+    "flags": _header_number("flags"),
     "checksum": _checksum,
     "gtid": _gtid,
 }
@@ -189,14 +199,14 @@ def _info_alone(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) ->
     return lambda: Program(pool)
 
 
-def _same(text: str, count: int) -> pa.Array:
-    """The same text again and again, which many batches share."""
-    return _repeated(text, 1 << max(count - 1, 1).bit_length())[:count]
+def _same(value: str | int, count: int, type_: Any = _TEXT) -> pa.Array:
+    """The same value again and again, which many batches share."""
+    return _repeated(value, 1 << max(count - 1, 1).bit_length(), type_)[:count]
 
 
 @lru_cache(maxsize=8)
-def _repeated(text: str, count: int) -> pa.Array:
-    return pa.repeat(pa.scalar(text, pa.string()), count)
+def _repeated(value: str | int, count: int, type_: Any) -> pa.Array:
+    return pa.repeat(pa.scalar(value, type_), count)
 
 
 def _strings(data: Any, offsets: Any) -> pa.Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,10 @@ LOAD_FROM = 256 << 10
 COMPILE_FROM = 2 << 20
 
 _work_done = 0
+
+_inlined: set[Callable[..., Any]] = set()
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Kernel:
@@ -81,6 +85,20 @@ def kernel_or(uncompiled: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
     return lambda function: Kernel(function, uncompiled)
 
 
+def inlined(function: _Function) -> _Function:
+    """Have a small function put into each kernel that calls it.
+
+    To call it takes some twenty instructions for each array that it is given.
+    """
+    _inlined.add(function)
+    return function
+
+
+def is_inlined(function: Callable[..., Any]) -> bool:
+    """Whether a function is to be put into what calls it."""
+    return function in _inlined
+
+
 def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     """The plain functions that are compiled with one, by name: kernels, and functions of its module."""
     found = {}
@@ -107,7 +125,8 @@ def _told_alone(function: Callable[..., Any]) -> str:
     code = function.__code__
     constants = [one for one in code.co_consts if one != function.__doc__]
     names = [(name, _told_value(function.__globals__.get(name))) for name in code.co_names]
-    return f"{function.__module__} {function.__qualname__} {code.co_code.hex()} {constants} {names}"
+    how = "inlined " if is_inlined(function) else ""
+    return f"{how}{function.__module__} {function.__qualname__} {code.co_code.hex()} {constants} {names}"
 
 
 def _told_value(value: Any) -> str:

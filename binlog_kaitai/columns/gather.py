@@ -328,7 +328,7 @@ def chosen_texts(data: Any, starts: Any, lengths: Any, choices: Any, valid: Any 
     import pyarrow as pa
 
     offsets = np.empty(len(choices) + 1, dtype=np.int32)
-    out = np.empty(int(np.bincount(choices, minlength=len(lengths)) @ lengths), dtype=np.uint8)
+    out = np.empty(int(lengths.take(choices.astype(np.int64, copy=False)).sum()), dtype=np.uint8)
     join_chosen.for_work(len(out))(data, starts, lengths, choices, offsets, out)
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     return pa.Array.from_buffers(pa.string(), len(choices), [bits, pa.py_buffer(offsets), pa.py_buffer(out)])

@@ -62,7 +62,9 @@ class Infos:
         self.programs: list[Program] = []
         self._program_of_kind = np.zeros(256, dtype=np.int64)
         leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
-        self.program_of, self.row_of = self._program_of_kind.take(block.types), block.ranks
+        # By numbers of other than 64 bits NumPy looks up one at a time.
+        self.program_of = self._program_of_kind.take(block.types.astype(np.int64))
+        self.row_of = block.ranks
         self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])), wanted)
 
     def _add_kind(self, kind: int, wanted: Any) -> Any:

@@ -144,7 +144,9 @@ class Pool:
         if _is_constant(codes) and (mask is None or mask.all()):
             return self.same(texts[int(codes[0])], len(codes), by_event=by_event)
         places = np.array([self.place(text) for text in texts], dtype=np.int64).reshape(-1, 2)
-        first, second = places[codes, 0], places[codes, 1]
+        # By numbers of other than 64 bits NumPy looks up one at a time.
+        codes = codes.astype(np.int64, copy=False)
+        first, second = places[:, 0].take(codes), places[:, 1].take(codes)
         if mask is not None and not mask.all():
             first = np.where(mask, first, self.null[0])
             second = np.where(mask, second, self.null[1])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel, kernel_or
+from binlog_kaitai.columns.compile import inlined, kernel, kernel_or
 from binlog_kaitai.columns.text.hexdump import put_hexdump
 
 #: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool; bytes of
@@ -27,6 +27,7 @@ def _copy_alone(source: Any, start: int, length: int, out: Any, at: int) -> None
 
 
 @kernel_or(_copy_alone)
+@inlined
 def copy(source: Any, start: int, length: int, out: Any, at: int) -> None:
     """Copy bytes to `out`, whose next sixteen bytes may be overwritten; all must be inside both arrays."""
     done = np.uint64(0)
@@ -129,7 +130,15 @@ def put_number(value: Any, out: Any, at: Any) -> Any:
     elif rest >= _TEN:
         digits += _1
     place = begin + digits
-    while value >= _HUNDRED:
+    # By four digits: each division waits for the one before.
+    while value >= _TO_FOUR:
+        four = value % _TO_FOUR
+        value //= _TO_FOUR
+        high, low = _2 * (four // _HUNDRED), _2 * (four % _HUNDRED)
+        place -= _4
+        out[place + _3], out[place + _2] = _PAIRS[low + _1], _PAIRS[low]
+        out[place + _1], out[place] = _PAIRS[high + _1], _PAIRS[high]
+    if value >= _HUNDRED:
         pair = _2 * (value % _HUNDRED)
         value //= _HUNDRED
         place -= _2

@@ -13,7 +13,7 @@ from typing import Any
 import numba
 from llvmlite import binding
 
-from binlog_kaitai.columns.compile import called_by
+from binlog_kaitai.columns.compile import called_by, is_inlined
 from binlog_kaitai.columns.kept_code import Made, cpu_features
 from binlog_kaitai.columns.machine_code import Kind, target_machine
 
@@ -164,4 +164,4 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
     twin = types.FunctionType(function.__code__, _Names(function), function.__name__, function.__defaults__)
     twin.__module__ = function.__module__
     twin.__qualname__ = function.__qualname__
-    return numba.njit(**_OPTIONS)(twin)
+    return numba.njit(**_OPTIONS, forceinline=is_inlined(function))(twin)

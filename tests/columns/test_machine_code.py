@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.columns import kept_code, machine_code
-from binlog_kaitai.columns.compile import kernel, told
+from binlog_kaitai.columns.compile import inlined, kernel, told
 from binlog_kaitai.columns.machine_code import MachineCode
 from tests.corpus_files import case
 from tools.bench.make_log import shape_of, write
@@ -168,7 +168,8 @@ def test_all_that_a_function_goes_by_is_told(monkeypatch: pytest.MonkeyPatch) ->
     for value in (1, 2, 1.0, np.uint64(1), (1, 2), (1, 3), np.arange(3000), np.arange(3000) // 2999):
         monkeypatch.setitem(globals(), "VALUE", value)
         seen.add(told(uses))
-    assert len(seen) == 8
+    seen.add(told(inlined(uses)))
+    assert len(seen) == 9
 
 
 VALUE: Any = 0
