@@ -109,6 +109,9 @@ INFO_FIELDS: dict[int, tuple[InfoField, ...]] = {
 }
 
 
+#: Statements, also packed ones.
+QUERY_TYPES = (EventType.query_event, EventType.query_compressed_event)
+
 #: The server's names of all types.
 TYPE_NAMES = tuple(kind.name.upper() for kind in EventType)
 

@@ -125,9 +125,9 @@ def header_length(binlog_version: int) -> int:
     return header_struct(binlog_version).size
 
 
-def read_header(data: bytes, binlog_version: int, offset: int = 0) -> Header:
-    """The header at `offset`; the bytes must be there."""
-    return Header(*header_struct(binlog_version).unpack_from(data, offset))
+def read_header(data: bytes, binlog_version: int) -> Header:
+    """The header that bytes begin with; it must be whole."""
+    return Header(*header_struct(binlog_version).unpack_from(data))
 
 
 def detect_version(head: bytes) -> int:

@@ -12,6 +12,9 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.event_types import TYPE_NAMES
 from binlog_kaitai.gtids import GtidSet
 
+#: What may become of dates that no calendar has.
+ZERO_DATES = ("null", "error", "text")
+
 
 @dataclass(frozen=True)
 class Filters:

@@ -13,6 +13,7 @@ import click
 from binlog_kaitai.cli import options
 from binlog_kaitai.cli.progress import progress_over_all
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.lake import VIEWS
 
 
 @click.command()
@@ -55,7 +56,7 @@ def command(
         raise UsageError(f"{target} is not empty")
     if "-" in sources and len(views) != 1:
         raise UsageError("stdin can be read once only: choose one --view")
-    wanted = views or ("events", "transactions", "changes")
+    wanted = views or VIEWS
     target.mkdir(parents=True, exist_ok=True)
     damage: list[BinlogError] = []
     counts: dict[str, int] = {}

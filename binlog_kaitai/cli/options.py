@@ -9,6 +9,8 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
+from binlog_kaitai.lake import VIEWS
+from binlog_kaitai.options import ZERO_DATES
 from binlog_kaitai.reader import End, EndKind
 from binlog_kaitai.sources import resolve
 
@@ -47,13 +49,13 @@ ddl = click.option(
 views = click.option(
     "--view",
     "views",
-    type=click.Choice(("events", "transactions", "changes")),
+    type=click.Choice(VIEWS),
     multiple=True,
     help="Only this part. *",
 )
 zero_dates = click.option(
     "--zero-dates",
-    type=click.Choice(("null", "error", "text")),
+    type=click.Choice(ZERO_DATES),
     default="null",
     show_default=True,
     help="What becomes of dates that no calendar has.",

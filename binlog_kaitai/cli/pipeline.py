@@ -14,7 +14,7 @@ import click
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
-from binlog_kaitai.lake import FORMATS
+from binlog_kaitai.lake import FORMATS, VIEWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.spark.pipeline import Pipeline
@@ -120,7 +120,7 @@ def command(
     if as_of is not None and (not state or continuous):
         raise UsageError("--as-of is for --state, and not for --continuous")
     Filters.of(table=tables)
-    wanted = views or ("events", "transactions", "changes")
+    wanted = views or VIEWS
     if state and ("changes" not in wanted or table_format != "parquet"):
         raise UsageError("--state needs the changes, as Parquet; tables of others have MERGE")
     following = Following(

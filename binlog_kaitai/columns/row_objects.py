@@ -216,7 +216,6 @@ def write_rows(
     filters: Filters | None = None,
     *,
     ddl: str | None = None,
-    verify_checksums: bool = True,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[Any]:
@@ -227,9 +226,7 @@ def write_rows(
     BinlogError
         As the reader does, after the lines of all events before.
     """
-    pages = RowsPages(
-        source, filters or Filters(), ddl=ddl, verify_checksums=verify_checksums, progress=progress
-    )
+    pages = RowsPages(source, filters or Filters(), ddl=ddl, progress=progress)
     if ends is not None:
         pages.ends = ends
     for page in pages:

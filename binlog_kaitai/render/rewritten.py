@@ -9,7 +9,6 @@ from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.render.report import counted, report_object
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.verify.report import Lost
     from binlog_kaitai.rewrite import Dropped, Repair, Slice
 
 #: Of a long list as many are told to people.
@@ -54,11 +53,6 @@ def _shown(what: str, lines: list[str]) -> Iterator[str]:
     yield from (f"  {what}: {line}" for line in lines[:_MAX_SHOWN])
     if len(lines) > _MAX_SHOWN:
         yield f"  {what}: {len(lines) - _MAX_SHOWN:,} more"
-
-
-def _lost_text(one: Lost) -> str:
-    where = f"{one.start} to {one.end}" if one.end > one.start else f"something before {one.start}"
-    return f"{where}: {one.reason}"
 
 
 def _dropped_text(one: Dropped) -> str:

@@ -13,13 +13,12 @@ from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.columns.splits.split import SPLIT_SIZE
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.options import Filters
+from binlog_kaitai.lake import VIEWS
+from binlog_kaitai.options import ZERO_DATES, Filters
 
-#: The view of one table, with its columns, is chosen by the option `table`.
-VIEWS = ("events", "transactions", "changes")
+#: The view of one table, with its columns, chosen by the option `table`.
 TABLE = "table"
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
-ZERO_DATES = ("null", "error", "text")
 
 _SIZE = re.compile(r"(\d+)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}

@@ -13,6 +13,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.transactions.boundaries import first_words, unpacked_beginnings
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import EventType
 
 #: Statements that begin with the same bytes are looked at once; as many bytes of others.
@@ -51,7 +52,7 @@ def kind_of(beginning: bytes) -> str:
 
 def count_statements(block: Block, wanted: Any, counts: Counter[str], sizes: Counter[str]) -> None:
     """Count the wanted statements of a block, and the bytes of their events, by kind."""
-    for kind in (EventType.query_event, EventType.query_compressed_event, *_LOADS):
+    for kind in (*QUERY_TYPES, *_LOADS):
         rows = block.rows_of(kind)
         if not len(rows):
             continue

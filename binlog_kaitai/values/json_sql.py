@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from binlog_kaitai.grammar import ColumnType, JsonBinary
-from binlog_kaitai.values.json_text import document_text, opaque_text, quote
+from binlog_kaitai.values.json_text import ARRAYS, OBJECTS, document_text, opaque_text, quote
 from binlog_kaitai.values.sql_text import quoted
 
 _Type = JsonBinary.ValueType
-_OBJECTS = frozenset((_Type.small_object, _Type.large_object))
-_ARRAYS = frozenset((_Type.small_array, _Type.large_array))
 
 #: SQL types of values that have no form of their own in JSON.
 _CASTS: dict[ColumnType | int, str] = {
@@ -49,10 +47,10 @@ def document_sql(document: JsonBinary) -> str:
 
 def _places(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:
     """Paths of the values that JSON text does not tell, and expressions for them."""
-    if kind in _OBJECTS:
+    if kind in OBJECTS:
         for key, entry in zip(content.key_entries, content.value_entries, strict=True):
             yield from _element(entry, f"{path}.{quote(key.key)}")
-    elif kind in _ARRAYS:
+    elif kind in ARRAYS:
         for index, entry in enumerate(content.value_entries):
             yield from _element(entry, f"{path}[{index}]")
     elif kind == _Type.opaque and (value := _cast(content)) is not None:

@@ -26,8 +26,8 @@ _LINE = 76
 
 _Type = JsonBinary.ValueType
 _Literal = JsonBinary.Literal
-_OBJECTS = frozenset((_Type.small_object, _Type.large_object))
-_ARRAYS = frozenset((_Type.small_array, _Type.large_array))
+OBJECTS = frozenset((_Type.small_object, _Type.large_object))
+ARRAYS = frozenset((_Type.small_array, _Type.large_array))
 _LITERALS = {_Literal.null_literal: "null", _Literal.true_literal: "true", _Literal.false_literal: "false"}
 
 _SPECIAL = re.compile(r'[\x00-\x1f"\\]')
@@ -107,13 +107,13 @@ class _Parser:
         self.left_to_copy = size * MAX_DEPTH
 
     def value(self, kind: Any, content: Any, depth: int) -> Node:
-        if kind in _OBJECTS or kind in _ARRAYS:
+        if kind in OBJECTS or kind in ARRAYS:
             if depth >= MAX_DEPTH:
                 raise GrammarError(f"a document nested deeper than {MAX_DEPTH}")
             self.left_to_copy -= content.size.value
             if self.left_to_copy < 0:
                 raise GrammarError("parts of the document overlap")
-            return self._object(content, depth) if kind in _OBJECTS else self._array(content, depth)
+            return self._object(content, depth) if kind in OBJECTS else self._array(content, depth)
         return self._scalar(kind, content)
 
     def _object(self, content: Any, depth: int) -> Node:

@@ -13,12 +13,10 @@ from binlog_kaitai.adapter import decimal_text
 _FLOAT_DIGITS = 6
 _PLAIN_DIGITS = 15
 
-_BITS = {1: 8, 2: 16, 3: 24, 4: 32, 8: 64}
-
 
 def integer(number: int, size: int, is_unsigned: bool | None) -> int:
     """An integer of `size` bytes, read anew if the log did not say that it is unsigned."""
-    return number % (1 << _BITS[size]) if is_unsigned else number
+    return number % (1 << 8 * size) if is_unsigned else number
 
 
 def decimal(cell: Any) -> Decimal:

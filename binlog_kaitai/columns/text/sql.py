@@ -27,9 +27,19 @@ from binlog_kaitai.values.strings import has_own_text
 
 _QUOTED = ByteTexts.of(ESCAPES)
 
-_UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
+UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
 #: Character sets that have all of Unicode, but other bytes; text in them reads better as text.
 _WIDE = frozenset(("ucs2", "utf16", "utf16le", "utf32"))
+
+#: Types of text, and of byte strings.
+TEXT_TYPES = (
+    ColumnType.string,
+    ColumnType.varchar,
+    ColumnType.tiny_blob,
+    ColumnType.blob,
+    ColumnType.medium_blob,
+    ColumnType.long_blob,
+)
 
 _SRID_SIZE = 4
 
@@ -55,7 +65,7 @@ def strings(style: Style, cells: Cells) -> Any:
     raw = of_bytes(cells, pa.binary(), data, offsets)
     if charset is None or charset == BINARY:
         return hexed(raw)
-    if charset in _UTF8:
+    if charset in UTF8:
         return quoted(raw) if is_text(of_bytes(cells, pa.string(), data, offsets)) else by_value(style, cells)
     if not extends_ascii(charset):
         return hexed(raw, f"_{charset} ".encode())
@@ -185,17 +195,7 @@ _WRITERS: dict[ColumnType | int, Any] = {
         ),
         pieces.moments,
     ),
-    **dict.fromkeys(
-        (
-            ColumnType.string,
-            ColumnType.varchar,
-            ColumnType.tiny_blob,
-            ColumnType.blob,
-            ColumnType.medium_blob,
-            ColumnType.long_blob,
-        ),
-        strings,
-    ),
+    **dict.fromkeys(TEXT_TYPES, strings),
     **dict.fromkeys((ColumnType.enum, ColumnType.set), choices),
     ColumnType.json: documents,
     ColumnType.vector: vectors,

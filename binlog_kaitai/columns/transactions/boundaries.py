@@ -25,6 +25,7 @@ from binlog_kaitai.columns.kernels import copy_ranges
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
 from binlog_kaitai.columns.transactions.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, divide_events
+from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
 
@@ -157,7 +158,7 @@ def roles_of(block: Block) -> Roles:
             roles[rows], outcomes[rows] = _FIXED[kind]
         elif kind in ROWS_TYPES:
             _rows(block, kind, roles, outcomes)
-        elif kind in (EventType.query_event, EventType.query_compressed_event):
+        elif kind in QUERY_TYPES:
             meanings = np.array(_queries(block, kind), dtype=np.int8).reshape(-1, 2)
             roles[rows], outcomes[rows] = meanings[:, 0], meanings[:, 1]
         if kind == EventType.xa_prepare_log_event:

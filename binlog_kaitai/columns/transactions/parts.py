@@ -21,6 +21,7 @@ from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.columns.transactions.values import Parts
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import GTID_TYPES
 
@@ -34,7 +35,6 @@ _COMPRESSED_TYPES = [
     for kind in EventType
     if "compressed" in kind.name or kind == EventType.transaction_payload_event
 ]
-_QUERIES = (EventType.query_event, EventType.query_compressed_event)
 _TIMES = ("original_commit_timestamp", "immediate_commit_timestamp")
 _CLOCK = ("last_committed", "sequence_number")
 #: Of MariaDB's GTID events: column and field.
@@ -196,7 +196,7 @@ def _xids(block: Block, parts: Parts) -> pa.Array:
 
 def _threads(block: Block, parts: Parts) -> pa.Array:
     """The connection, by the first statement of each."""
-    kinds = [kind for kind in (*_QUERIES, EventType.execute_load_query_event) if len(block.rows_of(kind))]
+    kinds = [kind for kind in (*QUERY_TYPES, EventType.execute_load_query_event) if len(block.rows_of(kind))]
     values = np.zeros(len(block), dtype=np.int64)
     has_one = np.zeros(len(block), dtype=np.bool_)
     for kind in kinds:
@@ -249,7 +249,7 @@ def compressed(block: Block, parts: Parts) -> Any:
 def _schemas(block: Block, parts: Parts) -> list[str | None]:
     """The default database of the last statement of each."""
     schemas: list[str | None] = [None] * len(parts)
-    for kind in _QUERIES:
+    for kind in QUERY_TYPES:
         rows = block.rows_of(kind)
         if len(rows):
             starts, lengths = block.body(kind).ranges("schema_name")

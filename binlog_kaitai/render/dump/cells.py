@@ -31,7 +31,6 @@ _MYSQL_ESCAPES = {
 }  # fmt: skip
 _BLOBS = {1: b"TINYBLOB/TINYTEXT", 2: b"BLOB/TEXT", 3: b"MEDIUMBLOB/MEDIUMTEXT", 4: b"LONGBLOB/LONGTEXT"}
 _COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
-_BITS = {1: 8, 2: 16, 3: 24, 4: 32, 8: 64}
 _YEAR_0 = 1900
 
 
@@ -133,7 +132,7 @@ _TYPE_NAMES = {
 
 
 def _integer(size: int) -> CellText:
-    bits = _BITS[size]
+    bits = 8 * size
 
     def text(cell: Any, _: Any) -> bytes:
         # The clients do not look whether the column is unsigned.
@@ -145,7 +144,7 @@ def _integer(size: int) -> CellText:
 
 
 def _shown_mask(size: int) -> int:
-    return (1 << _BITS[size]) - 1
+    return (1 << 8 * size) - 1
 
 
 def _bits(data: bytes, count: int) -> bytes:

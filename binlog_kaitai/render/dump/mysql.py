@@ -49,7 +49,6 @@ _NOT_ROWS = OLD_LOADS | {
     EventType.execute_load_query_event,
 }
 _TEMPORARY = (b"CREATE TEMPORARY", b"DROP TEMPORARY")
-_STATEMENT_ROWS = ROWS_TYPES | {EventType.table_map_event, EventType.rows_query_log_event}
 _UTF8 = 33
 
 #: Around the events of a transaction payload; the second where they are compressed.

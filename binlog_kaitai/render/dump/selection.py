@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
+from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.options import DumpOptions
@@ -147,8 +148,7 @@ class Selection:
             return False
         filtered = self.is_filtered
         if item.kind == EventType.xid_event or (
-            item.kind in (EventType.query_event, EventType.query_compressed_event)
-            and ends_group(bytes(item.event.body.query))
+            item.kind in QUERY_TYPES and ends_group(bytes(item.event.body.query))
         ):
             self.is_filtered = False
         return filtered

@@ -12,6 +12,7 @@ from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles
 from binlog_kaitai.ddl.queries import is_half_done
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import Event
@@ -21,7 +22,6 @@ from binlog_kaitai.render.sql.report import Report, comment, place, shortened
 from binlog_kaitai.render.sql.session import delimited, statement_text
 from binlog_kaitai.values import Dialect
 
-_QUERIES = (EventType.query_event, EventType.query_compressed_event)
 #: Events that belong to the statement behind them.
 _CONTEXT = (EventType.intvar_event, EventType.rand_event, EventType.user_var_event)
 #: Statements that need a file, which only parts of the log have.
@@ -156,7 +156,7 @@ class Statements:
             return self._xa(words % _xid(body), where)
         if kind == EventType.gtid_event:
             return self._xa(b"XA START " + _xid(body.xid), where)
-        if kind in _QUERIES:
+        if kind in QUERY_TYPES:
             query = _query(event)
             if not query.strip() or query.startswith(b"#") or is_half_done(body):
                 return b""  # a server's filling for an event that a replica would not know, or no change
@@ -204,7 +204,7 @@ def _matters(block: Block, found: Roles) -> Any:
     """Which events are statements, or belong to one: BEGIN, COMMIT and row changes do not count."""
     types, roles = block.types, found.roles
     matters = np.isin(types, (*_CONTEXT, *_LOADS, EventType.incident_event, EventType.xa_prepare_log_event))
-    is_query = np.isin(types, _QUERIES)
+    is_query = np.isin(types, QUERY_TYPES)
     matters |= is_query & (roles == Role.STATEMENT)
     matters[xa_rows(block)] = True
     return matters & ~np.isin(types, list(ROWS_TYPES))

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from binlog_kaitai.charsets import BINARY
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text.pieces import floats, joined
-from binlog_kaitai.columns.text.sql import sql_style
+from binlog_kaitai.columns.text.sql import TEXT_TYPES, UTF8, sql_style
 from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
@@ -36,21 +36,9 @@ from binlog_kaitai.values.strings import has_own_text
 
 _END = b";\n"
 
-_TEXT = frozenset(
-    (
-        ColumnType.string,
-        ColumnType.varchar,
-        ColumnType.tiny_blob,
-        ColumnType.blob,
-        ColumnType.medium_blob,
-        ColumnType.long_blob,
-        ColumnType.varchar_compressed,
-        ColumnType.blob_compressed,
-    )
-)
+_TEXT = frozenset((*TEXT_TYPES, ColumnType.varchar_compressed, ColumnType.blob_compressed))
 #: Columns that may have ON UPDATE CURRENT_TIMESTAMP.
 _TIMES = frozenset((ColumnType.timestamp, ColumnType.timestamp2, ColumnType.datetime, ColumnType.datetime2))
-_UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
 
 
 class RefusedError(Exception):
@@ -169,7 +157,7 @@ def _compared(column: Column, dialect: Dialect) -> tuple[bytes, bytes, bytes]:
     if column.type in _TEXT and column.charset != BINARY and not has_own_text(column):
         # Byte by byte: a collation would take other text for the same.
         as_bytes = b"CAST(%s AS BINARY)" % name
-        if column.charset is None or column.charset in _UTF8:
+        if column.charset is None or column.charset in UTF8:
             return as_bytes, b"", b""
         return as_bytes, b"CONVERT(", b" USING %s)" % column.charset.encode()
     if column.type == ColumnType.json and not dialect.is_mariadb:

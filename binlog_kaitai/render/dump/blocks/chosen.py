@@ -9,13 +9,13 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.transactions.gtids import Stated
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.render.dump.selection import NEVER_FILTERED, Selection
 from binlog_kaitai.render.dump.variables import ends_group
 from binlog_kaitai.transactions import GTID_TYPES
 
-_QUERIES = (EventType.query_event, EventType.query_compressed_event)
 #: How a statement begins that may end a transaction.
 _ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))
 _MOST = np.iinfo(np.int64).max
@@ -93,7 +93,7 @@ def _held(gtids: GtidSet, stated: Stated) -> Any:
 def _ends(block: Block) -> Any:
     """The events that end transactions; None if some cannot be told so."""
     found = [block.rows_of(EventType.xid_event)]
-    for kind in _QUERIES:
+    for kind in QUERY_TYPES:
         rows, body = block.rows_of(kind), block.body(kind)
         if not len(rows):
             continue
