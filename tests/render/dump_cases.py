@@ -91,6 +91,10 @@ CASES = _of(
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000004 mysql-9.7/rotate/binlog.000005", "-v"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--start-position=676", "--stop-position=1000"),
     _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--start-position=676", _DECODE, "--offset=2"),
+    # Rows behind a table map that was not printed.
+    _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--offset=10", "-v"),
+    _case("mariadb-11.8", "mariadb-11.8/incident/binlog.000001", "--start-position=803", "-v"),
+    _case("mariadb-11.8", "mariadb-11.8/incident/binlog.000001", "--offset=10"),
     # The first event behind those that a log may begin with, and a place inside it.
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000002", "--start-position=198"),
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000002", "--start-position=200"),

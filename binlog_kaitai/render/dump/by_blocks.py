@@ -104,6 +104,8 @@ class LogBlocks:
         for event in islice(self._read(block, row), 1 if is_opened else None):
             if not self._dump.show(event, passes=passes):
                 raise StoppedError
+        if self._dump.selection.is_waiting:
+            self.context.table_maps.clear()  # clients have not seen them
 
     def _print_one_by_one(self, block: Block) -> None:
         for row in range(len(block)):
@@ -128,6 +130,8 @@ class LogBlocks:
         for row in _remembered(block, is_hidden[:end]):
             for _ in self._read(block, row):
                 pass
+        if begin:
+            self.context.table_maps.clear()  # clients have not seen them
         if passed is None:
             passed = np.zeros(len(block), dtype=np.bool_)
         part = chosen_part(block, shown, passed[shown])

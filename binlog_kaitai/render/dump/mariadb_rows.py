@@ -44,6 +44,7 @@ class MariadbRows(Printer):
         self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
         self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=True)
         self.annotation: Item | None = None
+        self.ends_unknown = False  # the last rows of a statement are of a table that the text does not have
 
     def keep_annotation(self, item: Item, body: Any) -> None:
         """Keep the statement of rows until there are any."""
@@ -100,6 +101,7 @@ class MariadbRows(Printer):
         is_end = bool(body.is_statement_end)
         if body.table_id.value not in self.ignored_maps:
             self._keep_rows(item, body, head)
+            self.ends_unknown = is_end and item.event.table_map is None
         if is_end:
             self.ignored_maps.clear()
             self.annotation = None
@@ -131,9 +133,9 @@ class MariadbRows(Printer):
 
     def end_statement(self) -> None:
         super().end_statement()
-        if self.rows and not self.options.short_form:
+        if (self.rows or self.ends_unknown) and not self.options.short_form:
             self.write(ROWS_NUMBER + b"%d\n" % self.rows)
-        self.rows = 0
+        self.rows, self.ends_unknown = 0, False
 
 
 def uncompressed(item: Item, body: Any) -> bytes:

@@ -64,6 +64,11 @@ class Selection:
         self.stop_position = self.options.stop_position if is_last else None
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether the first wanted event, by its time or number, has not come yet."""
+        return bool(self._start_timestamp or self._offset)
+
+    @property
     def filters_gtids(self) -> bool:
         """Whether events are left out for the sake of their transactions."""
         options = self.options
