@@ -56,6 +56,7 @@ seq:
 instances:
   is_format_description:
     value: header.type_code == binlog_enums::event_type::format_description_event
+    doc: Such an event tells by its own length whether it has a checksum.
   own_post_header_length:
     pos: _io.pos + 71
     type: u1
@@ -66,6 +67,7 @@ instances:
       is_format_description
       ? header.event_size >= 19 + 72 and header.event_size == 19 + own_post_header_length + 5
       : is_checksummed
+    doc: Whether the event ends with a checksum.
   event_type:
     type: effective_type(header.type_code, has_permuted_types)
     doc: What the event is; no bytes.

@@ -44,6 +44,8 @@ instances:
     doc: Version of the log's format, 1, 3 or 4.
 types:
   log_entry:
+    doc: An event in its file, with what it needs of the entries before it.
+    -webide-representation: '{event}'
     params:
       - id: index
         type: s4
@@ -77,8 +79,10 @@ types:
         doc: What the event is; no bytes.
       is_format:
         value: upcoming.type_code == binlog_enums::event_type::format_description_event
+        doc: The event is a format description.
       format_index:
         value: 'is_format ? index : previous_format_index'
+        doc: Place of the newest format description event up to here, or -1.
       is_statement_start:
         value: |
           upcoming_type.value == binlog_enums::event_type::query_event or
@@ -92,30 +96,37 @@ types:
         value: |
           upcoming_type.value == binlog_enums::event_type::table_map_event ? index :
           is_statement_start ? -1 : previous_table_map_index
+        doc: Place of the newest table map event of the statement up to here, or -1.
       has_format:
         value: previous_format_index >= 0
+        doc: There is a format description event before; logs before version 4 have none.
       format:
         value: _root.entries[previous_format_index].event.body.content.as<format_description_event>
         if: has_format
+        doc: The format description in force.
       header_length:
         value: |
           _root.binlog_version == 1 ? 13 :
           is_format ? 19 :
           has_format ? format.header_length : 19
+        doc: Length of the event's header, in bytes.
       post_header_length:
         value: |
           has_format and upcoming.type_code.to_i > 0 and upcoming.type_code.to_i <= format.number_of_event_types
           ? format.post_header_lengths[upcoming.type_code.to_i - 1] : 0
+        doc: The format description's entry for the event's type, in bytes; 0 where it has none.
       is_rows_event:
         value: |
           upcoming_type.value.to_i >= 20 and upcoming_type.value.to_i <= 25 or
           upcoming_type.value.to_i >= 30 and upcoming_type.value.to_i <= 32 or
           upcoming_type.value == binlog_enums::event_type::partial_update_rows_event or
           upcoming_type.value.to_i >= 166 and upcoming_type.value.to_i <= 171
+        doc: The event has rows, which a table map describes.
       upcoming_table_id:
         pos: _io.pos + header_length
         type: table_id(post_header_length)
         if: is_rows_event
+        doc: What the rows event refers to, read ahead.
       table_map_candidates:
         type: |
           table_map_candidate(
@@ -128,10 +139,13 @@ types:
         doc: The table maps before this entry, newest first, up to the one that the rows belong to.
       has_table_map:
         value: is_rows_event and table_map_candidates.last.is_match
+        doc: Whether `table_map` is there.
       table_map:
         value: table_map_candidates.last.table_map
         if: has_table_map
+        doc: The table map that the rows belong to.
   table_map_candidate:
+    doc: A table map before a rows event, which may be the one that the rows belong to; no bytes.
     params:
       - id: table_id
         type: u8
@@ -142,10 +156,14 @@ types:
     instances:
       is_end:
         value: index < 0
+        doc: There are no more table maps.
       table_map:
         value: _root.entries[index].event.body.content.as<table_map_event>
         if: not is_end
+        doc: The table map.
       is_match:
         value: not is_end and table_map.table_id.value == table_id
+        doc: The rows belong to it.
       next_index:
         value: _root.entries[index].previous_table_map_index
+        doc: Place of the table map before this one, or -1.

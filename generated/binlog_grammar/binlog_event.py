@@ -74,6 +74,7 @@ class BinlogEvent(KaitaiStruct):
 
     @property
     def has_checksum(self):
+        """Whether the event ends with a checksum."""
         if hasattr(self, '_m_has_checksum'):
             return self._m_has_checksum
 
@@ -82,6 +83,7 @@ class BinlogEvent(KaitaiStruct):
 
     @property
     def is_format_description(self):
+        """Such an event tells by its own length whether it has a checksum."""
         if hasattr(self, '_m_is_format_description'):
             return self._m_is_format_description
 

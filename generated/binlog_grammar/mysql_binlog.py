@@ -52,6 +52,7 @@ class MysqlBinlog(KaitaiStruct):
 
 
     class LogEntry(KaitaiStruct):
+        """An event in its file, with what it needs of the entries before it."""
         def __init__(self, index, previous_format_index, previous_table_map_index, _io, _parent=None, _root=None):
             super(MysqlBinlog.LogEntry, self).__init__(_io)
             self._parent = _parent
@@ -94,6 +95,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def format(self):
+            """The format description in force."""
             if hasattr(self, '_m_format'):
                 return self._m_format
 
@@ -105,6 +107,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def format_index(self):
+            """Place of the newest format description event up to here, or -1."""
             if hasattr(self, '_m_format_index'):
                 return self._m_format_index
 
@@ -113,6 +116,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def has_format(self):
+            """There is a format description event before; logs before version 4 have none."""
             if hasattr(self, '_m_has_format'):
                 return self._m_has_format
 
@@ -121,6 +125,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def has_table_map(self):
+            """Whether `table_map` is there."""
             if hasattr(self, '_m_has_table_map'):
                 return self._m_has_table_map
 
@@ -129,6 +134,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def header_length(self):
+            """Length of the event's header, in bytes."""
             if hasattr(self, '_m_header_length'):
                 return self._m_header_length
 
@@ -137,6 +143,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def is_format(self):
+            """The event is a format description."""
             if hasattr(self, '_m_is_format'):
                 return self._m_is_format
 
@@ -145,6 +152,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def is_rows_event(self):
+            """The event has rows, which a table map describes."""
             if hasattr(self, '_m_is_rows_event'):
                 return self._m_is_rows_event
 
@@ -162,6 +170,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def post_header_length(self):
+            """The format description's entry for the event's type, in bytes; 0 where it has none."""
             if hasattr(self, '_m_post_header_length'):
                 return self._m_post_header_length
 
@@ -170,6 +179,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def table_map(self):
+            """The table map that the rows belong to."""
             if hasattr(self, '_m_table_map'):
                 return self._m_table_map
 
@@ -200,6 +210,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def table_map_index(self):
+            """Place of the newest table map event of the statement up to here, or -1."""
             if hasattr(self, '_m_table_map_index'):
                 return self._m_table_map_index
 
@@ -220,6 +231,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def upcoming_table_id(self):
+            """What the rows event refers to, read ahead."""
             if hasattr(self, '_m_upcoming_table_id'):
                 return self._m_upcoming_table_id
 
@@ -243,6 +255,7 @@ class MysqlBinlog(KaitaiStruct):
 
 
     class TableMapCandidate(KaitaiStruct):
+        """A table map before a rows event, which may be the one that the rows belong to; no bytes."""
         def __init__(self, table_id, index, _io, _parent=None, _root=None):
             super(MysqlBinlog.TableMapCandidate, self).__init__(_io)
             self._parent = _parent
@@ -260,6 +273,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def is_end(self):
+            """There are no more table maps."""
             if hasattr(self, '_m_is_end'):
                 return self._m_is_end
 
@@ -268,6 +282,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def is_match(self):
+            """The rows belong to it."""
             if hasattr(self, '_m_is_match'):
                 return self._m_is_match
 
@@ -276,6 +291,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def next_index(self):
+            """Place of the table map before this one, or -1."""
             if hasattr(self, '_m_next_index'):
                 return self._m_next_index
 
@@ -284,6 +300,7 @@ class MysqlBinlog(KaitaiStruct):
 
         @property
         def table_map(self):
+            """The table map."""
             if hasattr(self, '_m_table_map'):
                 return self._m_table_map
 

@@ -33,6 +33,7 @@ class MysqlBinlog(KaitaiStruct):
         """Version of the log's format, 1, 3 or 4."""
 
     class LogEntry(KaitaiStruct):
+        """An event in its file, with what it needs of the entries before it."""
         index: int
         """Place in the file, from 0."""
         previous_format_index: int
@@ -49,45 +50,61 @@ class MysqlBinlog(KaitaiStruct):
         def upcoming_type(self) -> _effective_type.EffectiveType:
             """What the event is; no bytes."""
         @property
-        def is_format(self) -> bool: ...
+        def is_format(self) -> bool:
+            """The event is a format description."""
         @property
-        def format_index(self) -> int: ...
+        def format_index(self) -> int:
+            """Place of the newest format description event up to here, or -1."""
         @property
         def is_statement_start(self) -> bool:
             """No rows event behind refers to a table map before; it bounds the search."""
         @property
-        def table_map_index(self) -> int: ...
+        def table_map_index(self) -> int:
+            """Place of the newest table map event of the statement up to here, or -1."""
         @property
-        def has_format(self) -> bool: ...
+        def has_format(self) -> bool:
+            """There is a format description event before; logs before version 4 have none."""
         @property
-        def format(self) -> _format_description_event.FormatDescriptionEvent | None: ...
+        def format(self) -> _format_description_event.FormatDescriptionEvent | None:
+            """The format description in force."""
         @property
-        def header_length(self) -> int: ...
+        def header_length(self) -> int:
+            """Length of the event's header, in bytes."""
         @property
-        def post_header_length(self) -> int: ...
+        def post_header_length(self) -> int:
+            """The format description's entry for the event's type, in bytes; 0 where it has none."""
         @property
-        def is_rows_event(self) -> bool: ...
+        def is_rows_event(self) -> bool:
+            """The event has rows, which a table map describes."""
         @property
-        def upcoming_table_id(self) -> _table_id.TableId | None: ...
+        def upcoming_table_id(self) -> _table_id.TableId | None:
+            """What the rows event refers to, read ahead."""
         @property
         def table_map_candidates(self) -> list[MysqlBinlog.TableMapCandidate] | None:
             """The table maps before this entry, newest first, up to the one that the rows belong to."""
         @property
-        def has_table_map(self) -> bool: ...
+        def has_table_map(self) -> bool:
+            """Whether `table_map` is there."""
         @property
-        def table_map(self) -> _table_map_event.TableMapEvent | None: ...
+        def table_map(self) -> _table_map_event.TableMapEvent | None:
+            """The table map that the rows belong to."""
 
     class TableMapCandidate(KaitaiStruct):
+        """A table map before a rows event, which may be the one that the rows belong to; no bytes."""
         table_id: int
         """What the rows event refers to."""
         index: int
         """Place of the entry in the file; -1 where there are no more."""
         def __init__(self, table_id: int, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
-        def is_end(self) -> bool: ...
+        def is_end(self) -> bool:
+            """There are no more table maps."""
         @property
-        def table_map(self) -> _table_map_event.TableMapEvent | None: ...
+        def table_map(self) -> _table_map_event.TableMapEvent | None:
+            """The table map."""
         @property
-        def is_match(self) -> bool: ...
+        def is_match(self) -> bool:
+            """The rows belong to it."""
         @property
-        def next_index(self) -> int: ...
+        def next_index(self) -> int:
+            """Place of the table map before this one, or -1."""

@@ -42,12 +42,14 @@ class BinlogEvent(KaitaiStruct):
     """
     def __init__(self, binlog_version: int, header_length: int, post_header_length: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
-    def is_format_description(self) -> bool: ...
+    def is_format_description(self) -> bool:
+        """Such an event tells by its own length whether it has a checksum."""
     @property
     def own_post_header_length(self) -> int | None:
         """Read ahead, from the table in the body of a format description event."""
     @property
-    def has_checksum(self) -> bool: ...
+    def has_checksum(self) -> bool:
+        """Whether the event ends with a checksum."""
     @property
     def event_type(self) -> _effective_type.EffectiveType:
         """What the event is; no bytes."""
