@@ -16,14 +16,14 @@ from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, Usag
 from binlog_kaitai.follow.find import check_next, locate, start_of
 from binlog_kaitai.follow.heads import read_head, size_of
 from binlog_kaitai.follow.marks import Mark
-from binlog_kaitai.follow.walk import FAR, Limit, Span, Walk
+from binlog_kaitai.follow.walk import FAR, Division, Limit, Span, Walk
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.sources import MAGIC
 
 #: How often logs are listed where one is removed at that very moment; the pause between, in seconds.
 _TRIES, _PAUSE = 5, 0.1
 
-#: A span ends with the first transaction that ends so many bytes behind its start.
+#: As many bytes a span has, about; at most, but for the transaction that goes over it.
 SPLIT_SIZE = 64 << 20
 
 
@@ -40,8 +40,8 @@ class Follower:
         Keep what statements say about tables in the marks.
     ddl
         Definitions to begin with, as mysqldump writes them.
-    split_size
-        About how many bytes make a span.
+    split_size, at_once
+        About how many bytes make a span, and how many spans are read at a time; see `Division`.
     passes_damage
         Go on behind damage: it lies inside of a span, for whoever reads that.
     """
@@ -54,13 +54,14 @@ class Follower:
         follows_definitions: bool = False,
         ddl: str | None = None,
         split_size: int = SPLIT_SIZE,
+        at_once: int = 1,
         passes_damage: bool = False,
     ) -> None:
         self._paths = list(paths)
         self._fails_on_loss = fails_on_loss
         self._follows_definitions = follows_definitions
         self._ddl = ddl
-        self._split_size = split_size
+        self._division = Division(split_size, at_once)
         self._passes_damage = passes_damage
         self._planned: tuple[Mark, Mark, list[Span]] | None = None
 
@@ -197,7 +198,7 @@ class Follower:
         definitions: Definitions | None = None
         if self._follows_definitions:
             definitions = restore(start.definitions, self._ddl)
-        walk = Walk(start, limit, self._split_size, definitions, passes_damage=self._passes_damage)
+        walk = Walk(start, limit, self._division, definitions, passes_damage=self._passes_damage)
         at = paths.index(start.file)
         try:
             while True:

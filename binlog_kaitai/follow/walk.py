@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
-from binlog_kaitai.follow.heads import open_log, read_from
+from binlog_kaitai.follow.heads import open_log, read_from, size_of
 from binlog_kaitai.follow.marks import Mark
 from binlog_kaitai.follow.rests import Rests
 from binlog_kaitai.follow.upheavals import Statements, Upheaval, take_statement
@@ -83,6 +84,34 @@ class Limit:
     position: int = FAR
 
 
+@dataclass(frozen=True)
+class Division:
+    """Into what spans logs are divided.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of a span, about; at most, but for the transaction that goes over it.
+    at_once : int
+        As many are read at a time.
+    """
+
+    size: int
+    at_once: int = 1
+
+    def step(self, total: int) -> int:
+        """Bytes of each of the spans, all of the same size, that some bytes become.
+
+        Their number is a multiple of `at_once`, so that nobody is without one while others read the last,
+        if they need not be less than half of `size` for that.
+        """
+        count = max(-(-total // self.size), 1)
+        full = count + -count % self.at_once
+        if full * self.size <= 2 * total:
+            count = full
+        return max(-(-total // count), 1)
+
+
 class Walk:
     """Goes from a mark on, log by log; :attr:`mark` is how far it came, `spans` what lies between.
 
@@ -96,7 +125,7 @@ class Walk:
         self,
         start: Mark,
         limit: Limit,
-        split_size: int,
+        division: Division,
         definitions: Definitions | None,
         *,
         passes_damage: bool = False,
@@ -105,7 +134,8 @@ class Walk:
         self.spans: list[Span] = []
         self.is_over = False
         self._limit = limit
-        self._split_size = split_size
+        self._division = division
+        self._base, self._step = start.position, FAR  # the first span of this log, and from one to the next
         self._definitions = definitions
         self._passes_damage = passes_damage
         self._gtids = GtidSet.parse(start.gtids)
@@ -138,6 +168,7 @@ class Walk:
         hard = self._limit.position if is_target else FAR
         soft = begin + self._limit.size - self._size
         try:
+            self._base, self._step = begin, self._division.step(min(hard, soft, size_of(path)) - begin)
             with open_log(path) as stream:
                 if self._passes_damage:
                     self._read_around(Log(stream, path), soft, hard, is_last=is_last)
@@ -202,16 +233,30 @@ class Walk:
         taken = np.flatnonzero(is_ahead & (places <= min(soft, hard)))
         if not len(taken) and not self._size:
             taken = np.flatnonzero(is_ahead & (places <= hard))[:1]  # one transaction, however large
-        row = int(rests[taken[-1]]) if len(taken) else 0
-        if row:
-            self._pass(block if row == len(block) else block.part(0, row))
-            self._move(int(places[taken[-1]]))
+        at = 0
+        for number in self._stops(places[taken]):
+            row = int(rests[taken[number]])
+            self._pass(_part(block, at, row))
+            self._move(int(places[taken[number]]))
             if block.is_special:
                 self.mark = replace(self.mark, format_position=int(block.positions[0]))
-        if row < len(block):
-            self._keep(block.part(row, len(block)))
-        if self.mark.position - self._begin.position >= self._split_size:
-            self._cut()
+            if self.mark.position >= self._goal():
+                self._cut()
+            at = row
+        if at < len(block):
+            self._keep(_part(block, at, len(block)))
+
+    def _stops(self, places: Any) -> Iterator[int]:
+        """Which of some rising places to go to, one behind the other: where spans end, and the last one."""
+        at = 0
+        while at < len(places):
+            at = min(int(np.searchsorted(places, self._goal())), len(places) - 1)
+            yield at
+            at += 1
+
+    def _goal(self) -> int:
+        """Where the span that is begun is to end."""
+        return self._base + ((self._begin.position - self._base) // self._step + 1) * self._step
 
     def _pass(self, block: Block | None) -> None:
         """Take in the open transaction, and what ends with it."""
@@ -249,6 +294,10 @@ class Walk:
             self.spans.append(Span(begin.file, *places, begin.definitions, "", begin.skip, *told))
             self._upheavals, self._has_torn_end = [], False
         self._begin = self.mark
+
+
+def _part(block: Block, begin: int, end: int) -> Block:
+    return block if end - begin == len(block) else block.part(begin, end)
 
 
 def _is_in_use(log: Log, gap: Gap) -> bool:

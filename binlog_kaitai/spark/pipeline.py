@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -196,7 +196,10 @@ class Pipeline:
         check_format(spark, self.job.format)
         self.lake.open()
         register_source(spark, LakeDataSource)
-        stream = spark.readStream.format(_FORMAT).option("job", self.job.as_json()).load()
+        context = getattr(spark, "_sc", None)  # a client of Spark Connect has none
+        at_once = context.defaultParallelism if context else 1
+        job = replace(self.job, following=replace(self.job.following, at_once=at_once))
+        stream = spark.readStream.format(_FORMAT).option("job", job.as_json()).load()
         writer = stream.writeStream.foreachBatch(self._take)
         writer = writer.option("checkpointLocation", str(self.lake.checkpoint.absolute()))
         if interval is None:

@@ -18,6 +18,10 @@ _LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "4",
+    # Spark's usual one has Hadoop start thirty processes for the records of a batch, `chmod` and `readlink`.
+    # To rename a file is as atomic with this one, if the file system is a local one.
+    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing"
+    ".FileSystemBasedCheckpointFileManager",
 }
 #: For a JVM that divides, waits and counts: to compile its code well would cost more than it saves.
 _THIN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

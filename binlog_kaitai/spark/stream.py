@@ -59,6 +59,8 @@ class Following:
         Definitions to begin with.
     split_size : int
         Bytes of a task, about.
+    at_once : int
+        As many tasks run at a time.
     mode : str
         One of `binlog_kaitai.spark.options.MODES`.
     """
@@ -70,6 +72,7 @@ class Following:
     fails_on_data_loss: bool = True
     ddl: str | None = None
     split_size: int = SPLIT_SIZE
+    at_once: int = 1
     mode: str = "FAILFAST"
 
 
@@ -91,6 +94,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             follows_definitions=follows_definitions,
             ddl=options.ddl,
             split_size=options.split_size,
+            at_once=options.at_once,
             passes_damage=options.mode != "FAILFAST",
         )
 

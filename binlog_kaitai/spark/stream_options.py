@@ -37,7 +37,7 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
         parse_bool("failOnDataLoss", texts.get("failOnDataLoss", "true")),
         read.ddl,
         read.split_size or FAR,
-        read.mode,
+        mode=read.mode,
     )
 
 

@@ -47,6 +47,8 @@ def serve(address: str) -> None:
         try:
             listener.bind(address)
             runpy.run_module(_MODULE, run_name="imported")
+            import llvmlite.binding  # noqa: F401, which the kernels of a large log need
+
             import binlog_kaitai.spark.pipeline  # noqa: F401
 
             listener.listen()

@@ -14,6 +14,8 @@ from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
 from binlog_kaitai.follow import Follower, Mark
 from binlog_kaitai.follow.rests import Rests
+from binlog_kaitai.follow.walk import Division
+from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS, cases, logs
 from tests.follow.logs import ROTATED, covered, ends_of_transactions, grow, steps
 
@@ -115,6 +117,24 @@ def test_spans_of_a_size(tmp_path: Path) -> None:
     start = follower.earliest()
     marks = steps(follower, start)
     assert covered(follower, marks) == [(path.name, 4, path.stat().st_size)]
+
+
+@pytest.mark.parametrize(
+    ("total", "at_once", "count"), [(1002, 1, 16), (1002, 3, 18), (70, 8, 2), (128, 4, 4), (50, 2, 1)]
+)
+def test_spans_are_as_many_as_are_read_at_a_time(total: int, at_once: int, count: int) -> None:
+    step = Division(64, at_once).step(total)
+    assert count * step >= total > (count - 1) * step
+
+
+def test_spans_are_of_one_size(tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(log_of_statements(*[b"INSERT INTO t VALUES (1)"] * 100))
+    follower = Follower([str(path)], split_size=path.stat().st_size // 3, at_once=4)
+    spans = follower.spans(start := follower.earliest(), follower.advance(start))
+    sizes = [span.end - span.start for span in spans]
+    assert len(sizes) == 4
+    assert max(sizes) - min(sizes) < sum(sizes) // 25
 
 
 def test_a_closed_log_that_is_cut(tmp_path: Path) -> None:
