@@ -98,6 +98,7 @@ CASES = _of(
     # The first event behind those that a log may begin with, and a place inside it.
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000002", "--start-position=198"),
     _case("mysql-9.7", "mysql-9.7/rotate/binlog.000002", "--start-position=200"),
+    _case("mysql-9.7", "mysql-9.7/relay-of-mysql-9.7/relay.000001", "--start-position=9999"),
     _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--server-id=1"),
     _case("mysql-9.7", "mysql-9.7/xa/binlog.000001", "--stop-datetime=2026-11-20 19:29:36", _DECODE),
     _case("mysql-9.7", "mysql-5.6/crash/binlog.000001", "-vv"),

@@ -165,15 +165,20 @@ class _Dump:
         events = self.reader.read_from(source, [])
         head: list[Event] = []  # what a client reads before it goes to the start position
         following: Event | None = None
+        last_read = 0
         for event in events:
             if event.position >= start:
                 following = event
                 break
             head.append(event)
+            last_read = event.position
             if event.layout.effective_type(event.type_code) not in _HEAD_TYPES:
                 break
+        else:
+            if head and head[-1].end_position < start:
+                last_read = head[-1].end_position
         formats = [one for one in head if one.type_code == EventType.format_description_event]
-        yield from self._show_formats(formats, head)
+        yield from self._show_formats(formats, last_read)
         if following is not None:
             yield following, None
         elif formats and head[-1].end_position < start and source.path is not None:
@@ -222,7 +227,7 @@ class _Dump:
         context = _context_of(framer.binlog_version, formats)
         return BlockReader(stream, context, start, name=name, **given)
 
-    def _show_formats(self, formats: list[Event], head: list[Event]) -> Iterator[tuple[Event, int | None]]:
+    def _show_formats(self, formats: list[Event], last_read: int) -> Iterator[tuple[Event, int | None]]:
         for one in formats[-1:]:
             if is_of_mariadb(one):
                 if self.options.prints_base64:
@@ -230,7 +235,7 @@ class _Dump:
                 else:
                     self._begin(one)
             else:
-                yield one, head[-1].position  # mysqlbinlog says where it read last
+                yield one, last_read  # where mysqlbinlog was then
 
     def _begin(self, event: Event) -> None:
         """Choose the dress by the first event of the first log, and begin a log."""
