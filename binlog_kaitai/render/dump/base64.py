@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,6 +15,8 @@ _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 PAIRS = np.array([_LETTERS[bits >> 6] | _LETTERS[bits & 63] << 8 for bits in range(1 << 12)], dtype=np.uint16)
 #: Of shorter ones the kernel is not worth its call, in bytes.
 _SHORT = 400
+#: As much is encoded at once where text goes on piece by piece, in bytes.
+_PIECE = LINE << 14
 
 
 class Base64:
@@ -22,6 +25,11 @@ class Base64:
     def __init__(self) -> None:
         self._work = 0
         self._out = np.empty(0, dtype=np.uint8)
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """The same, of long data piece by piece."""
+        for at in range(0, len(data), _PIECE):
+            yield self.lines(data[at : at + _PIECE])
 
     def lines(self, data: bytes) -> bytes:
         """The lines, each ended."""

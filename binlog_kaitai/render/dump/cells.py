@@ -26,9 +26,12 @@ CellText = Callable[[Any, Any], bytes]
 #: In strings of `mysqlbinlog`, and of `mariadb-binlog`, which leaves quotes and backslashes as they are.
 _MYSQL_SPECIAL = re.compile(rb"[\x00-\x1f'\\]")
 _MARIADB_SPECIAL = re.compile(rb"[\x00-\x1f]")
-_MYSQL_ESCAPES = {
-    b"'": b"\\'", b"\\": b"\\\\", b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r",
+_MYSQL_LETTERS = {
+    b"\\": b"\\\\", b"'": b"\\'", b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r",
 }  # fmt: skip
+_MARIADB_ESCAPES = {bytes([byte]): b"\\x%02x" % byte for byte in range(0x20)}
+#: The backslash is the first, since all others have one.
+_MYSQL_ESCAPES = {**_MYSQL_LETTERS, **{k: v for k, v in _MARIADB_ESCAPES.items() if k not in _MYSQL_LETTERS}}
 _BLOBS = {1: b"TINYBLOB/TINYTEXT", 2: b"BLOB/TEXT", 3: b"MEDIUMBLOB/MEDIUMTEXT", 4: b"LONGBLOB/LONGTEXT"}
 _COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
 _YEAR_0 = 1900
@@ -36,16 +39,20 @@ _YEAR_0 = 1900
 
 def mysql_quoted(data: bytes) -> bytes:
     """A string in quotes as `mysqlbinlog` prints it."""
-    return b"'" + _MYSQL_SPECIAL.sub(_mysql_escape, data) + b"'"
+    return b"'%b'" % _escaped(data, _MYSQL_SPECIAL, _MYSQL_ESCAPES)
 
 
 def mariadb_quoted(data: bytes) -> bytes:
     """A string in quotes as `mariadb-binlog` prints it."""
-    return b"'" + _MARIADB_SPECIAL.sub(_hex_escape, data) + b"'"
+    return b"'%b'" % _escaped(data, _MARIADB_SPECIAL, _MARIADB_ESCAPES)
 
 
-def _mysql_escape(found: re.Match[bytes]) -> bytes:
-    return _MYSQL_ESCAPES.get(found[0]) or b"\\x%02x" % found[0][0]
+def _escaped(data: bytes, special: re.Pattern[bytes], escapes: dict[bytes, bytes]) -> bytes:
+    """Byte by byte, as all may be special: pieces of a long value would take many times its memory."""
+    if special.search(data) is not None:
+        for byte, text in escapes.items():
+            data = data.replace(byte, text)
+    return data
 
 
 def escapes_of(*, is_mariadb: bool) -> Any:
@@ -53,13 +60,9 @@ def escapes_of(*, is_mariadb: bool) -> Any:
     table = np.zeros(256, dtype=np.uint8)
     table[:0x20] = AS_NUMBER
     if not is_mariadb:
-        for byte, text in _MYSQL_ESCAPES.items():
+        for byte, text in _MYSQL_LETTERS.items():
             table[byte[0]] = text[1]
     return table
-
-
-def _hex_escape(found: re.Match[bytes]) -> bytes:
-    return b"\\x%02x" % found[0][0]
 
 
 def metadata_number(column: Any) -> int:

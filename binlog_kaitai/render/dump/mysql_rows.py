@@ -99,7 +99,7 @@ class MysqlRows(Printer):
 
     def add_base64(self, raw: bytes) -> None:
         """Add an event to the BINLOG statement."""
-        self.body.append(self._base64.lines(raw))
+        self.body.extend(self._base64.pieces(raw))
 
     def print_rows(self, item: Item) -> bool:
         """One rows event; at the statement's end, all that has been kept of it."""

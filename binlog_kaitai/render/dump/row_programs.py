@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from binlog_kaitai.columns.rows.widths import width_of
 from binlog_kaitai.columns.text import printed_rows as kernels
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.framing import Frame, resized
 from binlog_kaitai.grammar import CHECKSUM_SIZE, ColumnType
 from binlog_kaitai.reader import Event
 from binlog_kaitai.render.dump.rows import UNMEASURED, Style, column_suffixes, table_name
@@ -22,6 +24,8 @@ MOST = 1 << 10
 _MOST_PRECISION, _MOST_SCALE, _MOST_FRACTION = 65, 38, 6
 #: As much of a beginning is looked up at once, in bytes.
 _KEY = 10
+#: No beginning is longer, in bytes: 64 KiB of the server's, and a bit for each column, twice.
+_LONGEST_HEAD = 128 << 10
 
 _STRINGS = frozenset(
     (
@@ -100,15 +104,30 @@ class Heads:
         for head in known:
             if raw.startswith(head.content, start) and start + len(head.content) <= images_end(event):
                 return head
+        event = _without_most_images(event)
         body = event.body
         if not hasattr(body, "images"):
             return None
         end = images_end(event) - len(body.images)
-        head = Head(body, raw[start:end], layout.effective_type(event.type_code))
+        head = Head(body, event.raw[start:end], layout.effective_type(event.type_code))
         if len(self._known) >= MOST or len(known) >= MOST:
             self._known.clear()
         self._known.setdefault(key, []).append(head)
         return head
+
+
+def _without_most_images(event: Event) -> Event:
+    """The same beginning: what is remembered must not hold a long event."""
+    raw = event.raw
+    if len(raw) <= _LONGEST_HEAD:
+        return event
+    raw = raw[: _LONGEST_HEAD - CHECKSUM_SIZE] + raw[-CHECKSUM_SIZE:]
+    frame = Frame(event.position, event.fixed_header, resized(raw, len(raw)))
+    short = Event(event.file, frame, event.layout, event.table_map)
+    # A type whose images tell their own length cannot be read in part.
+    with suppress(BinlogError):
+        return short if hasattr(short.body, "images") else event
+    return event
 
 
 def images_end(event: Event) -> int:

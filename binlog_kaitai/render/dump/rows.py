@@ -168,7 +168,7 @@ def image_text(
             pieces.append(b"###   @%d=" % (index + 1) + null)
             continue
         value = diff_text(cell, index + 1) if cell.is_partial else text(cell.value, column)
-        pieces.append(b"###   @%d=" % (index + 1) + value + behind)
+        pieces += b"###   @%d=" % (index + 1), value, behind
     return True
 
 

@@ -1,0 +1,44 @@
+"""Long values in a dump: as short ones are printed, and held no longer than they are printed."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.render.dump.base64 import Base64
+from binlog_kaitai.render.dump.cells import mariadb_quoted, mysql_quoted
+from binlog_kaitai.render.dump.row_programs import Heads
+from tests.columns.long_logs import log_of_value
+
+
+def test_what_is_remembered_of_a_long_event_does_not_hold_its_rows(tmp_path: Path) -> None:
+    with bk.open(log_of_value(tmp_path / "binlog.000001", 1 << 20)) as log:
+        event = next(event for event in log if event.type_code == EventType.write_rows_event)
+        head = Heads().of(event)
+        assert head is not None
+        assert len(head.body.images) < 200_000 < len(event.body.images)
+        assert event.raw[19:].startswith(head.content + event.body.images)
+
+
+def test_pieces_of_base64_are_its_lines() -> None:
+    data, base64 = random.Random(1).randbytes(3_000_000), Base64()
+    pieces = list(base64.pieces(data))
+    assert len(pieces) > 1
+    assert b"".join(pieces) == base64.lines(data)
+
+
+@pytest.mark.parametrize("quoted", [mysql_quoted, mariadb_quoted])
+def test_each_byte_is_escaped_by_itself(quoted: object) -> None:
+    assert callable(quoted)
+    data = bytes(range(256)) + b"\\x00\\n''" + bytes(range(256))
+    out = io.BytesIO()
+    for byte in data:
+        out.write(quoted(bytes([byte]))[1:-1])
+    assert quoted(data) == b"'" + out.getvalue() + b"'"
+    assert re.search(rb"[\x00-\x1f]", quoted(data)) is None
