@@ -5,9 +5,10 @@ Each function takes a generated object or raw bytes; none knows where a field li
 
 from __future__ import annotations
 
-import zlib
 from datetime import UTC, datetime
 from typing import Any
+
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import BinlogEvent, EventType, Header, header_offset
@@ -32,10 +33,10 @@ def crc32_of(raw: bytes | memoryview, header: Header) -> int:
     """
     covered = memoryview(raw)[:-4]
     if header.type_code != EventType.format_description_event or not header.flags & IN_USE:
-        return zlib.crc32(covered)
+        return crc32(covered)
     closed = bytearray(covered)
     closed[header_offset("flags")] &= ~IN_USE
-    return zlib.crc32(closed)
+    return crc32(closed)
 
 
 def closed(event: BinlogEvent, raw: bytes) -> bytes:
@@ -51,7 +52,7 @@ def closed(event: BinlogEvent, raw: bytes) -> bytes:
     data = bytearray(raw)
     data[header_offset("flags")] &= ~IN_USE
     if event.checksum is not None:
-        data[-4:] = zlib.crc32(memoryview(data)[:-4]).to_bytes(4, "little")
+        data[-4:] = crc32(memoryview(data)[:-4]).to_bytes(4, "little")
     return bytes(data)
 
 

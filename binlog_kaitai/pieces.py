@@ -10,8 +10,9 @@ Rules
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
+
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.event_types import type_name
@@ -114,4 +115,4 @@ class Pieces:
 
 def _has_checksum(raw: bytes) -> bool:
     """Whether the last bytes are the CRC32 of those before, which servers are not known to write here."""
-    return zlib.crc32(raw[:-CHECKSUM_SIZE]) == int.from_bytes(raw[-CHECKSUM_SIZE:], "little")
+    return crc32(raw[:-CHECKSUM_SIZE]) == int.from_bytes(raw[-CHECKSUM_SIZE:], "little")

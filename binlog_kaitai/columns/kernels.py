@@ -6,10 +6,10 @@ its arrays, whatever the numbers in them say.
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 
 import numpy as np
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.compile import kernel, kernel_or
 
@@ -243,7 +243,7 @@ def _hash_ranges_alone(data: Any, starts: Any, ends: Any, out: Any) -> None:
     """`hash_ranges` with CRC32 for the numbers."""
     view, size = memoryview(data), len(data)
     for index, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-        out[index] = zlib.crc32(view[start:end]) if 0 <= start <= end <= size else 0
+        out[index] = crc32(view[start:end]) if 0 <= start <= end <= size else 0
 
 
 @kernel_or(_hash_ranges_alone)

@@ -7,11 +7,12 @@ event, that takes whole events along; so what is lost is searched once more, fro
 from __future__ import annotations
 
 import io
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
+
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
@@ -110,13 +111,13 @@ def _neighbours(head: bytes) -> Iterator[Mended]:
     in_use, data[flags] = data[flags] & 1, data[flags] & ~1  # the checksum is that of a closed log
     stored = int.from_bytes(head[end:], "little")
     for at in range(len(MAGIC), end):
-        before = zlib.crc32(memoryview(data)[len(MAGIC) : at])
+        before = crc32(memoryview(data)[len(MAGIC) : at])
         behind, own = bytes(data[at + 1 : end]), data[at]
         for value in range(256):
-            if zlib.crc32(behind, zlib.crc32(bytes([value]), before)) == stored and value != own:
+            if crc32(behind, crc32(bytes([value]), before)) == stored and value != own:
                 new = bytes(data[:at]) + bytes([value]) + behind + head[end:]
                 yield Mended(new[:flags] + bytes([new[flags] | in_use]) + new[flags + 1 :], at)
-    right = zlib.crc32(memoryview(data)[len(MAGIC) : end]).to_bytes(CHECKSUM_SIZE, "little")
+    right = crc32(memoryview(data)[len(MAGIC) : end]).to_bytes(CHECKSUM_SIZE, "little")
     wrong = [at for at, (a, b) in enumerate(zip(right, head[end:], strict=True)) if a != b]
     if len(wrong) == 1:
         yield Mended(head[:end] + right, end + wrong[0])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 import numpy as np
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.adapter import closed
 from binlog_kaitai.columns.blocks.block import Block
@@ -67,9 +67,9 @@ class LogWriter:
             is_moved = len(self._put_positions(head, place, size, block)) > 0
         has_new_sum = is_moved and block.layout.is_checksummed
         self._put(head.data)
-        crc = zlib.crc32(head)
+        crc = crc32(head)
         for piece in pieces(block.data, body, end - CHECKSUM_SIZE * has_new_sum):
-            crc = zlib.crc32(piece, crc) if has_new_sum else crc
+            crc = crc32(piece, crc) if has_new_sum else crc
             self._put(piece)
         if has_new_sum:
             self._put(crc.to_bytes(CHECKSUM_SIZE, "little"))

@@ -1,4 +1,4 @@
-"""The checksums of all events of a block, by few calls of zlib.
+"""The checksums of all events of a block, by few calls of `crc32`.
 
 Strategy
 --------
@@ -6,7 +6,7 @@ Strategy
    whose checksum fits, the CRC of all events up to there is `RESIDUE` plus (exclusive or) what the CRC
    before becomes over that event's length; what the event holds does not matter.
 2. CRC32 is linear. So over a run of events that all fit, the CRC is the sum of `RESIDUE` moved on by as many
-   bytes as stand behind each event. `_moved` is the table of these; one call of zlib for the whole run is
+   bytes as stand behind each event. `_moved` is the table of these; one call of `crc32` for the whole run is
    compared with the sum.
 3. A run that differs is looked at event by event.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import io
 import mmap
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.blocks.ahead import is_regular_file
 
@@ -78,10 +78,10 @@ def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
 def crc32_in_pieces(data: Any, start: int, end: int) -> int:
     """The CRC32 of a range of an array, by pieces."""
     if end - start <= PIECE:
-        return zlib.crc32(memoryview(data)[start:end])
+        return crc32(memoryview(data)[start:end])
     crc = 0
     for piece in pieces(data, start, end):
-        crc = zlib.crc32(piece, crc)
+        crc = crc32(piece, crc)
     return crc
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import mmap
-import zlib
 from contextlib import suppress
 from typing import Any, BinaryIO
 
 import numpy as np
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.blocks.ahead import is_regular_file
 from binlog_kaitai.columns.blocks.mapped import give_back
@@ -60,7 +60,7 @@ class Places:
             self._note(len(starts) * mmap.PAGESIZE)
             return crc32_of(self._data, starts, ends)
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-        return np.array([zlib.crc32(self.part(start, end)) for start, end in pairs], dtype=np.uint32)
+        return np.array([crc32(self.part(start, end)) for start, end in pairs], dtype=np.uint32)
 
     def _note(self, count: int) -> None:
         self._held += count

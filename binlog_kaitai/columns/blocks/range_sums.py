@@ -9,10 +9,10 @@ Strategy
 
 from __future__ import annotations
 
-import zlib
 from typing import Any
 
 import numpy as np
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.blocks.mapped import PIECE
 from binlog_kaitai.columns.blocks.places import Places
@@ -49,7 +49,7 @@ class RangeSums:
         return self._up_to(ends) ^ moved_by(before, ends - starts)
 
     def _note_up_to(self, end: int) -> None:
-        notes, crc32 = self._notes, zlib.crc32
+        notes = self._notes
         crc, at = notes[-1], self._base + (len(notes) - 1) * _STRIDE
         while at + _STRIDE <= end:
             view = memoryview(self._places.part(at, min(at + PIECE, at + (end - at) // _STRIDE * _STRIDE)))

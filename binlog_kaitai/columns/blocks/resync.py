@@ -16,11 +16,11 @@ Strategy
 from __future__ import annotations
 
 import io
-import zlib
 from functools import cache
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.adapter import IN_USE
 from binlog_kaitai.columns.blocks.places import Places
@@ -37,7 +37,7 @@ _FEW, _MANY = 4, 1 << 17
 _KNOWN = np.isin(np.arange(256), [kind for kind in EventType if kind])
 
 #: What the lowest bit of a last byte changes in a CRC32.
-_FLAG = zlib.crc32(b"\1") ^ zlib.crc32(b"\0")
+_FLAG = crc32(b"\1") ^ crc32(b"\0")
 
 
 class _Wanted(NamedTuple):

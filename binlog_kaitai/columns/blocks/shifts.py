@@ -1,21 +1,21 @@
 """CRC32s as if other bytes followed: to move one on is linear in its bits.
 
-All values are those of zlib. Where the CRC32 of A is `a` and that of B is `b`, A and B together have
-`b ^ moved_by(a, len(B))`; that is what zlib's own `crc32_combine` does, which Python does not have.
+Where the CRC32 of A is `a` and that of B is `b`, A and B together have
+`b ^ moved_by(a, len(B))`; that is what zlib's `crc32_combine` does, of one pair at a time.
 """
 
 from __future__ import annotations
 
-import zlib
 from functools import cache
 from typing import Any
 
 import numpy as np
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.grammar import CHECKSUM_SIZE
 
 #: CRC32 of any bytes with their CRC32 behind them.
-RESIDUE = zlib.crc32(bytes(CHECKSUM_SIZE))
+RESIDUE = crc32(bytes(CHECKSUM_SIZE))
 
 
 def moved_by(values: Any, distances: Any) -> Any:
@@ -42,8 +42,8 @@ def _move(bit: int) -> Any:
     if bit:
         return apply(_move(bit - 1), _move(bit - 1))
     bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
-    # zlib begins with all bits set and inverts the result: the differences to zero are the linear part.
-    return np.array([zlib.crc32(b"\0", int(one)) ^ zlib.crc32(b"\0") for one in bits], dtype=np.uint32)
+    # CRC32 begins with all bits set and inverts the result: the differences to zero are the linear part.
+    return np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in bits], dtype=np.uint32)
 
 
 def apply(move: Any, values: Any) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
+
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.adapter import stored_checksum
 from binlog_kaitai.framing import resized
@@ -64,6 +65,6 @@ def inner_item(event: Event, outer: Item) -> Item:
     if outer.checksum is None:
         return Item(event, kind, place, outer.end_position, event.raw, None)
     covered = resized(event.raw, len(event.raw) + CHECKSUM_SIZE)
-    checksum = zlib.crc32(covered)
+    checksum = crc32(covered)
     raw = covered + checksum.to_bytes(CHECKSUM_SIZE, "little")
     return Item(event, kind, place, outer.end_position, raw, checksum)

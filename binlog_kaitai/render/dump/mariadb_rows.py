@@ -6,6 +6,8 @@ import re
 import zlib
 from typing import Any
 
+from zlib_ng.zlib_ng import crc32
+
 from binlog_kaitai.framing import resized
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.render.dump.cells import MARIADB_CELLS
@@ -148,4 +150,4 @@ def uncompressed(item: Item, body: Any) -> bytes:
     front = front[:at] + bytes([plain]) + front[at + 1 :]
     data = zlib.decompress(packed.deflated.data)
     raw = resized(front + data, len(front) + len(data) + behind)
-    return raw + zlib.crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if behind else raw
+    return raw + crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if behind else raw

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from typing import Any
+
+from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.framing import resized
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, trace_event
@@ -44,5 +45,5 @@ def renamed(raw: bytes, length_at: int, start: int, end: int, new: bytes) -> byt
 def with_checksum(raw: bytes) -> tuple[bytes, int]:
     """An event whose last bytes are its checksum made anew, and that checksum."""
     covered = raw[:-CHECKSUM_SIZE]
-    checksum = zlib.crc32(covered)
+    checksum = crc32(covered)
     return covered + checksum.to_bytes(CHECKSUM_SIZE, "little"), checksum
