@@ -13,6 +13,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import cuts
 from binlog_kaitai.columns.splits.mending import Damage, read_around
 from binlog_kaitai.columns.splits.split import files_before, plan
+from binlog_kaitai.grammar import header_length
+from binlog_kaitai.sources import MAGIC
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
 
@@ -105,6 +107,18 @@ def test_one_damaged_event_in_a_transaction_costs_just_its_rows(tmp_path: Path) 
     assert damage.start == position
     assert damage.reason == "the checksum does not fit the bytes"
     assert found == [row for row in whole if row["_position"] != position]
+
+
+@pytest.mark.parametrize("size", [0, 900])
+def test_all_of_a_log_is_damaged_if_its_format_description_cannot_be_read(tmp_path: Path, size: int) -> None:
+    log = many("mysql-9.7", "types_metadata")
+    data = bytearray(log.data)
+    behind_version_and_time = 2 + 50 + 4
+    data[len(MAGIC) + header_length(4) + behind_version_and_time] = 3
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(data)
+    reason = "declares event headers of 3 bytes"
+    assert around("changes", path, size) == ([], [Damage(str(path), len(MAGIC), None, reason)])
 
 
 @pytest.mark.parametrize("one", special_cases("damaged"), ids=lambda one: one.id)

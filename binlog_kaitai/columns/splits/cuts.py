@@ -30,6 +30,7 @@ from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.transactions.boundaries import Role, roles_of
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError
+from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import read_start, read_up_to
 from binlog_kaitai.grammar import EventType, Format, header_length, read_header
 from binlog_kaitai.sources import MAGIC, Part
@@ -85,8 +86,8 @@ class Head(NamedTuple):
         return context_of(Part((), self.binlog_version, self.formats))
 
 
-def read_head(stream: BinaryIO) -> Head:
-    """The head of a log, from a stream that can seek.
+def read_head(stream: BinaryIO, name: str) -> Head:
+    """The head of a log that errors call by this name, from a stream that can seek.
 
     Raises
     ------
@@ -113,7 +114,10 @@ def read_head(stream: BinaryIO) -> Head:
             data += read_up_to(stream, header.event_size - length)
             if len(data) < header.event_size:
                 break
-            context.observe(data, header)
+            try:
+                context.observe(data, header)
+            except BinlogError as error:
+                raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
             described = described or data
         is_encrypted |= kind == EventType.start_encryption_event
         position += header.event_size
@@ -148,7 +152,7 @@ class Log:
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream = stream
         self.name = name
-        self.head = read_head(stream)
+        self.head = read_head(stream, name)
         self.size = stream.seek(0, io.SEEK_END)
         context = self.head.context()
         self._layout = context.layout

@@ -71,7 +71,8 @@ def read_around(
         What is no damage: the log is not there, or encrypted.
     """
     try:
-        part = part_of(split)
+        with opened(split.file):  # all of a log is damaged if its head cannot be read
+            part = part_of(split)
     except (DamagedError, NotABinlogError) as error:
         if split.start == 0:
             yield Damage(split.file.path, error.position or 0, None, error.reason)
