@@ -49,6 +49,10 @@ class Definitions:
         found._store, found._folded, found._has_case = store, folded, has_case
         return found
 
+    def copy(self) -> Definitions:
+        """The same, which goes its own way from here on."""
+        return self.of_state(self._store.copy(), self._folded.copy(), self._has_case)
+
     def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
         """Take in one statement; gives whether it may have changed a definition.
 

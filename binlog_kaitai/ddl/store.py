@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, TableDefinition
@@ -66,6 +67,13 @@ class Store:
         self.notes: list[str] = []
         self._origin = origin
         self._is_folded = is_folded
+
+    def copy(self) -> Store:
+        """The same, which goes its own way from here on."""
+        other = copy(self)
+        other.tables, other.given, other.lost = dict(self.tables), dict(self.given), dict(self.lost)
+        other.databases, other.temporary = dict(self.databases), set(self.temporary)
+        return other
 
     def name(self, text: str) -> str:
         """A name of a database or table as it is compared."""

@@ -14,6 +14,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import cuts
 from binlog_kaitai.columns.splits.split import files_before, plan, read_split
+from binlog_kaitai.ddl import Definitions
 from tests.columns.log_maker import LogMaker, carrier, events_of, placed
 from tests.corpus_files import Case, case, cases
 
@@ -161,6 +162,27 @@ def test_names_come_from_statements_of_earlier_logs() -> None:
     (unnamed,) = rows(read_split(splits[-1], "changes", scan_ddl=False))
     assert json.loads(named["after"]) == {"id": 50, "v": "after the stop"}
     assert json.loads(unnamed["after"]) == {"c1": 50, "c2": "after the stop"}
+
+
+def test_each_log_s_statements_are_followed_for_itself_and_for_all_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    followed: list[str] = []
+
+    def observe(self: Definitions, schema_name: str, sql: str, *rest: Any) -> bool:
+        followed.append(sql)
+        return original(self, schema_name, sql, *rest)
+
+    original = Definitions.observe
+    monkeypatch.setattr(Definitions, "observe", observe)
+    paths = [tmp_path / f"binlog.{number:06}" for number in range(1, 9)]
+    for path in paths:
+        path.write_bytes(case("mysql-9.7", "rotate").logs[0].read_bytes())
+    names = [str(path) for path in paths]
+    whole = rows(bk.read_changes(names))
+    once = len(followed)
+    assert in_splits("changes", names, 1 << 30) == whole
+    assert once < len(followed) <= 3 * once
 
 
 def test_a_stream_cannot_be_divided() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -25,8 +25,8 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import TableMapEvent
 from binlog_kaitai.schema import OLD_TIMES, NameSource, Schema
 
-#: Places up to which it is kept what logs say.
-_MAX_KNOWN = 1 << 14
+#: Places up to which it is kept what logs say, and series of logs of which it is kept what they define.
+_MAX_KNOWN, _MAX_ENDS = 1 << 14, 16
 
 
 class _Seen(NamedTuple):
@@ -127,9 +127,12 @@ class _Known(NamedTuple):
 
 _known: OrderedDict[tuple[object, int], _Known] = OrderedDict()
 
+#: By the file of definitions and the logs behind it.
+_ends: OrderedDict[tuple[str | None, tuple[object, ...]], Definitions] = OrderedDict()
+
 
 def definitions_before(
-    logs: Iterable[tuple[object, AbstractContextManager[Log]]],
+    logs: Sequence[tuple[object, AbstractContextManager[Log]]],
     key: object,
     log: Log,
     cut: Cut,
@@ -151,12 +154,25 @@ def definitions_before(
     BinlogError
         A log cannot be opened.
     """
-    definitions = new_definitions(ddl)
-    for one, opened in logs:
-        for seen in _seen(one, opened, None):
-            seen.show(definitions)
+    definitions = _behind(logs, ddl)
     for seen in _seen(key, nullcontext(log), cut):
         seen.show(definitions)
+    return definitions
+
+
+def _behind(logs: Sequence[tuple[object, AbstractContextManager[Log]]], ddl: str | None) -> Definitions:
+    """The definitions at the end of some logs; goes on where it has been up to."""
+    keys = tuple(key for key, _ in logs)
+    known = [one for text, one in _ends if text == ddl and keys[: len(one)] == one]
+    count = max(map(len, known), default=0)
+    definitions = _ends[ddl, keys[:count]].copy() if known else new_definitions(ddl)
+    for key, opened in logs[count:]:
+        for seen in _seen(key, opened, None):
+            seen.show(definitions)
+    _ends[ddl, keys] = definitions.copy()
+    _ends.move_to_end((ddl, keys))
+    while len(_ends) > _MAX_ENDS:
+        _ends.popitem(last=False)
     return definitions
 
 

@@ -314,7 +314,7 @@ def _definitions(
         return new_definitions(ddl)
 
     def load() -> Definitions:
-        logs = ((file, opened(file)) for file in earlier)
+        logs = [(file, opened(file)) for file in earlier]
         with opened(split.file) as log:
             return definitions_before(logs, split.file, log, Cut(start, part.formats), ddl)
 
