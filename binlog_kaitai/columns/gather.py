@@ -332,14 +332,3 @@ def chosen_texts(data: Any, starts: Any, lengths: Any, choices: Any, valid: Any 
     join_chosen.for_work(len(out))(data, starts, lengths, choices, offsets, out)
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     return pa.Array.from_buffers(pa.string(), len(choices), [bits, pa.py_buffer(offsets), pa.py_buffer(out)])
-
-
-def binary_array(data: Any, starts: Any, lengths: Any, valid: Any = None) -> Any:
-    """Many ranges as an Arrow array of large binary values; null where `valid` is false."""
-    import pyarrow as pa
-
-    out, offsets = take_ranges(data, starts, lengths)
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    return pa.Array.from_buffers(
-        pa.large_binary(), len(starts), [bits, pa.py_buffer(offsets), pa.py_buffer(out)]
-    )

@@ -185,13 +185,13 @@ def _decimal_arrow(column: Column) -> str:
 def _string_arrow(column: Column) -> str:
     return (
         "binary"
-        if column.charset == BINARY and (column.type_name or "").lower() not in _TEXTUAL
+        if column.charset == BINARY and (column.type_name or "").lower() not in TEXTUAL
         else "string"
     )
 
 
-#: Types that are stored as byte strings and shown as text.
-_TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
+#: Types of MariaDB that are stored as byte strings and shown as text.
+TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
 
 
 def _always(name: str) -> ArrowName:

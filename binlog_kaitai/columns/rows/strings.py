@@ -17,6 +17,7 @@ from binlog_kaitai.columns.rows.string_kernels import measure, measure_recoded, 
 from binlog_kaitai.columns.rows.together import Values, Way
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.schema import Column
+from binlog_kaitai.values.types import TEXTUAL
 
 #: Character sets whose text is UTF-8 already; None is one that is not told.
 _UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
@@ -29,9 +30,6 @@ _OF_BYTE = 4
 
 #: The most bytes of UTF-8 that a byte of a character set of single bytes becomes.
 _WIDEST = 4
-
-#: Types of MariaDB that are stored as BINARY and shown as text.
-_TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
 
 
 def escaped(value: bytes) -> str:
@@ -47,7 +45,7 @@ def _way(cells: Cells, kind: Any) -> Way | None:
 
 
 def _is_textual(column: Column) -> bool:
-    return column.type == ColumnType.string and (column.type_name or "").lower() in _TEXTUAL
+    return column.type == ColumnType.string and (column.type_name or "").lower() in TEXTUAL
 
 
 def _is_padded(column: Column) -> bool:
