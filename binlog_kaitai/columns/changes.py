@@ -30,7 +30,7 @@ from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, find_runs, spread
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
-from binlog_kaitai.options import Filters
+from binlog_kaitai.options import ZERO_DATES, Filters
 from binlog_kaitai.rows import Row, rows_of
 from binlog_kaitai.schema import Column
 from binlog_kaitai.sources import SourceLike
@@ -45,7 +45,6 @@ _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 _BLOCK_SIZE = 4 * BLOCK_SIZE
 
 _SECOND = 1_000_000
-_ZERO_DATES = ("null", "error", "text")
 
 
 def table_batches(
@@ -274,8 +273,8 @@ def read_changes(
     BinlogError
         While reading, after the batches of all events before the damage.
     """
-    if zero_dates not in _ZERO_DATES:
-        raise UsageError(f"zero_dates is {' or '.join(_ZERO_DATES)}, not {zero_dates!r}")
+    if zero_dates not in ZERO_DATES:
+        raise UsageError(f"zero_dates is {' or '.join(ZERO_DATES)}, not {zero_dates!r}")
     chosen = Filters.of(table=table, **filters)
     size = BLOCK_SIZE if table is None else _BLOCK_SIZE
     pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size)

@@ -4,7 +4,7 @@ Strategy
 --------
 1. The CRCs of all bytes up to places at small distances are noted once, as far as somebody asks.
 2. The CRC of a range is that up to its end plus (exclusive or) that up to its start, moved on by the range's
-   length (`sums.moved_by`). Each of the two takes the bytes from the note before it.
+   length (`shifts.moved_by`). Each of the two takes the bytes from the note before it.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def moved_by(values: Any, distances: Any) -> Any:
     moved = np.array(values, dtype=np.uint32)
     for bit in range(int(distances.max(initial=0)).bit_length()):
         rows = np.flatnonzero(distances >> bit & 1)
-        moved[rows] = apply(_move(bit), moved[rows])
+        moved[rows] = _apply(_move(bit), moved[rows])
     return moved
 
 
@@ -32,7 +32,7 @@ def moves(value: int, count: int) -> Any:
     table = np.empty(count, dtype=np.uint32)
     table[0] = value
     for bit in range(count.bit_length() - 1):
-        table[1 << bit : 2 << bit] = apply(_move(bit), table[: 1 << bit])
+        table[1 << bit : 2 << bit] = _apply(_move(bit), table[: 1 << bit])
     return table
 
 
@@ -40,13 +40,13 @@ def moves(value: int, count: int) -> Any:
 def _move(bit: int) -> Any:
     """What moving on by 2 ** bit bytes makes of each of 32 bits."""
     if bit:
-        return apply(_move(bit - 1), _move(bit - 1))
+        return _apply(_move(bit - 1), _move(bit - 1))
     bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
     # CRC32 begins with all bits set and inverts the result: the differences to zero are the linear part.
     return np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in bits], dtype=np.uint32)
 
 
-def apply(move: Any, values: Any) -> Any:
+def _apply(move: Any, values: Any) -> Any:
     """What a linear map, given by the images of the 32 bits, makes of each value."""
     moved = np.zeros(len(values), dtype=np.uint32)
     for byte in range(4):

@@ -26,7 +26,7 @@ from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, SourceError
+from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, reading
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End, Event
 from binlog_kaitai.rows import rows_of
@@ -180,13 +180,8 @@ class RowsPages:
             is_last = number == len(self.sources) - 1
             is_part = source.part is not None
             selection = Selection(self._filters, is_first=number == 0, is_last=is_last, is_part=is_part)
-            try:
-                with source.open() as stream:
-                    yield from self._read(source, stream, selection, definitions)
-            except OSError as error:
-                raise SourceError(error.strerror or str(error), file=source.name) from error
-            except BinlogError as error:
-                raise error.at(file=source.name, position=0) from error.__cause__
+            with reading(source.name), source.open() as stream:
+                yield from self._read(source, stream, selection, definitions)
 
     def _read(
         self, source: Source, stream: Any, selection: Selection, definitions: Definitions

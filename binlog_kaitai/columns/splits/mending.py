@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from binlog_kaitai.columns.splits.cuts import Log
-from binlog_kaitai.columns.splits.split import Split, opened, part_of, read_part
+from binlog_kaitai.columns.splits.split import Split, opened, part_in, read_part
 from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, NotABinlogError, TruncatedError
 from binlog_kaitai.framing import read_up_to
 from binlog_kaitai.grammar import header_length, read_header
@@ -71,8 +71,8 @@ def read_around(
         What is no damage: the log is not there, or encrypted.
     """
     try:
-        with opened(split.file):  # all of a log is damaged if its head cannot be read
-            part = part_of(split)
+        with opened(split.file) as log:  # all of it is damaged if its head cannot be read
+            part = part_in(log, split)
     except (DamagedError, NotABinlogError) as error:
         if split.start == 0:
             yield Damage(split.file.path, error.position or 0, None, error.reason)

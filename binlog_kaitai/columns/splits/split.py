@@ -179,7 +179,7 @@ def read_split(
     BinlogError
         While reading, after the batches of all events before the damage.
     """
-    part = part_of(split)
+    part = _part_of(split)
     if part is not None:
         yield from read_part(
             split,
@@ -256,7 +256,7 @@ def source_of(file: LogFile) -> Source:
     return Source.of_path(file.path)
 
 
-def part_of(split: Split) -> Part | None:
+def _part_of(split: Split) -> Part | None:
     """The events that a split owns; None where no transaction begins in it.
 
     Raises
@@ -267,18 +267,23 @@ def part_of(split: Split) -> Part | None:
     if split.start == 0 and split.stop is None:
         return Part(((0, None),))
     with opened(split.file) as log:
-        head = log.head
-        if split.is_exact:
-            formats = log.cut_before(split.start).formats if head.is_relay_log else head.formats
-            start: Cut | None = Cut(split.start, formats if split.start else ())
-            stop: int | None = split.stop
-        else:
-            start = log.first_cut(split.start, split.stop)
-            behind = None if split.stop is None or start is None else log.first_cut(split.stop)
-            stop = None if behind is None else behind.position
-        if start is None:
-            return None
-        return Part(((start.position, stop),), head.binlog_version, start.formats)
+        return part_in(log, split)
+
+
+def part_in(log: Log, split: Split) -> Part | None:
+    """The same, of a log that is open."""
+    head = log.head
+    if split.is_exact:
+        formats = log.cut_before(split.start).formats if head.is_relay_log else head.formats
+        start: Cut | None = Cut(split.start, formats if split.start else ())
+        stop: int | None = split.stop
+    else:
+        start = log.first_cut(split.start, split.stop)
+        behind = None if split.stop is None or start is None else log.first_cut(split.stop)
+        stop = None if behind is None else behind.position
+    if start is None:
+        return None
+    return Part(((start.position, stop),), head.binlog_version, start.formats)
 
 
 #: Logs whose cuts are kept.
@@ -333,7 +338,7 @@ __all__ = [
     "files_before",
     "list_files",
     "opened",
-    "part_of",
+    "part_in",
     "plan",
     "read_part",
     "read_split",
