@@ -84,7 +84,10 @@ def _values(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iter
 
 
 def _shown(value: Any) -> str:
-    text = "NULL" if value is None else value if isinstance(value, str) else _json(value)
+    if isinstance(value, dict) and list(value) == ["json"]:  # the marker of a document, see `marked`
+        text = _json(value["json"])
+    else:
+        text = "NULL" if value is None else value if isinstance(value, str) else _json(value)
     text = " ".join(text.split(" ")).replace("\n", "\\n")
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 

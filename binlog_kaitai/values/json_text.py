@@ -34,10 +34,41 @@ _SPECIAL = re.compile(r'[\x00-\x1f"\\]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
+#: Strings, and what may end a member of a container.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
+
+
 class JsonText(str):
     """A JSON document as text."""
 
     __slots__ = ()
+
+
+#: How the text of an object begins whose first key is that of the marker.
+MARKER = '{"json": '
+
+
+def marked(document: str) -> JsonText:
+    """The document as it stands among the values of a row, where SQL NULL is ``null``.
+
+    The document ``null`` becomes ``{"json": null}``. So does a document that would read as this marker, an
+    object with ``json`` as its only key: an object with just that key always holds the document.
+    """
+    is_ambiguous = document == "null" or (document.startswith(MARKER) and _has_one_member(document))
+    return JsonText(f"{MARKER}{document}}}") if is_ambiguous else JsonText(document)
+
+
+def _has_one_member(document: str) -> bool:
+    depth = 0
+    for token in _TOKEN.finditer(document):
+        match token[0]:
+            case "{" | "[":
+                depth += 1
+            case "}" | "]":
+                depth -= 1
+            case "," if depth == 1:
+                return False
+    return True
 
 
 #: A document: objects, arrays, and the text of everything else.

@@ -18,7 +18,7 @@ from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values import numbers, sql_text, strings, temporal
 from binlog_kaitai.values.json_diff import JsonDiff
-from binlog_kaitai.values.json_text import JsonText, json_of
+from binlog_kaitai.values.json_text import JsonText, json_of, marked
 from binlog_kaitai.values.sql_text import Dialect
 
 #: A value of a row: what `ColumnKind.decode` gives, or None for NULL.
@@ -129,9 +129,14 @@ def sql_form(value: Value, column: Column, dialect: Dialect) -> str:
 
 
 def json_form(value: Value, column: Column) -> Any:
-    """A value as `rows --format json` has it; documents are :class:`JsonText`, to be put in as they are."""
-    if value is None or isinstance(value, JsonText):
-        return value
+    """A value as `rows --format json` has it; documents are :class:`JsonText`, to be put in as they are.
+
+    The document ``null`` is not SQL NULL: see :func:`marked`.
+    """
+    if value is None:
+        return None
+    if isinstance(value, JsonText):
+        return marked(value)
     if isinstance(value, bytes):
         return {"hex": value.hex()}
     if isinstance(value, str):

@@ -20,6 +20,7 @@ from binlog_kaitai.columns.rows.together import contents
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.rows import to_json
 from binlog_kaitai.values import json_form
+from binlog_kaitai.values.json_text import MARKER, marked
 
 _HEX = np.array([list(b"%02x" % byte) for byte in range(256)], dtype=np.uint8)
 
@@ -45,7 +46,7 @@ def json_values(cells: Cells) -> Any:
     if pa.types.is_floating(kind):
         return _floats(cells, kind)
     if cells.column.type in _DOCUMENTS:
-        return build(cells)
+        return _documents(build(cells))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _dates(cells, kind)
     if pa.types.is_binary(kind):
@@ -56,6 +57,16 @@ def json_values(cells: Cells) -> Any:
     ):
         return _strings(cells)
     return _by_reader(cells)
+
+
+def _documents(found: Any) -> Any:
+    """Documents with the marker where they would read as NULL, or as the marker; see `marked`."""
+    is_rare = pc.or_(pc.equal(found, "null"), pc.starts_with(found, MARKER))
+    is_rare = pc.fill_null(is_rare, False)
+    if not pc.any(is_rare).as_py():
+        return found
+    texts = [plain(marked(text)) for text in found.filter(is_rare).to_pylist()]
+    return pc.replace_with_mask(found, is_rare, pa.array(texts, found.type))
 
 
 def joined(*pieces: Any) -> Any:
