@@ -13,9 +13,13 @@ from collections.abc import Iterable, Iterator
 from binlog_kaitai.errors import UsageError
 
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
-_TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.IGNORECASE)
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
-_MARIADB = re.compile(r"(\d+)-(\d+)-(\d+)(?:\.\.(\d+))?")
+_TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.IGNORECASE | re.ASCII)
+# No number of a GTID has more digits than one of 64 bits.
+_RANGE = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
+_MARIADB = re.compile(r"([0-9]{1,20})-([0-9]{1,20})-([0-9]{1,20})(?:\.\.([0-9]{1,20}))?")
+
+#: Characters of a wrong GTID that a message shows.
+_MOST_SHOWN = 80
 
 
 class Intervals:
@@ -92,7 +96,8 @@ class GtidSet:
         found = cls()
         for part in (part.strip() for part in text.replace("\n", "").split(",")):
             if part and not (found._add_mariadb(part) or found._add_mysql(part)):
-                raise UsageError(f"{part!r} is not a GTID or a set of GTIDs")
+                shown = part if len(part) <= _MOST_SHOWN else f"{part[:_MOST_SHOWN]}…"
+                raise UsageError(f"{shown!r} is not a GTID or a set of GTIDs")
         return found
 
     def add(self, gtid: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 from binlog_kaitai.errors import UsageError
@@ -14,6 +16,14 @@ from binlog_kaitai.gtids import GtidSet
 
 #: What may become of dates that no calendar has.
 ZERO_DATES = ("null", "error", "text")
+
+#: Largest offset in a file, and largest number of a server.
+MAX_POSITION, MAX_SERVER_ID = (1 << 63) - 1, (1 << 32) - 1
+
+#: Characters of a wrong value that a message shows.
+_MOST_SHOWN = 80
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
 
 
 @dataclass(frozen=True)
@@ -53,8 +63,13 @@ class Filters:
     def __post_init__(self) -> None:
         for name in ("start_position", "stop_position"):
             position = getattr(self, name)
-            if position is not None and position < 0:
-                raise UsageError(f"{name} is {position}; a position is an offset in bytes, from 0 on")
+            if position is not None and not _is_within(position, MAX_POSITION):
+                reason = f"{name} is {shortened(position)}; a position is an offset in bytes, from 0 on"
+                raise UsageError(reason)
+        for number in self.server_ids:
+            if not _is_within(number, MAX_SERVER_ID):
+                reason = f"{shortened(number)} is not a server id, a number from 0 to {MAX_SERVER_ID}"
+                raise UsageError(reason)
 
     @classmethod
     def of(
@@ -88,7 +103,7 @@ class Filters:
             frozenset(_several(database)),
             frozenset(_table(name) for name in _several(table)),
             frozenset(_type_name(name) for name in _several(event_type)),
-            frozenset([server_id] if isinstance(server_id, int) else server_id or ()),
+            frozenset(_numbers(server_id)),
         )
 
     def __bool__(self) -> bool:
@@ -107,8 +122,40 @@ class Filters:
         return not self.tables or (table is not None and f"{schema}.{table}" in self.tables)
 
 
+def whole_number(text: str) -> int:
+    """A whole number in ASCII digits, of no more than 64 bits or so.
+
+    `int` also takes digits of other scripts and underscores, and refuses thousands of digits by an
+    exception of its own.
+
+    Raises
+    ------
+    UsageError
+        It is not one.
+    """
+    if not _WHOLE.fullmatch(text.strip()):
+        raise UsageError(f"{shortened(text)} is not a whole number")
+    return int(text)
+
+
+def shortened(value: Any) -> str:
+    """A wrong value as a message names it; however long it is, a line will do."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return "a number of more than 38 digits"
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def _is_within(value: Any, most: int) -> bool:
+    return isinstance(value, Integral) and 0 <= int(value) <= most
+
+
 def _several(value: str | Iterable[str] | None) -> Iterable[str]:
     return [value] if isinstance(value, str) else value or ()
+
+
+def _numbers(value: Any) -> Iterable[int]:
+    return [value] if isinstance(value, Integral | str) else value or ()
 
 
 def _table(name: str) -> str:
@@ -137,9 +184,13 @@ def _timestamp(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, str):
+        text = value
         try:
-            value = datetime.fromisoformat(value)
+            value = datetime.fromisoformat(text if text.isascii() else "")
         except ValueError:
-            reason = f"{value!r} is no time; write YYYY-MM-DD hh:mm:ss, with a zone if not local"
+            reason = f"{shortened(text)} is not a time; write YYYY-MM-DD hh:mm:ss, with a zone if not local"
             raise UsageError(reason) from None
-    return int(value.timestamp())
+    try:
+        return int(value.timestamp())
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(f"{value} is outside of the times that this system counts") from None

@@ -24,7 +24,7 @@ _FLOATS = frozenset((ColumnType.float, ColumnType.double))
 
 #: Of these MariaDB's old formats have fractions, too, which only a definition tells.
 OLD_TIMES = frozenset((ColumnType.time, ColumnType.datetime, ColumnType.timestamp))
-_DIGITS = re.compile(r"\((\d)\)")
+_DIGITS = re.compile(r"\(([0-9])\)")
 #: Types of byte strings by their SQL names.
 #: A VECTOR of MariaDB is a VARBINARY to its log.
 _BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b|vector\b", re.IGNORECASE)

@@ -61,10 +61,12 @@ def _server_options(command: _Command) -> _Command:
 @click.option("--rewrite-db", metavar="OLD->NEW", multiple=True, help="Another name for a database. *")
 @click.option("--database", "-d", metavar="NAME", help="Only events of this database.")
 @click.option("--table", "-T", metavar="NAME", help="MariaDB: only rows of this table.")
-@click.option("--server-id", type=int, metavar="N", help="Only events of this server.")
-@click.option("--offset", "-o", type=int, default=0, metavar="N", help="Skip so many events.")
-@click.option("--start-position", "-j", type=int, metavar="N", help="Start here in the first file.")
-@click.option("--stop-position", type=int, metavar="N", help="Stop here in the last file.")
+@click.option("--server-id", type=options.number, metavar="N", help="Only events of this server.")
+@click.option("--offset", "-o", type=options.number, default="0", metavar="N", help="Skip so many events.")
+@click.option(
+    "--start-position", "-j", type=options.number, metavar="N", help="Start here in the first file."
+)
+@click.option("--stop-position", type=options.number, metavar="N", help="Stop here in the last file.")
 @click.option("--start-datetime", metavar="TIME", help="From the first event at or after; local time.")
 @click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after.")
 @click.option("--include-gtids", metavar="SET", help="Only these transactions.")

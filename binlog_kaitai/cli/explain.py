@@ -15,7 +15,7 @@ from binlog_kaitai.render.explain import explain_json, explain_text
 
 @click.command()
 @options.sources
-@click.option("--at", "position", type=int, metavar="POS", help="Only the event at this offset.")
+@click.option("--at", "position", type=options.number, metavar="POS", help="Only the event at this offset.")
 @options.formats("text", "json")
 @click.option("--wide", is_flag=True, help="Do not cut lines at the width of the terminal.")
 @click.option("--full", "in_full", is_flag=True, help="Show all bytes of fields of more than 4 KiB.")

@@ -9,8 +9,9 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.options import ZERO_DATES
+from binlog_kaitai.options import MAX_POSITION, ZERO_DATES, whole_number
 from binlog_kaitai.reader import End, EndKind
 from binlog_kaitai.sources import resolve
 
@@ -20,6 +21,17 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 sources = click.argument(
     "sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path(allow_dash=True)
 )
+
+
+def number(text: str) -> int:
+    """A number from 0 on, in ASCII digits: click's own type takes those of other scripts, and underscores."""
+    try:
+        value = whole_number(text)
+    except UsageError as error:
+        raise click.BadParameter(error.reason) from None
+    if not 0 <= value <= MAX_POSITION:
+        raise click.BadParameter(f"{value} is not a number from 0 to {MAX_POSITION}")
+    return value
 
 
 def formats(*names: str) -> Callable[[_Command], _Command]:
@@ -88,8 +100,8 @@ def _say_start_beyond(sources: Sequence[str], start: int | None) -> None:
 
 
 _FILTERS: list[Callable[[Any], Any]] = [
-    click.option("--start-position", type=int, metavar="N", help="Start here in the first file."),
-    click.option("--stop-position", type=int, metavar="N", help="Stop here in the last file."),
+    click.option("--start-position", type=number, metavar="N", help="Start here in the first file."),
+    click.option("--stop-position", type=number, metavar="N", help="Stop here in the last file."),
     click.option("--start-datetime", metavar="TIME", help="Skip events before; local time, or with a zone."),
     click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after."),
     click.option("--include-gtids", metavar="SET", help="Only these transactions."),
@@ -103,7 +115,7 @@ _FILTERS: list[Callable[[Any], Any]] = [
         shell_complete=_complete_type,
         help="Only this type: QUERY_EVENT, query. *",
     ),
-    click.option("--server-id", type=int, metavar="N", multiple=True, help="Only from this server. *"),
+    click.option("--server-id", type=number, metavar="N", multiple=True, help="Only from this server. *"),
 ]
 
 

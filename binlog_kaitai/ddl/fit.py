@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
+
+#: Digits of a precision or scale, which are no more than 65.
+_SMALL = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +55,18 @@ def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
     ]
     hidden = _hidden(table, kinds[len(table.columns) :])
     if len(kinds) != len(table.columns) + len(hidden):
-        return f"the log has {len(kinds)} columns, its definition {len(table.columns)}"
+        counts = f"the log has {len(kinds)} columns, its definition {len(table.columns)}"
+        return f"{counts} (was the table altered in between?)"
     if hidden:
         table = replace(table, columns=(*table.columns, *hidden))
     details = table_map.columns or [None] * len(kinds)
-    for column, kind, detail in zip(table.columns, kinds, details, strict=True):
+    for number, (column, kind, detail) in enumerate(zip(table.columns, kinds, details, strict=True), 1):
         stored = sql_type(column.base_type).stored
+        defined = f"column {number}, {column.name}, is {column.type_name} by its definition, in the log it"
         if stored is not None and kind not in stored:
-            return f"column {column.name} is {column.type_name} by its definition, in the log it is {kind}"
+            return f"{defined} is {kind}"
         if detail is not None and (reason := _difference(column, detail)):
-            return f"column {column.name} is {column.type_name} by its definition, in the log it has {reason}"
+            return f"{defined} has {reason}"
     return table
 
 
@@ -91,5 +97,5 @@ def _difference(column: ColumnDefinition, detail: Any) -> str:
 
 def _digits(arguments: Sequence[str]) -> tuple[int, int]:
     """Precision and scale of DECIMAL with these arguments."""
-    given = [int(one) if one.isdecimal() else -1 for one in arguments]
+    given = [int(one) if _SMALL.fullmatch(one) else -1 for one in arguments]
     return (given[0] or 10 if given else 10, given[1] if len(given) > 1 else 0)

@@ -16,7 +16,7 @@ from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.sources import MAGIC
 from binlog_kaitai.transactions import GTID_TYPES
 
-_NUMBERED = re.compile(r"(.*)\.(\d+)")
+_NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 
 #: Told what is lost; raises, or lets the reading go on.
 Lose = Callable[[SourceError], None]

@@ -14,13 +14,13 @@ from urllib.parse import unquote, urlsplit
 from binlog_kaitai.columns.splits.split import SPLIT_SIZE
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.options import ZERO_DATES, Filters
+from binlog_kaitai.options import ZERO_DATES, Filters, whole_number
 
 #: The view of one table, with its columns, chosen by the option `table`.
 TABLE = "table"
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 
-_SIZE = re.compile(r"(\d+)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,19})\s*([kmgt]?)i?b?", re.IGNORECASE)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
@@ -35,8 +35,8 @@ def _datetime(text: str) -> datetime:
 
 #: Spark's name of each filter, its name in Python, and how its text is read.
 FILTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "startPosition": ("start_position", int),
-    "stopPosition": ("stop_position", int),
+    "startPosition": ("start_position", whole_number),
+    "stopPosition": ("stop_position", whole_number),
     "startDatetime": ("start_datetime", _datetime),
     "stopDatetime": ("stop_datetime", _datetime),
     "includeGtids": ("include_gtids", str),
@@ -44,7 +44,7 @@ FILTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "database": ("database", _names),
     "table": ("table", _names),
     "eventType": ("event_type", _names),
-    "serverId": ("server_id", lambda text: [int(name) for name in _names(text)]),
+    "serverId": ("server_id", lambda text: [whole_number(name) for name in _names(text)]),
 }
 
 _OTHERS = (
@@ -203,7 +203,7 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
 def _value(name: str, text: str) -> Any:
     try:
         return FILTERS[name][1](text)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise UsageError(f"option {name}: {error}") from error
 
 
@@ -241,7 +241,7 @@ def _offset(name: str, text: str) -> Offset | None:
         return None
     try:
         found = json.loads(text)
-        return Offset(str(found["file"]), int(found.get("position", 0)))
+        return Offset(str(found["file"]), whole_number(str(found.get("position", 0))))
     except (ValueError, TypeError, KeyError, AttributeError):
         example = '{"file": "binlog.000007", "position": 4}'
         raise UsageError(f"option {name}: {text!r} is not earliest, latest, or JSON like {example}") from None

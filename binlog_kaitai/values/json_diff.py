@@ -14,7 +14,7 @@ from binlog_kaitai.values.json_text import JsonText, Node, document_text, node_t
 _Operation = _Change.Operation
 
 #: A leg of a path: a member by plain or quoted name, or an element.
-_LEG = re.compile(r'\s*(?:\.\s*(?:("(?:[^"\\]|\\.)*")|([^\s."\[]+))|\[\s*(\d{1,10})\s*\])')
+_LEG = re.compile(r'\s*(?:\.\s*(?:("(?:[^"\\]|\\.)*")|([^\s."\[]+))|\[\s*([0-9]{1,10})\s*\])')
 
 
 @dataclass(frozen=True, slots=True)

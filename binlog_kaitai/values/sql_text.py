@@ -29,7 +29,7 @@ ESCAPES = {0: b"\\0", 10: b"\\n", 13: b"\\r", 26: b"\\Z", 34: b'\\"', 39: b"\\'"
 
 _UNCLEAN = re.compile("[\0\n\r\x1a\"'\\\\]")
 _SRID = struct.Struct("<I")
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"[0-9]+")
 
 #: From here on MySQL lets a geometry say in which order its axes are, and has orders of its own.
 _MYSQL_WITH_AXES = (8, 0)

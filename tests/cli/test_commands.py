@@ -79,6 +79,15 @@ def test_filters_of_events(run: Run) -> None:
     assert listed(run, log, "--start-datetime", "2001-01-01") == everything
 
 
+@pytest.mark.parametrize("text", ["\u0661\u0662", "\u00b2", "1_000", "9" * 5000])
+@pytest.mark.parametrize("option", ["--start-position", "--stop-position", "--server-id"])
+def test_numbers_are_of_ascii_digits(option: str, text: str, run: Run) -> None:
+    done = run("events", option, text, ROTATE.logs[0])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not a whole number" in done.stderr
+    assert len(done.stderr) < 400
+
+
 def test_positions_that_make_no_sense(run: Run) -> None:
     """Below 0 is wrong usage; behind the end there is nothing, as for mysqlbinlog, and that is said."""
     log = ROTATE.logs[0]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.options import Filters
+from binlog_kaitai.options import Filters, whole_number
 
 UUID = "5b6a28a6-3005-11f0-8be8-0242ac150002"
 
@@ -68,8 +69,35 @@ def test_names_of_schemas_and_tables() -> None:
         {"event_type": "no_such_event"},
         {"start_datetime": "yesterday"},
         {"include_gtids": "1-2"},
+        {"include_gtids": f"{UUID}:{'1' * 5000}"},
+        {"include_gtids": f"0-1-{'1' * 5000}"},
+        {"exclude_gtids": f"{UUID}:1-{'1' * 5000}"},
+        {"include_gtids": f"{UUID}:\u0661"},  # Arabic-Indic 1
+        {"include_gtids": f"{UUID}:\u00b9"},  # superscript 1
+        {"include_gtids": "0-\uff11-5"},  # a 1 of full width
+        {"include_gtids": f"{UUID}:\u212a:1"},  # the sign of Kelvin, which is k without its case
+        {"start_datetime": "\u0662026-11-20"},
+        {"start_datetime": "0001-01-01 00:00:00"},
+        {"start_position": 1 << 63},
+        {"start_position": "4"},
+        {"server_id": -1},
+        {"server_id": 1 << 32},
+        {"server_id": "12"},
+        {"server_id": 10**5000},
     ],
 )
-def test_nonsense_is_refused(wrong: dict[str, str]) -> None:
-    with pytest.raises(UsageError):
-        Filters.of(**wrong)  # type: ignore[arg-type]
+def test_nonsense_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError) as error:
+        Filters.of(**wrong)
+    assert len(str(error.value)) < 200
+
+
+@pytest.mark.parametrize("text", ["", "x", "\u0661", "\u00b9", "1_000", "1.0", "0x10", "1" * 5000])
+def test_what_is_no_whole_number(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a whole number") as error:
+        whole_number(text)
+    assert len(str(error.value)) < 200
+
+
+def test_whole_numbers() -> None:
+    assert list(map(whole_number, ("0", " 12 ", "-3", str(2**64 - 1)))) == [0, 12, -3, 2**64 - 1]

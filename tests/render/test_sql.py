@@ -238,6 +238,21 @@ def test_unknown_names_are_refused_and_mended(tmp_path: Path) -> None:
     assert "(`id`, `v`, `d`) VALUES (11, '0.83" in sql(log, ddl=DDL, allow_unnamed=False)
 
 
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ("id BIGINT", "the log has 3 columns, its definition 1 (was the table altered in between?)"),
+        ("id BIGINT, v INT, d DOUBLE", "column 2, v, is int by its definition, in the log it is varchar"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")
+def test_a_definition_that_does_not_fit_is_named(columns: str, reason: str, tmp_path: Path) -> None:
+    log = behind_definitions(MIXED, tmp_path)
+    with pytest.raises(UsageError) as error:
+        sql(log, ddl=f"CREATE TABLE t.s ({columns})", allow_unnamed=False)
+    assert f"the definition of t.s does not fit these rows: {reason}: give --ddl" in error.value.reason
+
+
 def test_rows_without_a_key_are_found_by_all_columns(tmp_path: Path) -> None:
     log = behind_definitions(MIXED, tmp_path)
     text = sql(log, ddl=DDL.replace(", PRIMARY KEY (id)", ""), undo=True)

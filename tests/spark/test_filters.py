@@ -63,6 +63,12 @@ def test_there_is_an_option_for_every_filter() -> None:
     ("option", "text"),
     [
         ("startPosition", "four"),
+        ("startPosition", "\u0661"),
+        ("stopPosition", "1" * 5000),
+        ("splitSize", "\u0661m"),
+        ("startingOffsets", '{"file": "a", "position": "\u0661"}'),
+        ("startingOffsets", '{"file": "a", "position": 1e999}'),
+        ("serverId", "\u00b9"),
         ("startDatetime", "yesterday"),
         ("includeGtids", "1-2-3-4"),
         ("table", "orders"),

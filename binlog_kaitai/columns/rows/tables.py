@@ -54,9 +54,12 @@ class Table:
         Which columns are JSON.
     memory : dict
         For what is made of the table once, by whoever makes it.
+    mismatch : str
+        Why a definition that is known gives the columns no names; empty if there is none.
     """
 
-    def __init__(self, table_map: TableMapEvent, schema: Schema) -> None:
+    def __init__(self, table_map: TableMapEvent, schema: Schema, mismatch: str = "") -> None:
+        self.mismatch = mismatch
         self.table_map = table_map
         self.schema = schema
         widths = [width_of(column) for column in schema.columns]
@@ -163,14 +166,15 @@ class Tables:
             names = table_map.schema_name, table_map.table_name
             found = self.definitions.fit(*names, table_map)
             definition = found if isinstance(found, TableDefinition) else None
-            made = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]))
+            mismatch = found.reason if isinstance(found, DefinitionMismatch) else ""
+            made = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
             if isinstance(found, DefinitionMismatch) and made.schema.names_from is NameSource.NONE:
                 place = replace(found, file=block.file, position=int(block.positions[row]))
                 warnings.warn(str(place), DefinitionWarning, stacklevel=2)
         except BinlogError as error:
             made = error
         if isinstance(table, Table) and isinstance(made, Table) and table.schema == made.schema:
-            made = table
+            table.mismatch, made = made.mismatch, table
         if len(self._tables) >= _MAX_TABLES:
             self._tables.clear()
         self._tables[key] = self._changes, made

@@ -201,13 +201,8 @@ class RowStatements:
         key = id(table), self.dialect
         if key not in self._writers:
             if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
-                reason = (
-                    f"the log does not tell the names of the columns of {table.schema.full_name}: give --ddl "
-                    "FILE with its CREATE TABLE, or --allow-unnamed to have them as c1, c2 …"
-                )
-                raise UsageError(
-                    reason, file=page.block.file, position=int(page.block.positions[page.images.rows[event]])
-                )
+                at = int(page.block.positions[page.images.rows[event]])
+                raise UsageError(_why_unnamed(table), file=page.block.file, position=at)
             if len(self._writers) >= _MAX_WRITERS:
                 self._writers.clear()
             # The table is kept with it, so that no other can get its number.
@@ -237,6 +232,17 @@ class RowStatements:
                 count,
             )
         return Lines.at(texts, page.images.rows[events], FIRST)
+
+
+def _why_unnamed(table: Table) -> str:
+    name = table.schema.full_name
+    if table.mismatch:
+        reason = f"the definition of {name} does not fit these rows: {table.mismatch}: "
+        reason += "give --ddl FILE with its CREATE TABLE as it was when they were logged"
+    else:
+        reason = f"the log does not give the names of the columns of {name}: "
+        reason += "give --ddl FILE with its CREATE TABLE"
+    return f"{reason}, or --allow-unnamed to have them as c1, c2 …"
 
 
 def _limits(page: RowsPage) -> list[int]:

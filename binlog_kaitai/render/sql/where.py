@@ -40,13 +40,13 @@ _TOKEN = re.compile(
     r"""\s*(?:
         (?P<name>`(?:[^`]|``)+`|[^\W\d][\w$]*)
       | (?P<hex>0[xX](?:[0-9a-fA-F]{2})+)
-      | (?P<number>-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)
+      | (?P<number>-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?)
       | (?P<string>'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|""|\\.)*")
       | (?P<sign><=>|<=|>=|<>|!=|[=<>(),])
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_CLOCK = re.compile(r"(-?)(\d+):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?")
+_CLOCK = re.compile(r"(-?)([0-9]{1,9}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 _COMPARE = {
     "=": pc.equal,
     "<=>": pc.equal,
@@ -57,7 +57,7 @@ _COMPARE = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class _Token(NamedTuple):
