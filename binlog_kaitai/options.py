@@ -154,7 +154,7 @@ def _several(value: str | Iterable[str] | None) -> Iterable[str]:
     return [value] if isinstance(value, str) else value or ()
 
 
-def _numbers(value: Any) -> Iterable[int]:
+def _numbers(value: Any) -> Any:
     return [value] if isinstance(value, Integral | str) else value or ()
 
 

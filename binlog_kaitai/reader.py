@@ -258,10 +258,12 @@ class LogReader(AbstractContextManager["LogReader"]):
             yield from self._read_payload(event, context, transactions)
         yield from _read_pieces(event, context)
 
-    def _take_in(self, name: str, frame: Frame, context: Context) -> Event:
+    def _take_in(self, name: str, frame: Frame, context: Context, outer: Event | None = None) -> Event:
         context.check_readable()
         table_map = context.table_map_of(frame.raw, frame.header.type_code)
         event = Event(name, frame, context.layout, table_map)
+        if outer is not None:  # errors, too, name the place in the file
+            event.position, event.end_position = outer.position, outer.end_position
         try:
             event.checksum_status = status = checksum_status(frame.raw, frame.header, context.layout)
         except BinlogError as error:
@@ -282,11 +284,10 @@ class LogReader(AbstractContextManager["LogReader"]):
         numbers = RowNumbers(lambda: _rows_inside(outer, layout))
         try:
             for index, frame in enumerate(read_payload(outer.body, layout.binlog_version)):
-                event = self._take_in(outer.file, frame, inner_context)
+                event = self._take_in(outer.file, frame, inner_context, outer)
                 if layout.effective_type(event.type_code) in ROWS_TYPES:
                     event.row_numbers = numbers, next(ordinals)
                 event.payload_index = index
-                event.position, event.end_position = outer.position, outer.end_position
                 event.gtid = _step(transactions, event)
                 yield event
         except BinlogError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,15 @@ def lines_by_columns(path: Path) -> Iterator[bytes]:
         for lines in write_rows(path):
             yield from bytes(lines).split(b"\n")[:-1]
     except bk.BinlogError as error:
-        yield str(error).encode()
+        yield str(error).encode("utf-8", "backslashreplace")
+
+
+def body_or_error(event: bk.Event) -> Any:
+    """The body of a statement; the error where it cannot be read, which leaves tables without definitions."""
+    try:
+        return event.body
+    except bk.BinlogError as error:
+        return error
 
 
 def lines_by_reader(path: Path) -> Iterator[bytes]:
@@ -32,7 +41,7 @@ def lines_by_reader(path: Path) -> Iterator[bytes]:
     try:
         for event in bk.open(path):
             if event.layout.effective_type(event.type_code) in _QUERIES:
-                definitions.observe_query(event.body)
+                definitions.observe_query(body_or_error(event))
             schema = None
             if (body := event.table_map) is not None:
                 definition = definitions.of(body.schema_name, body.table_name, body)
@@ -40,7 +49,7 @@ def lines_by_reader(path: Path) -> Iterator[bytes]:
             for found in list(row_objects(event, schema)):
                 yield to_json(found).encode("utf-8", "backslashreplace")
     except bk.BinlogError as error:
-        yield str(error).encode()
+        yield str(error).encode("utf-8", "backslashreplace")
 
 
 @pytest.mark.parametrize(

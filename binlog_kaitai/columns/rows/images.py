@@ -23,6 +23,8 @@ _COMPRESSED = "compressed_images"
 #: As much of compressed events is unpacked at a time, in bytes; one event may be larger.
 _ROOM = 16 << 20
 
+_NO_BYTES = np.zeros(0, dtype=np.uint8)
+
 #: Deflate makes nothing smaller than a thousandth of what it was.
 _MOST_RATIO = 1032
 
@@ -138,6 +140,8 @@ class Images:
     def portions(self, chosen: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
         """Some of the events with their images unpacked: events, data, where images begin and end.
 
+        Images that cannot be unpacked end before they begin, which no kernel takes.
+
         Parameters
         ----------
         chosen : int64 array
@@ -151,13 +155,16 @@ class Images:
         at = 0
         while at < len(chosen):
             begin, room, pieces, limits = at, _ROOM, list[Any](), [0]
+            is_wrong = []
             while at < len(chosen) and (room > 0 or at == begin):
-                pieces.append(self._unpacked(int(chosen[at])))
+                data = self._unpacked(int(chosen[at]))
+                is_wrong.append(data is None)
+                pieces.append(_NO_BYTES if data is None else data)
                 limits.append(limits[-1] + len(pieces[-1]))
                 room -= len(pieces[-1])
                 at += 1
             places = np.array(limits, dtype=np.int64)
-            yield chosen[begin:at], np.concatenate(pieces), places[:-1], places[1:]
+            yield chosen[begin:at], np.concatenate(pieces), places[:-1], places[1:] - np.array(is_wrong)
 
     @property
     def is_packed(self) -> Any:
@@ -170,27 +177,28 @@ class Images:
         return np.where(sizes > 0, self._part.images_size, 0), sizes
 
     def _unpacked(self, index: int) -> Any:
+        """The images of one event as an array; None where they are damaged."""
         part = self._part
         start = int(part.images[index])
-        data = bytes(self.block.data[start : start + int(part.images_size[index])])
+        data: bytes | None = bytes(self.block.data[start : start + int(part.images_size[index])])
         if part.is_packed[index]:
-            data = _unpack(data)
-            self._unpacked_sizes[index] = len(data)
-        return np.frombuffer(data, dtype=np.uint8)
+            data = _unpack(data or b"")
+            self._unpacked_sizes[index] = len(data or b"")
+        return None if data is None else np.frombuffer(data, dtype=np.uint8)
 
 
-def _unpack(data: bytes) -> bytes:
-    """What compressed images unpack to; nothing where they are damaged, which the reader tells."""
+def _unpack(data: bytes) -> bytes | None:
+    """What compressed images unpack to; None where they are damaged: the reader says how."""
     try:
         packed = parse_compressed(data)
         size = packed.uncompressed_length
         if size > len(data) * _MOST_RATIO:
-            return b""
+            return None
         stream = zlib.decompressobj()
         found = stream.decompress(packed.deflated.data, size + 1)
     except (GrammarError, zlib.error):
-        return b""
-    return found if len(found) == size and size else b""
+        return None
+    return found if len(found) == size and size else None
 
 
 class _Part(NamedTuple):

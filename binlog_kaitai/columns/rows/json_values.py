@@ -9,18 +9,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from binlog_kaitai.charsets import decode
 from binlog_kaitai.columns.json_strings import json_texts
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.float_texts import float_texts
-from binlog_kaitai.columns.rows.strings import LONGEST, is_utf8, of_bytes
+from binlog_kaitai.columns.rows.strings import LONGEST, is_utf8, may_hide_bytes, of_bytes
 from binlog_kaitai.columns.rows.together import contents
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.rows import to_json
 from binlog_kaitai.values import json_form
 from binlog_kaitai.values.json_text import MARKER, marked
+from binlog_kaitai.values.strings import has_own_text
 
 _HEX = np.array([list(b"%02x" % byte) for byte in range(256)], dtype=np.uint8)
 
@@ -132,6 +134,10 @@ def _dates(cells: Cells, kind: Any) -> Any:
 
 
 def _strings(cells: Cells) -> Any:
+    if has_own_text(cells.column):
+        return _by_reader(cells)
+    if may_hide_bytes(cells.column):
+        return _by_codec(cells)
     if is_utf8(cells, pa.string()):
         data, offsets = contents(cells)
         out, ends = json_texts(data, offsets)
@@ -143,6 +149,16 @@ def _strings(cells: Cells) -> Any:
     is_unclean = unclean.to_numpy(zero_copy_only=False)
     # Bytes that are no text have been escaped, and are told as bytes here.
     return _mended(cells, quoted, is_unclean) if is_unclean.any() else quoted
+
+
+def _by_codec(cells: Cells) -> Any:
+    """Strings of a character set in which ASCII bytes may be no text, such as UTF-16: each distinct one once."""
+    data, offsets = contents(cells)
+    found = of_bytes(cells, pa.binary(), data, offsets).dictionary_encode()
+    column = cells.column
+    values = (decode(raw, column.charset) for raw in found.dictionary.to_pylist())
+    texts = [plain(to_json(json_form(value, column))) for value in values]
+    return pa.array(texts, pa.string()).take(found.indices)
 
 
 def _hexed(found: Any) -> Any:

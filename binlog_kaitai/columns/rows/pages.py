@@ -211,6 +211,8 @@ class RowsPages:
         column = state.gtids.column(block, pool, failures.setdefault, markers)
         times = state.commits.column(block, markers)
         images = Images(block, state.tables)
+        for row, error in state.tables.failures:
+            failures.setdefault(row, error)
         first_numbers = state.numbers.first(images)
         wanted = selection.of(block, column, pool)
         limit = min([selection.limit, *failures])

@@ -176,6 +176,11 @@ def is_ascii_as_it_is(cells: Cells, kind: Any) -> bool:
     return not _is_textual(column) and (column.charset in _UTF8 or extends_ascii(column.charset))
 
 
+def may_hide_bytes(column: Column) -> bool:
+    """Whether bytes that are no text of the column may be ASCII, so that nothing in them is escaped."""
+    return BUILDERS.get(column.type, (None, None))[1] is texts and not extends_ascii(column.charset)
+
+
 def is_utf8(cells: Cells, kind: Any) -> bool:
     """Whether the text of the column is that in the log, where that is UTF-8."""
     return is_ascii_as_it_is(cells, kind) and cells.column.charset in _UTF8

@@ -88,6 +88,7 @@ class Tables:
         self.definitions = definitions
         self._known: dict[int, Table | BinlogError] = {}  # by table id, from earlier blocks
         self._tables: dict[tuple[bytes, bool], tuple[int, Table | BinlogError]] = {}
+        self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block that cannot be read
         self._changes = 0  # statements that may have changed a definition
 
     def take(self, block: Block, rows: Any, ids: Any) -> tuple[list[Table | BinlogError], Any]:
@@ -102,6 +103,7 @@ class Tables:
         -------
         The distinct tables, or why one cannot be read, and for each event the number of its own, -1 for none.
         """
+        self.failures = []
         if block.is_special:
             self._known.clear()
             return [], np.full(len(rows), -1, dtype=np.int64)
@@ -151,6 +153,8 @@ class Tables:
                 self._observe(block, row)
             observed = max(observed, int(epochs[index]))
             made.append(self._table(block, int(rows[index]), bytes(block.data[starts[index] : ends[index]])))
+            if isinstance(made[-1], BinlogError):
+                self.failures.append((int(rows[index]), made[-1]))
         for row in statements[observed:]:
             self._observe(block, row)
         return rows, ids.view(np.int64), made, which
