@@ -99,6 +99,10 @@ class DefinitionWarning(UserWarning):
     """What is known of a table by its DDL does not fit its rows, so that its columns stay without names."""
 
 
+class FilterWarning(UserWarning):
+    """A filter has matched nothing, such as a table whose name is misspelt."""
+
+
 class DataLossWarning(UserWarning):
     """Logs that have not been read are gone, and reading goes on without them."""
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import Any, BinaryIO, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
@@ -13,7 +11,6 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.options import MAX_POSITION, ZERO_DATES, whole_number
 from binlog_kaitai.reader import End, EndKind
-from binlog_kaitai.sources import resolve
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -76,27 +73,9 @@ zero_dates = click.option(
 
 def filters(command: _Command) -> _Command:
     """Add the filter options; the command gets them as keywords, by the names of `Filters.of`."""
-
-    @wraps(command)
-    def call(**arguments: Any) -> Any:
-        _say_start_beyond(arguments["sources"], arguments["start_position"])
-        return command(**arguments)
-
     for option in reversed(_FILTERS):
-        call = option(call)
-    return cast(_Command, call)
-
-
-def _say_start_beyond(sources: Sequence[str], start: int | None) -> None:
-    """Tell on stderr that the first file ends before the start: nothing of it is shown, as in mysqlbinlog."""
-    path = resolve(sources)[0].path if start is not None else None
-    if start is None or path is None or not os.path.isfile(path):
-        return
-    size = os.path.getsize(path)
-    if start > size:
-        click.echo(
-            f"binlog-kaitai: warning: {path} ends at {size}, before --start-position {start}", err=True
-        )
+        command = option(command)
+    return command
 
 
 _FILTERS: list[Callable[[Any], Any]] = [

@@ -22,6 +22,7 @@ from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Gtids
+from binlog_kaitai.columns.unmatched import Unmatched
 from binlog_kaitai.errors import BinlogError, ChecksumError, reading
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
@@ -104,12 +105,15 @@ class EventPages:
         self._needs_info = needs_info
 
     def __iter__(self) -> Iterator[Page]:
+        self._unmatched = Unmatched(self._filters, self.sources)
         for number, source in enumerate(self.sources):
-            is_last = number == len(self.sources) - 1
+            is_first, is_last = number == 0, number == len(self.sources) - 1
             is_part = source.part is not None
-            selection = Selection(self._filters, is_first=number == 0, is_last=is_last, is_part=is_part)
+            selection = Selection(self._filters, is_first=is_first, is_last=is_last, is_part=is_part)
+            self._unmatched.begin(source, is_first=is_first, is_last=is_last)
             with reading(source.name), source.open() as stream:
                 yield from self._read(source, stream, selection)
+        self._unmatched.warn()
 
     def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
         reader = blocks_of(source, stream, block_size=self._block_size, max_events=self._max_events)
@@ -137,7 +141,9 @@ class EventPages:
                 reason = "the checksum does not fit the bytes"
                 failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
         found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
-        wanted = selection.of(block, found.column() if found and self._has_gtids else None, pool)
+        column = found.column() if found and self._has_gtids else None
+        wanted = selection.of(block, column, pool)
+        self._unmatched.look(block, min([selection.limit, *failures]), column, pool)
         if failures:
             wanted[min(failures) :] = False
         infos = None

@@ -15,9 +15,10 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.change_schemas import table_schema
 from binlog_kaitai.columns.changes import page_batches
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.options import Filters
 from binlog_kaitai.rows import rows_of
 from binlog_kaitai.schema import Schema, is_mariadb
@@ -50,8 +51,7 @@ def by_reader(path: Path) -> Iterator[tuple[Any, ...]]:
     definitions = Definitions()
     try:
         for event in bk.open(path):
-            if event.layout.effective_type(event.type_code) in _QUERIES:
-                definitions.observe_query(event.body)
+            observe(definitions, event)
             schema = None
             if event.table_map is not None:
                 names = event.table_map.schema_name, event.table_map.table_name
@@ -64,15 +64,35 @@ def by_reader(path: Path) -> Iterator[tuple[Any, ...]]:
                 ]
                 for change, image in images:
                     if image is not None:
-                        yield event.position, row.index, change, event.gtid, _plain(row.schema, image)
+                        gtid = None if event.gtid is None else plain(event.gtid)
+                        yield event.position, row.index, change, gtid, _plain(row.schema, image)
     except bk.BinlogError as error:
         yield ("error", str(error))
+
+
+def observe(definitions: Definitions, event: bk.Event) -> None:
+    """Have definitions know of a statement.
+
+    One that cannot be read leaves all tables without a definition, unless it ends like a BEGIN or COMMIT.
+    """
+    if event.layout.effective_type(event.type_code) in _QUERIES:
+        body: Any
+        try:
+            body = event.body
+        except bk.BinlogError as error:
+            end = event.raw[: -CHECKSUM_SIZE if event.layout.is_checksummed else None]
+            if end.endswith((b"\0BEGIN", b"\0COMMIT")):
+                return
+            body = error
+        definitions.observe_query(body)
 
 
 def _plain(schema: Schema, image: dict[str, Any]) -> dict[str, Any]:
     types = {field.name: field.type for field in table_schema_of(schema)}
     return {
-        column.name: _arrow_value(image.get(column.name), types[column.name]) for column in schema.columns
+        name: _arrow_value(image.get(column.name), types[name])
+        for column in schema.columns
+        for name in (plain(column.name),)
     }
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.row_objects import write_rows
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rows import row_objects, to_json
 from binlog_kaitai.schema import Schema, is_mariadb
 from tests.columns.support import all_files, use_plain_kernels
+from tests.columns.test_rows_corpus import observe
 
 FILES = all_files()
-_QUERIES = (EventType.query_event, EventType.query_compressed_event)
 
 
 def lines_by_columns(path: Path) -> Iterator[bytes]:
@@ -28,20 +26,11 @@ def lines_by_columns(path: Path) -> Iterator[bytes]:
         yield str(error).encode("utf-8", "backslashreplace")
 
 
-def body_or_error(event: bk.Event) -> Any:
-    """The body of a statement; the error where it cannot be read, which leaves tables without definitions."""
-    try:
-        return event.body
-    except bk.BinlogError as error:
-        return error
-
-
 def lines_by_reader(path: Path) -> Iterator[bytes]:
     definitions = Definitions()
     try:
         for event in bk.open(path):
-            if event.layout.effective_type(event.type_code) in _QUERIES:
-                definitions.observe_query(body_or_error(event))
+            observe(definitions, event)
             schema = None
             if (body := event.table_map) is not None:
                 definition = definitions.of(body.schema_name, body.table_name, body)

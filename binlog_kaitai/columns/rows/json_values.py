@@ -152,7 +152,7 @@ def _strings(cells: Cells) -> Any:
 
 
 def _by_codec(cells: Cells) -> Any:
-    """Strings of a character set in which ASCII bytes may be no text, such as UTF-16: each distinct one once."""
+    """Text of a character set in which ASCII bytes may be no text, such as UTF-16; each distinct one once."""
     data, offsets = contents(cells)
     found = of_bytes(cells, pa.binary(), data, offsets).dictionary_encode()
     column = cells.column

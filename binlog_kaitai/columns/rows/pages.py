@@ -25,6 +25,7 @@ from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
+from binlog_kaitai.columns.unmatched import Unmatched
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, reading
 from binlog_kaitai.options import Filters
@@ -176,12 +177,15 @@ class RowsPages:
 
     def __iter__(self) -> Iterator[RowsPage]:
         definitions = self._definitions or new_definitions(self._ddl)
+        self._unmatched = Unmatched(self._filters, self.sources)
         for number, source in enumerate(self.sources):
-            is_last = number == len(self.sources) - 1
+            is_first, is_last = number == 0, number == len(self.sources) - 1
             is_part = source.part is not None
-            selection = Selection(self._filters, is_first=number == 0, is_last=is_last, is_part=is_part)
+            selection = Selection(self._filters, is_first=is_first, is_last=is_last, is_part=is_part)
+            self._unmatched.begin(source, is_first=is_first, is_last=is_last)
             with reading(source.name), source.open() as stream:
                 yield from self._read(source, stream, selection, definitions)
+        self._unmatched.warn()
 
     def _read(
         self, source: Source, stream: Any, selection: Selection, definitions: Definitions
@@ -216,6 +220,7 @@ class RowsPages:
         first_numbers = state.numbers.first(images)
         wanted = selection.of(block, column, pool)
         limit = min([selection.limit, *failures])
+        self._unmatched.look(block, limit, column, pool)
         wanted[limit:] = False
         chosen = np.flatnonzero(wanted[images.rows])
         if selection.has_names:

@@ -28,6 +28,7 @@ from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
+from binlog_kaitai.columns.unmatched import Unmatched
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, reading
 from binlog_kaitai.event_types import type_name
@@ -180,11 +181,14 @@ def _finished_transactions(
 ) -> Iterator[tuple[Source, Finished]]:
     watcher = watcher or Watcher()
     definitions = Definitions() if definitions is None else definitions
+    unmatched = Unmatched(filters, sources)
     for number, source in enumerate(sources):
         is_first, is_last = number == 0, number == len(sources) - 1
         is_part = source.part is not None
         choice = Choice(filters, is_first=is_first, is_last=is_last, is_part=is_part)
         log = _Log(source, verify_checksums, block_size, filters, watcher, definitions, makes_rows=makes_rows)
+        log.unmatched = unmatched
+        unmatched.begin(source, is_first=is_first, is_last=is_last)
         watcher.begin(source, is_first=is_first, is_last=is_last)
         error: BinlogError | None = None
         blocks = log.read()
@@ -201,6 +205,7 @@ def _finished_transactions(
                 raise error
             if found is None:
                 break
+    unmatched.warn()
 
 
 class _Log:
@@ -218,6 +223,7 @@ class _Log:
         makes_rows: bool,
     ) -> None:
         self._source, self._watcher = source, watcher
+        self.unmatched = Unmatched(Filters(), [])
         self._makes_rows = makes_rows
         self._verify_checksums = verify_checksums
         self._block_size = block_size
@@ -262,6 +268,7 @@ class _Log:
             stop = min(failures)
             block = block.part(0, stop)
             gtids = gtids and gtids._replace(first=gtids.first[:stop], second=gtids.second[:stop])
+        self.unmatched.look(block, len(block), gtids, pool)
         yield self._finished(block, gtids, pool)
         if failures:
             raise failures[min(failures)]
