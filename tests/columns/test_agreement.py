@@ -11,9 +11,11 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns import compile as kernels_of
-from tests.columns import test_rows_corpus, test_rows_objects
 from tests.columns.mutations import Sample
 from tests.columns.support import by_columns, by_reader, use_plain_kernels
+from tests.columns.test_rows_corpus import by_columns as values_by_columns
+from tests.columns.test_rows_corpus import by_reader as values_by_reader
+from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import logs
 
 #: Larger logs take long, and say the same again.
@@ -27,19 +29,24 @@ PATHS = sorted(
 )
 
 
+def has_wrong_statement(log: Path) -> bool:
+    """Whether a statement cannot be read; the columns may still know that it defines no table."""
+    try:
+        return any(event.type.startswith("QUERY") and event.body is None for event in bk.open(log))
+    except bk.BinlogError as error:
+        return (error.event_type or "").startswith("QUERY")
+
+
 def disagreement(log: Path) -> tuple[str, Any, Any] | None:
     """Where the readers differ first: what is compared, what the reader says, and what the columns say."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pairs = [
-            ("events", by_reader(log), by_columns(log)),
-            (
-                "rows",
-                list(test_rows_objects.lines_by_reader(log)),
-                list(test_rows_objects.lines_by_columns(log)),
-            ),
-            ("values", list(test_rows_corpus.by_reader(log)), list(test_rows_corpus.by_columns(log))),
-        ]
+        pairs: list[tuple[str, Any, Any]] = [("events", by_reader(log), by_columns(log))]
+        if not has_wrong_statement(log):
+            pairs += [
+                ("rows", list(lines_by_reader(log)), list(lines_by_columns(log))),
+                ("values", list(values_by_reader(log)), list(values_by_columns(log))),
+            ]
     return next((pair for pair in pairs if pair[1] != pair[2]), None)
 
 

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.changes import page_batches
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType
+from binlog_kaitai.grammar import EventType
 from binlog_kaitai.options import Filters
 from binlog_kaitai.rows import rows_of
 from binlog_kaitai.schema import Schema, is_mariadb
@@ -71,18 +71,12 @@ def by_reader(path: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def observe(definitions: Definitions, event: bk.Event) -> None:
-    """Have definitions know of a statement.
-
-    One that cannot be read leaves all tables without a definition, unless it ends like a BEGIN or COMMIT.
-    """
+    """Have definitions know of a statement; one that cannot be read leaves all tables without any."""
     if event.layout.effective_type(event.type_code) in _QUERIES:
         body: Any
         try:
             body = event.body
         except bk.BinlogError as error:
-            end = event.raw[: -CHECKSUM_SIZE if event.layout.is_checksummed else None]
-            if end.endswith((b"\0BEGIN", b"\0COMMIT")):
-                return
             body = error
         definitions.observe_query(body)
 
