@@ -103,6 +103,10 @@ class FilterWarning(UserWarning):
     """A filter has matched nothing, such as a table whose name is misspelt."""
 
 
+class RolledBackWarning(UserWarning):
+    """Rows have been read of an XA transaction that the same logs roll back later."""
+
+
 class DataLossWarning(UserWarning):
     """Logs that have not been read are gone, and reading goes on without them."""
 

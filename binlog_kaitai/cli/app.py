@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from contextlib import suppress
+from functools import lru_cache
 from importlib import import_module
 from typing import NoReturn
 
@@ -81,7 +82,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ENCODING_ERRORS)
-    warnings.showwarning = lambda message, *_: click.echo(f"binlog-kaitai: warning: {message}", err=True)
+    # Several passes over the same logs find the same: each warning is said once.
+    said = lru_cache(maxsize=None)(lambda text: click.echo(f"binlog-kaitai: warning: {text}", err=True))
+    warnings.showwarning = lambda message, *_: said(str(message))
     try:
         app.main(arguments, prog_name="binlog-kaitai", standalone_mode=False)
         code = 0

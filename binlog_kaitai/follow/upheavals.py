@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.rows import tables
+from binlog_kaitai.columns.rows import tables, xa
 from binlog_kaitai.columns.transactions.boundaries import first_words
 from binlog_kaitai.ddl.beginnings import may_matter_bytes
 from binlog_kaitai.ddl.definitions import Definitions
@@ -37,9 +37,6 @@ _TRUNCATE = re.compile(rb"(?:\s+|/\*.*?\*/)*TRUNCATE\b", re.IGNORECASE | re.DOTA
 
 #: Clauses of ALTER TABLE that take rows out, or put some in.
 _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})
-
-#: XA statements that end what was prepared, as servers write them.
-_XA = re.compile(rb"\s*XA\s+(COMMIT|ROLLBACK)\s+(X'\w*',X'\w*',\d+)\s*$", re.IGNORECASE)
 
 _NAME = rb"((?:`(?:[^`]|``)+`|[\w$\x80-\xff]+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|[\w$\x80-\xff]+))?)"
 _AS_TEXT = "statements that change rows are logged as text (binlog_format)"
@@ -141,9 +138,8 @@ class Statements:
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
             body, position = tables.statement_body(block, row), int(block.positions[row])
             if not isinstance(body, BinlogError) and not body.is_one_phase:
-                xid = f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
                 start = int(rests[np.searchsorted(rests, position, "right") - 1])
-                found.append((position, Prepared(start, xid)))
+                found.append((position, Prepared(start, xa.xid_text(body))))
         return sorted(found, key=lambda one: one[0])
 
     def _text_changes(self, block: Block, others: list[int]) -> Iterator[tuple[int, TextChange]]:
@@ -181,7 +177,7 @@ def changed_tables(query: bytes) -> list[bytes]:
 
 
 def _may_matter(query: bytes) -> bool:
-    return may_matter_bytes(query) or _TRUNCATE.match(query) is not None or _XA.match(query) is not None
+    return may_matter_bytes(query) or _TRUNCATE.match(query) is not None or xa.END.match(query) is not None
 
 
 def take_statement(position: int, body: Any, definitions: Definitions) -> list[Upheaval]:
@@ -204,9 +200,9 @@ def _effects(body: Any) -> list[tuple[Any, ...]]:
         query: bytes = body.query
         if _TRUNCATE.match(query):
             return [(Kind.EMPTIED, *_key(_truncated(query), schema))]
-        if xa := _XA.match(query):
-            kind = Kind.COMMITTED if xa[1].upper() == b"COMMIT" else Kind.ROLLED_BACK
-            return [(kind, "", xa[2].decode())]
+        if end := xa.END.match(query):
+            kind = Kind.COMMITTED if end[1].upper() == b"COMMIT" else Kind.ROLLED_BACK
+            return [(kind, "", end[2].decode())]
         statement = statement_of(body)
     except (UnreadableError, RecursionError, zlib.error):
         return []  # the definitions have lost what it names

@@ -23,6 +23,7 @@ from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commits import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table, Tables
+from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
 from binlog_kaitai.columns.unmatched import Unmatched
@@ -144,6 +145,8 @@ class RowsPages:
         Raise on an event whose CRC32 does not fit, after everything before it.
     every_block
         Give a page for blocks without wanted rows events as well.
+    follows_xa
+        Warn in the end of rows of XA transactions that the logs roll back later.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
 
@@ -163,6 +166,7 @@ class RowsPages:
         verify_checksums: bool = True,
         block_size: int = BLOCK_SIZE,
         every_block: bool = False,
+        follows_xa: bool = True,
         progress: Callable[[Source, int], object] = lambda source, position: None,
     ) -> None:
         self.sources = resolve(source)
@@ -173,6 +177,8 @@ class RowsPages:
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._every_block = every_block
+        is_whole = follows_xa and all(one.part is None for one in self.sources)
+        self._prepared = Prepared() if is_whole else None
         self._progress = progress
 
     def __iter__(self) -> Iterator[RowsPage]:
@@ -183,9 +189,13 @@ class RowsPages:
             is_part = source.part is not None
             selection = Selection(self._filters, is_first=is_first, is_last=is_last, is_part=is_part)
             self._unmatched.begin(source, is_first=is_first, is_last=is_last)
+            if self._prepared is not None:
+                self._prepared.begin()
             with reading(source.name), source.open() as stream:
                 yield from self._read(source, stream, selection, definitions)
         self._unmatched.warn()
+        if self._prepared is not None:
+            self._prepared.warn()
 
     def _read(
         self, source: Source, stream: Any, selection: Selection, definitions: Definitions
@@ -225,8 +235,11 @@ class RowsPages:
         chosen = np.flatnonzero(wanted[images.rows])
         if selection.has_names:
             chosen = self._by_name(images, chosen)
+        page = RowsPage(block, images, chosen, pool, column, times, first_numbers, wanted, limit)
+        if self._prepared is not None:
+            self._prepared.see(block, images.rows[chosen], limit, page.gtid)
         if len(chosen) or self._every_block:
-            yield RowsPage(block, images, chosen, pool, column, times, first_numbers, wanted, limit)
+            yield page
         if failures:
             raise failures[min(failures)]
 

@@ -83,9 +83,7 @@ def read_around(
         part = None if found is None else (yield from _pass_over(split, part, wanted, found))
 
 
-def _read(
-    split: Split, part: Part, wanted: _Wanted
-) -> Generator[Any, None, BinlogError | None]:
+def _read(split: Split, part: Part, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
     """The rows of a part; gives the error that ends it."""
     try:
         yield from wanted.read(split, part, wanted.view, **wanted.options)
@@ -138,9 +136,7 @@ def _pass_over(
             return Part(((cut.position, stop),), part.binlog_version, cut.formats)
 
 
-def _read_rest(
-    split: Split, rest: _Rest, wanted: _Wanted
-) -> Generator[Any, None, BinlogError | None]:
+def _read_rest(split: Split, rest: _Rest, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
     """The rows of the rest; gives the error that ends it."""
     begin = max(rest.position, (wanted.options.get("start_position") or 0) if split.number == 0 else 0)
     # As of a first file, of which a start position counts.

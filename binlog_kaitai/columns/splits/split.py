@@ -218,6 +218,7 @@ def read_part(
     definitions_at
         Gives what is known of tables before a part, instead of `earlier` and `ddl`.
     """
+
     def known() -> Definitions:
         if definitions_at is not None:
             return definitions_at(part)

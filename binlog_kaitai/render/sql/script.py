@@ -347,7 +347,7 @@ def write_sql(
     ends
         Gets how each file ended.
     """
-    pages = RowsPages(source, filters, ddl=ddl, every_block=True, progress=progress)
+    pages = RowsPages(source, filters, ddl=ddl, every_block=True, follows_xa=False, progress=progress)
     if ends is not None:
         pages.ends = ends
     script = Script(pages, filters, options, report)

@@ -1,0 +1,137 @@
+"""XA transactions whose rows have been read, and which the same logs roll back later.
+
+A server logs the rows of an XA transaction when it is prepared; whether it is committed comes later, maybe in
+another log. So a reader that streams can only say afterwards that rows never became true.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zlib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.lines import plain
+from binlog_kaitai.errors import BinlogError, RolledBackWarning
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.transactions import GTID_TYPES
+
+#: XA statements that end what was prepared, as servers write them.
+END = re.compile(rb"\s*XA\s+(COMMIT|ROLLBACK)\s+(X'\w*',X'\w*',[0-9]+)\s*$", re.IGNORECASE)
+
+#: The longest event of such a statement, and transactions that are named one by one.
+_LONGEST, _MOST_NAMED = 4096, 10
+
+
+class _Prepared(NamedTuple):
+    """A transaction with rows that have been read: the first event of these, and its GTID."""
+
+    place: str
+    gtid: str | None
+
+
+def xid_text(body: Any) -> str:
+    """The name of a transaction by its XA_PREPARE_LOG_EVENT, as the server's XA statements have it."""
+    return f"X'{body.gtrid.hex()}',X'{body.bqual.hex()}',{body.format_id}"
+
+
+class Prepared:
+    """Follows the XA transactions of logs, block by block, with little work for blocks that have none."""
+
+    def __init__(self) -> None:
+        self._first: str | None = None  # the first event with wanted rows of the transaction at hand
+        self._prepared: dict[str, _Prepared] = {}
+        self._rolled_back: list[tuple[str, _Prepared, str]] = []
+
+    def begin(self) -> None:
+        """The next log begins, with no transaction open."""
+        self._first = None
+
+    def see(self, block: Block, chosen: Any, limit: int, gtid_of: Any) -> None:
+        """Take in the next block.
+
+        Parameters
+        ----------
+        chosen : int64 array
+            Its rows events whose rows are read, rising.
+        limit : int
+            Where a stop is.
+        gtid_of : callable
+            Gives the GTID of an event.
+        """
+        gtids = [block.rows_of(kind) for kind in GTID_TYPES.intersection(block.counts)]
+        begins = np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *gtids]))
+        if EventType.xa_prepare_log_event in block.counts or self._prepared:
+            for row, xid, verb in sorted(self._statements(block, limit)):
+                if verb == b"PREPARE":
+                    first = self._first_of(block, chosen, begins, row)
+                    if first is not None:
+                        self._prepared[xid] = _Prepared(first, gtid_of(row))
+                elif (known := self._prepared.pop(xid, None)) is not None and verb == b"ROLLBACK":
+                    self._rolled_back.append((xid, known, _place(block, row)))
+        self._first = self._first_of(block, chosen, begins, len(block))
+
+    def _first_of(self, block: Block, chosen: Any, begins: Any, row: int) -> str | None:
+        """The first event with rows of the transaction that the event before `row` belongs to."""
+        at = int(np.searchsorted(begins, row))
+        begin = int(begins[at - 1]) if at else 0
+        first = int(np.searchsorted(chosen, begin))
+        if not at and self._first is not None:
+            return self._first
+        return _place(block, int(chosen[first])) if first < len(chosen) and chosen[first] < row else None
+
+    def _statements(self, block: Block, limit: int) -> Iterator[tuple[int, str, bytes]]:
+        """Events that prepare or end a transaction, its name, and what they do to it."""
+        for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
+            body: Any = _body(block, row)
+            if body is not None and not body.is_one_phase and row < limit:
+                yield row, xid_text(body), b"PREPARE"
+        for row in _candidates(block):
+            body = _body(block, row)
+            try:
+                found = None if body is None else END.match(body.query)
+            except zlib.error:
+                continue
+            if found is not None and row < limit:
+                yield row, found[2].decode(), found[1].upper()
+
+    def warn(self) -> None:
+        """Name the transactions whose rows have been read and that are rolled back."""
+        for xid, known, place in self._rolled_back[:_MOST_NAMED]:
+            hint = f"; GTID {known.gtid}" if known.gtid else ""
+            reason = f"{known.place}: rows of the XA transaction {xid}, which is rolled back at {place}{hint}"
+            warnings.warn(plain(reason), RolledBackWarning, stacklevel=2)
+        more = len(self._rolled_back) - _MOST_NAMED
+        if more > 0:
+            reason = f"rows of {more} more XA transactions, which are rolled back later"
+            warnings.warn(reason, RolledBackWarning, stacklevel=2)
+
+
+def _place(block: Block, row: int) -> str:
+    return f"{block.file}, position {int(block.positions[row])}"
+
+
+def _body(block: Block, row: int) -> Any:
+    try:
+        return block.event(row).body
+    except BinlogError:
+        return None  # it ends nothing that is known
+
+
+def _candidates(block: Block) -> list[int]:
+    """Statements that may be of XA: by their first letters, or compressed and not long."""
+    packed = block.rows_of(EventType.query_compressed_event)
+    found: list[int] = packed[block.sizes[packed] < _LONGEST].tolist()
+    rows = block.rows_of(EventType.query_event)
+    if len(rows) and not block.is_special:
+        body = block.body(EventType.query_event)
+        starts, lengths = body.ranges("query")
+        usable = np.flatnonzero(body.fits & (lengths > 2))
+        first = starts[usable]
+        is_xa = (block.data[first] | 0x20 == ord("x")) & (block.data[first + 1] | 0x20 == ord("a"))
+        found += rows[usable[is_xa]].tolist()
+    return found
