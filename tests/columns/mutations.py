@@ -6,13 +6,13 @@ So what is wrong is found by whoever reads the bodies, also inside compressed tr
 from __future__ import annotations
 
 import random
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import zstandard
 
 import binlog_kaitai as bk
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_length
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_length, header_offset
 from binlog_kaitai.payload import open_payload
 from tests.columns.log_maker import LogMaker, placed
 
@@ -61,7 +61,7 @@ class Sample:
             case 1:
                 events.insert(dice.randrange(len(events)), events[at])
             case _ if at in self.payloads and dice.random() < 0.8:
-                events[at] = self._with_payload(events[at], inner_mutated(self.payloads[at], dice))
+                events[at] = self.with_payload(events[at], inner_mutated(self.payloads[at], dice))
             case _:
                 events[at] = self._body_mutated(events[at], dice)
 
@@ -70,7 +70,8 @@ class Sample:
         body = bytes_mutated(raw[start : len(raw) - tail], dice)
         return raw[:start] + body + bytes(tail)
 
-    def _with_payload(self, raw: bytes, data: bytes) -> bytes:
+    def with_payload(self, raw: bytes, data: bytes) -> bytes:
+        """An event that holds a compressed transaction, with other bytes in it."""
         packed = zstandard.compress(data)
         fields = b"".join(
             bytes([number, 9, 0xFE]) + size.to_bytes(8, "little")
@@ -95,14 +96,21 @@ def bytes_mutated(data: bytes, dice: random.Random) -> bytes:
     return bytes(found)
 
 
+def inner_events(data: bytes) -> list[tuple[int, int]]:
+    """Where each event of a payload begins, and its type."""
+    found, at = [], 0
+    while at < len(data):
+        found.append((at, data[at + header_offset("type_code")]))
+        size_at = at + header_offset("event_size")
+        at += int.from_bytes(data[size_at : size_at + 4], "little")
+    return found
+
+
 def inner_mutated(data: bytes, dice: random.Random) -> bytes:
     """The events of a payload, of which one has other bytes in its body."""
     start = header_length(4)
-    sizes, at = [], 0
-    while at < len(data):
-        sizes.append(int.from_bytes(data[at + 9 : at + 13], "little"))
-        at += sizes[-1]
-    events = [data[begin:end] for begin, end in pairwise(accumulate(sizes, initial=0))]
+    limits = [*(at for at, _ in inner_events(data)), len(data)]
+    events = [data[begin:end] for begin, end in pairwise(limits)]
     number = dice.randrange(len(events))
     raw = events[number]
     events[number] = raw[:start] + bytes_mutated(raw[start:], dice)

@@ -11,16 +11,20 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns import compile as kernels_of
-from tests.columns.mutations import Sample
+from binlog_kaitai.grammar import EventType, header_length
+from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.mutations import Sample, inner_events
 from tests.columns.support import by_columns, by_reader, use_plain_kernels
 from tests.columns.test_rows_corpus import by_columns as values_by_columns
 from tests.columns.test_rows_corpus import by_reader as values_by_reader
+from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
-from tests.corpus_files import logs
+from tests.corpus_files import case, logs
+from tests.grammar.row_bytes import field, table_map_bytes
 
 #: Larger logs take long, and say the same again.
 _MOST_BYTES = 6_000
-_COUNT = 60
+_COUNT = 50
 
 PATHS = sorted(
     log.path
@@ -55,7 +59,7 @@ def test_mutated_logs_read_the_same(mode: str, tmp_path: Path, monkeypatch: pyte
     if mode == "plain":
         use_plain_kernels(monkeypatch)
     else:
-        monkeypatch.setattr(kernels_of, "LOAD_FROM", 0)
+        monkeypatch.setattr(kernels_of.Kernel, "for_work", lambda self, size: self.compiled)
     dice = random.Random(20)
     samples = [Sample(path) for path in dice.sample(PATHS, 20)]
     path = tmp_path / "binlog.000001"
@@ -70,3 +74,84 @@ def test_mutated_logs_read_the_same(mode: str, tmp_path: Path, monkeypatch: pyte
         except bk.BinlogError:
             refused += 1
     assert 0 < refused < _COUNT
+
+
+def test_errors_inside_a_payload_are_at_the_event_that_holds_them(tmp_path: Path) -> None:
+    sample = Sample(case("mysql-9.7", "payloads").logs[0])
+    number, data = next(iter(sample.payloads.items()))
+    at = next(at for at, kind in inner_events(data) if kind == EventType.table_map_event)
+    at += header_length(4) + 8  # the length of the schema's name
+    events = list(sample.events)
+    events[number] = sample.with_payload(events[number], data[:at] + b"\xff" + data[at + 1 :])
+    maker = LogMaker(sample.layout)
+    maker.add(sample.head, as_is=True)
+    maker.add_all(events[:number])
+    position = len(maker.data)
+    maker.add_all(events[number:])
+    log = maker.write(tmp_path / "binlog.000001")
+    with pytest.raises(bk.BinlogError) as error:
+        list(bk.open(log))
+    assert (error.value.position, error.value.event_type) == (position, "TABLE_MAP_EVENT")
+    assert disagreement(log) is None
+
+
+def test_every_byte_of_a_tagged_gtid(tmp_path: Path) -> None:
+    sample = Sample(case("mysql-9.7", "gtid_tags").logs[0])
+    number = sample.kinds.index(EventType.gtid_tagged_log_event)
+    raw = sample.events[number]
+    told = set()
+    for at in range(sample.layout.header_length, len(raw) - 4):
+        maker = LogMaker(sample.layout)
+        maker.add(sample.head, as_is=True)
+        maker.add_all([*sample.events[:number], raw[:at] + b"\xff" + raw[at + 1 :]])
+        log = maker.write(tmp_path / "binlog.000001")
+        lines, error = by_columns(log)
+        assert (lines, error) == by_reader(log)
+        told.add(error)
+    assert all("GTID_TAGGED_LOG_EVENT" in error for error in told if error)
+    assert len(told) > 1
+
+
+def log_of_rows(path: Path, server: str, *events: tuple[EventType, bytes]) -> Path:
+    layout, groups = events_of(case(server, "no_checksum").logs[0])
+    maker = LogMaker(layout)
+    maker.add_all(groups[0])
+    for kind, body in events:
+        maker.add(row_event(kind, body))
+    return maker.write(path / "binlog.000001")
+
+
+def test_a_table_map_that_no_rows_follow_is_refused_by_both(tmp_path: Path) -> None:
+    log = log_of_rows(tmp_path, "mysql-9.7", (EventType.table_map_event, table_map_bytes([3])[:-3]))
+    with pytest.raises(bk.BinlogError, match="TABLE_MAP_EVENT"):
+        bk.read_changes(log).read_all()
+    assert disagreement(log) is None
+
+
+def test_compressed_images_that_do_not_unpack_are_refused_though_they_have_no_column(tmp_path: Path) -> None:
+    rows = bytes.fromhex("070000000000 0100 01 00") + b"\x02"
+    log = log_of_rows(
+        tmp_path,
+        "mariadb-11.8",
+        (EventType.table_map_event, table_map_bytes([3])),
+        (EventType.delete_rows_compressed_event_v1, rows),
+    )
+    with pytest.raises(bk.BinlogError, match="compressed_images"):
+        bk.read_changes(log).read_all()
+    assert disagreement(log) is None
+
+
+def test_ascii_bytes_that_are_no_text_of_utf16_are_bytes(tmp_path: Path) -> None:
+    row = bytes.fromhex("070000000000 0100 0200 01 ff")
+    values = b"".join(b"\0" + bytes([len(one)]) + one for one in (b"after", b"\0a\0b", b"\0a\0\n", b""))
+    log = log_of_rows(
+        tmp_path,
+        "mysql-9.7",
+        (EventType.table_map_event, table_map_bytes([15], "c800", optional=field(2, "6d"))),
+        (EventType.write_rows_event, row + values + b"\x01"),
+    )
+    found = bk.read_changes(log).read_all()["after"].to_pylist()
+    assert found == [
+        '{"c1": {"hex": "6166746572"}}', '{"c1": "ab"}', '{"c1": "a\\n"}', '{"c1": ""}', '{"c1": null}',
+    ]  # fmt: skip
+    assert disagreement(log) is None
