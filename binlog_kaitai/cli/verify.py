@@ -32,15 +32,17 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
     from binlog_kaitai.columns.verify.scan import scan
+    from binlog_kaitai.ddl import Definitions
     from binlog_kaitai.gtids import GtidSet
     from binlog_kaitai.render.report import counted, report_lines, report_object
     from binlog_kaitai.sources import resolve
 
     damage_count = 0
+    definitions = Definitions()
     covered: GtidSet | None = None
     for source in resolve(sources):
         with progress_over(source) as advance:
-            report = scan(source, advance, is_thorough=thorough)
+            report = scan(source, advance, is_thorough=thorough, definitions=definitions)
         damage_count += report.damage_count
         missing = GtidSet()
         if report.previous_gtids is not None:

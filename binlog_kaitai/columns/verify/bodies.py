@@ -41,16 +41,20 @@ class Bodies:
     ----------
     count : int
         Bodies that were looked at.
+    refused : list of int
+        Numbers of the events of the last block whose bodies do not follow the grammar.
     """
 
     def __init__(self, *, all_of_them: bool = False) -> None:
         self.count = 0
+        self.refused: list[int] = []
         self._all = all_of_them
         self._left = _IN_LOG
         self._judge = Judge()
 
     def check(self, block: Block, is_whole: Any) -> Iterator[BinlogError]:
         """What is wrong with the bodies of a block; `is_whole` tells whose checksums fit, None for none."""
+        self.refused = []
         if block.is_special:
             self.count += len(block)  # they have been read
             return
@@ -69,6 +73,7 @@ class Bodies:
                 try:
                     _ = block.event(row).parsed
                 except BinlogError as error:
+                    self.refused.append(row)
                     yield error
             if count > _RARE:
                 self._left -= int(wanted.sum()) + _READ * (self._judge.reads - before)
