@@ -42,6 +42,9 @@ from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
 
 
+_PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
+
+
 def scan(
     source: Source,
     progress: Callable[[int], object] | None = None,
@@ -198,7 +201,8 @@ class _Scan:
         for part in self._expanded(block, damages):
             if part is not block:
                 report.inner_events += int((part.end_positions != part.positions + part.sizes).sum())
-            damages += self._bodies.check(part, whole if part is block else None)
+            read = self._note_previous(part, damages)
+            damages += self._bodies.check(part, whole if part is block else None, read)
             if self._is_thorough or not block.layout.is_checksummed:
                 damages += self._check_images(part, block, statuses)
             self._count_transactions(part, damages)
@@ -263,8 +267,6 @@ class _Scan:
         for kind in block.counts:
             if kind in GTID_TYPES:
                 add_gtids(report.gtids, block, kind)
-            elif kind in (EventType.previous_gtids_log_event, EventType.gtid_list_event):
-                self._note_previous(block, int(block.rows_of(kind)[0]), kind)
 
     def _count(self, block: Block, damages: list[BinlogError]) -> int:
         """How many transactions begin in a block; an event that cannot be read is damage, and is left out."""
@@ -280,21 +282,24 @@ class _Scan:
                 block = block.part(behind, len(block))
         return count
 
-    def _note_previous(self, block: Block, row: int, kind: int) -> None:
-        if self._report.previous_gtids is not None:
-            return
-        previous = GtidSet()
+    def _note_previous(self, block: Block, damages: list[BinlogError]) -> int | None:
+        """Note which GTIDs came before the log; gives the number of the event that was read for it."""
+        rows = [int(block.rows_of(kind)[0]) for kind in _PREVIOUS_TYPES if kind in block.counts]
+        if self._report.previous_gtids is not None or not rows:
+            return None
+        row, previous = min(rows), GtidSet()
         try:
             body: Any = block.event(row).body
         except BinlogError as error:
-            self._report.add(error, int(block.end_positions[row]))
-            return
-        if kind == EventType.previous_gtids_log_event:
+            damages.append(error)
+            return row
+        if block.types[row] == EventType.previous_gtids_log_event:
             previous = gtid_set(body.gtids)
         else:
             for gtid in body.gtids:
                 previous.add(mariadb_gtid(gtid.domain_id, gtid.server_id, gtid.sequence_number))
         self._report.previous_gtids = previous
+        return row
 
 
 def _first_drift(block: Block) -> int | None:
