@@ -158,6 +158,12 @@ class GrammarError(DamagedError):
     """The event's bytes do not follow the grammar: too short, too long, or an impossible value."""
 
 
+def out_of_memory(error: MemoryError) -> SourceError:
+    """The error for an event that does not fit into memory."""
+    reason = f"not enough memory, which has to hold each event whole, several times: {error}"
+    return SourceError(reason.removesuffix(": "))
+
+
 @contextmanager
 def reading(file: str) -> Iterator[None]:
     """Errors of the system become `SourceError`, and those of this package name the file.
@@ -168,5 +174,7 @@ def reading(file: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise SourceError(error.strerror or str(error), file=file) from error
+    except MemoryError as error:
+        raise out_of_memory(error).at(file=file, position=0) from error
     except BinlogError as error:
         raise error.at(file=file, position=0) from error.__cause__

@@ -190,7 +190,8 @@ class RowsPages:
         try:
             for block in reader:
                 for part in expand(block):
-                    yield from self._page(part, state, selection)
+                    with part.held():
+                        yield from self._page(part, state, selection)
                     if selection.is_over:
                         return
                 self._progress(source, reader.position)
