@@ -390,7 +390,8 @@ def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None
     try:
         event._read()
     except Exception as error:  # as in parse_event
-        return event, GrammarError(reason_of(error), field=unfinished_field(event))
+        is_rejected = isinstance(error, ValidationFailedError)
+        return event, GrammarError(reason_of(error), field=unfinished_field(event, is_rejected=is_rejected))
     return event, None
 
 

@@ -63,8 +63,11 @@ def reason_of(error: Exception) -> str:
     return f"cannot be read ({type(error).__name__}: {error})"
 
 
-def unfinished_field(node: Any) -> str:
-    """Path of the field that reading a traced object had begun and not ended."""
+def unfinished_field(node: Any, *, is_rejected: bool = False) -> str:
+    """Path of the field that reading a traced object had begun and not ended.
+
+    With `is_rejected` it had ended, with a value that is not valid.
+    """
     for name, where in reversed(node._debug.items()):
         if "start" in where and "end" not in where:
             value = getattr(node, name, None)
@@ -72,9 +75,9 @@ def unfinished_field(node: Any) -> str:
             if "arr" in where:
                 path = f"{name}[{max(len(where['arr']) - 1, 0)}]"
                 value = value[-1] if value else None
-            inner = unfinished_field(value) if hasattr(value, "_debug") else ""
+            inner = unfinished_field(value, is_rejected=is_rejected) if hasattr(value, "_debug") else ""
             return f"{path}.{inner}" if inner else path
-    return ""
+    return next(reversed(node._debug), "") if is_rejected else ""
 
 
 def inflated_size(deflated: bytes, limit: int) -> int:
