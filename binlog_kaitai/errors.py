@@ -89,7 +89,7 @@ class BinlogError(Exception):
 
 
 def printable(text: str) -> str:
-    """Text that any terminal and any encoder takes: control characters and bytes that are not UTF-8 escaped."""
+    """Text for any terminal and encoder: control characters and bytes that are not UTF-8 are escaped."""
     return _UNPRINTABLE.sub(lambda found: _escape(ord(found[0])), text)
 
 

@@ -57,7 +57,7 @@ class RowNumbers:
 
 
 def walked_counts(images: Images, chosen: Any, table: Table) -> Any:
-    """Rows of some events about a table whose values have known widths; UNKNOWN where the walk finds a misfit."""
+    """Rows of some events about a table whose values have known widths; UNKNOWN where they do not fit."""
     counts = np.full(len(chosen), UNKNOWN, dtype=np.int64)
     programs, program_of = images.programs()
     is_known = np.array([program is not None for program in programs], dtype=np.bool_)[program_of[chosen]]

@@ -20,6 +20,7 @@ from binlog_kaitai.options import Filters
 from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 from binlog_kaitai.rows import has_rows, row_objects
+from binlog_kaitai.sources import SourceLike
 from binlog_kaitai.stats import collect
 
 _MAGIC, _SIZE_AT, _TYPE_AT = 4, header_offset("event_size"), header_offset("type_code")
@@ -75,57 +76,58 @@ def mutated(data: bytes, rng: random.Random, *, is_checksummed: bool) -> bytes:
     return log_of(events, is_checksummed=is_checksummed)
 
 
-def _events(path: str) -> None:
+def _events(path: SourceLike) -> None:
     for event in bk.open(path):
         _ = event.parsed
 
 
-def _rows_of(path: str) -> None:
+def _rows_of(path: SourceLike) -> None:
     for event in bk.open(path):
         if has_rows(event):
             for _ in row_objects(event):
                 pass
 
 
-def _rows(path: str) -> None:
+def _rows(path: SourceLike) -> None:
     for _ in write_rows(path):
         pass
 
 
-def _dump(path: str) -> None:
+def _dump(path: SourceLike) -> None:
     dump(path, lambda text: None, DumpOptions(verbose=2))
 
 
-def _sql(path: str) -> None:
+def _sql(path: SourceLike) -> None:
     options = SqlOptions.of(undo=False, operation=(), where=None, column=(), allow_unnamed=True)
     for _ in write_sql(path, Filters.of(), options, Report(lambda warning: None)):
         pass
 
 
-def _stats(path: str) -> None:
-    collect(path, Filters.of())
+def _stats(path: SourceLike) -> None:
+    if (error := collect(path, Filters.of()).error) is not None:
+        raise error
 
 
-def _export(path: str) -> None:
+def _export(path: SourceLike) -> None:
     with tempfile.TemporaryDirectory() as folder:
         write_changes(RowsPages(path, Filters.of()), Path(folder), zero_dates="null", counts={})
 
 
-def _drained(read: Callable[..., Any]) -> Callable[[str], None]:
-    def run(path: str) -> None:
+def _drained(read: Callable[..., Any]) -> Callable[[SourceLike], None]:
+    def run(path: SourceLike) -> None:
         for _ in read(path):
             pass
 
     return run
 
 
-def _typed(path: str) -> None:
+def _typed(path: SourceLike) -> None:
     for name in _tables(path):
         for _ in bk.read_changes(path, table=name):
             pass
 
 
-def _tables(path: str) -> list[str]:
+def _tables(path: SourceLike) -> list[str]:
     names = set()
     with suppress(bk.BinlogError):
         for event in bk.open(path):
@@ -135,7 +137,7 @@ def _tables(path: str) -> list[str]:
 
 
 #: Every way to read a log to its end; each raises what is wrong with it.
-ENTRIES: dict[str, Callable[[str], None]] = {
+ENTRIES: dict[str, Callable[[SourceLike], None]] = {
     "open": _events,
     "rows_of": _rows_of,
     "rows": _rows,
@@ -150,16 +152,19 @@ ENTRIES: dict[str, Callable[[str], None]] = {
 }
 
 
-def refusals(path: str) -> dict[str, bk.BinlogError]:
-    """What each entry says is wrong with a log."""
-    found: dict[str, bk.BinlogError] = {}
+def refusal(entry: str, source: SourceLike) -> bk.BinlogError | None:
+    """What an entry says is wrong with a log."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, read in ENTRIES.items():
-            try:
-                read(path)
-            except bk.UsageError:
-                continue
-            except bk.BinlogError as error:
-                found[name] = error
-    return found
+        try:
+            ENTRIES[entry](source)
+        except bk.UsageError:
+            return None
+        except bk.BinlogError as error:
+            return error
+    return None
+
+
+def refusals(source: SourceLike) -> dict[str, bk.BinlogError]:
+    """What each entry says that refuses a log."""
+    return {name: error for name in ENTRIES if (error := refusal(name, source)) is not None}

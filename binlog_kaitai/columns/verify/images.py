@@ -20,6 +20,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.row_counts import UNKNOWN, walked_counts
 from binlog_kaitai.columns.rows.builders import build_all
 from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.rows.images import Found, Images, MisfitError, walk
 from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
 from binlog_kaitai.ddl import Definitions
@@ -78,11 +79,10 @@ class RowImages:
             warnings.simplefilter("ignore", DefinitionWarning)
             images = Images(block, self._tables)
         chosen = np.flatnonzero(wanted[images.rows])
-        numbers = images.table_of[chosen]
-        for number in np.unique(numbers).tolist():
-            table = images.tables[number] if number >= 0 else None
-            events = chosen[numbers == number]
-            for index, error in _suspects(images, table, events):
+        first, which = distinct(images.table_of[chosen])
+        for number, one in enumerate(chosen[first].tolist()):
+            table = images.table(one)
+            for index, error in _suspects(images, table, chosen[which == number]):
                 if (found := _judged(images, index, table, error)) is not None:
                     yield found
 
@@ -94,7 +94,7 @@ def _suspects(
     if not isinstance(table, Table) or table.widths is None:
         yield from ((index, None) for index in events.tolist())
         return
-    columns = table.memory.setdefault("judged columns", [one for one in table.schema.columns if _is_judged(one)])
+    columns = table.memory.setdefault("judged", list(filter(_is_judged, table.schema.columns)))
     for chosen, is_walked in images.divided(events):
         if not is_walked:
             yield from ((index, None) for index in chosen.tolist())

@@ -41,7 +41,6 @@ from binlog_kaitai.reader import End, EndKind, judge_end
 from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
 
-
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
 
@@ -211,7 +210,9 @@ class _Scan:
 
     def _check_images(self, part: Block, block: Block, statuses: Any) -> Iterator[BinlogError]:
         """Check the rows of all events that are not damaged themselves, nor inside one that is."""
-        wanted = statuses[np.searchsorted(block.positions, part.positions)] != BAD
+        wanted, is_bad = np.ones(len(part), dtype=np.bool_), statuses == BAD
+        if is_bad.any():
+            wanted = ~is_bad[np.searchsorted(block.positions, part.positions)]
         wanted[self._bodies.refused] = False
         return self._images.check(part, wanted)
 
