@@ -14,17 +14,17 @@ from binlog_kaitai.render.json_text import to_json
 @click.command()
 @options.sources
 @options.formats("text", "json")
-@click.option("--thorough", is_flag=True, help="Hold all bodies to the grammar, however many.")
+@click.option("--thorough", is_flag=True, help="Check all bodies and rows, even where checksums vouch for them.")
 def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     """Check logs for damage.
 
-    Checks frames, positions, checksums, bodies and the continuity of GTIDs. Says what is fine and names each
-    damage; exits 1 if there is any. Gaps between GTIDs are told, inside a
-    log and between logs that are named together, but are no damage by themselves. With --format json a line
-    is an object for each file.
+    Checks frames, positions, checksums, bodies, rows and the continuity of GTIDs. Says what is fine and names
+    each damage; exits 1 if there is any. Gaps between GTIDs are reported, inside a log and between logs that
+    are named together, but are no damage by themselves. With --format json a line is an object for each file.
 
-    Bodies without a checksum are all held to the grammar, and all of rare types; of long logs of many small
-    events with checksums just a part of the common ones, unless --thorough is given.
+    In logs without checksums all bodies and rows are checked. In logs with checksums, all bodies of rare types
+    and a part of the common ones, unless --thorough is given: it checks every body and every row, and names
+    whatever any other command refuses.
 
     \b
     Examples:

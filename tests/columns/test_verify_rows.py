@@ -80,7 +80,7 @@ def _cells(path: Path) -> tuple[tuple[int, int, int], ...]:
         if event.table_map is not None and before == "TABLE_MAP_EVENT" and len(event.raw) < 2_000:
             for leaf in dissect(event).leaves:
                 if match := re.search(r"rows\[0\]\.after\.cells\[(\d+)\]\.value(.*)", leaf.path):
-                    kind = event.table_map.columns[int(match[1])].real_type
+                    kind = (event.table_map.columns or [])[int(match[1])].real_type
                     part = re.sub(r"\d+", "", f"{kind}{match[2]}")
                     found.setdefault(part, (index, leaf.offset, leaf.size))
         before = event.type
