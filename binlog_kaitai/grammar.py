@@ -390,8 +390,7 @@ def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None
     try:
         event._read()
     except Exception as error:  # as in parse_event
-        is_rejected = isinstance(error, ValidationFailedError)
-        return event, GrammarError(reason_of(error), field=unfinished_field(event, is_rejected=is_rejected))
+        return event, GrammarError(reason_of(error), field=unfinished_field(event, error))
     return event, None
 
 

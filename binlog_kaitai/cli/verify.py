@@ -14,7 +14,7 @@ from binlog_kaitai.render.json_text import to_json
 @click.command()
 @options.sources
 @options.formats("text", "json")
-@click.option("--thorough", is_flag=True, help="Check all bodies and rows, even where checksums vouch for them.")
+@click.option("--thorough", is_flag=True, help="Check all bodies and rows, also under checksums that fit.")
 def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     """Check logs for damage.
 
@@ -22,9 +22,9 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     each damage; exits 1 if there is any. Gaps between GTIDs are reported, inside a log and between logs that
     are named together, but are no damage by themselves. With --format json a line is an object for each file.
 
-    In logs without checksums all bodies and rows are checked. In logs with checksums, all bodies of rare types
-    and a part of the common ones, unless --thorough is given: it checks every body and every row, and names
-    whatever any other command refuses.
+    In logs without checksums all bodies and rows are checked. In logs with checksums, all bodies of rare
+    types and a part of the common ones, unless --thorough is given: it checks every body and every row, and
+    names whatever any other command refuses.
 
     \b
     Examples:

@@ -14,7 +14,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import ColumnType, EventType
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources import Source
 from tests.columns.mutations import ENTRIES, events_in, log_of, mutated, refusal, refusals
@@ -124,11 +124,29 @@ def test_all_wrong_events_are_named_among_right_ones() -> None:
 
 
 def test_definitions_go_on_from_log_to_log() -> None:
-    """An ENUM of an earlier log's definition has no such member."""
-    found = case("mysql-9.7", "types_minimal").logs[0].read_bytes()
+    """What members an ENUM has stands in an earlier log than a row with a number beyond them."""
+    path = case("mysql-9.7", "types_minimal").logs[0]
+    events, parsed = events_in(path.read_bytes()), list(bk.open(path))
+    index, leaf = next(
+        (index, leaf)
+        for index, event in enumerate(parsed)
+        if event.table_map is not None
+        for leaf in dissect(event).leaves
+        if (match := re.search(r"rows\[0\]\.after\.cells\[(\d+)\]\.value", leaf.path))
+        if (event.table_map.columns or [])[int(match[1])].real_type == ColumnType.enum
+    )
+    changed = bytearray(events[index])
+    changed[leaf.offset] = 0xFE
+    statements = [raw for raw, event in zip(events, parsed, strict=True) if event.type == "QUERY_EVENT"]
+    before = log_of([events[0], *statements], is_checksummed=True)
+    log = log_of([events[0], events[index - 1], bytes(changed)], is_checksummed=True)
+    assert positions(log) == []
     definitions = Definitions()
-    definitions.load("CREATE TABLE other (a ENUM('x'))")
-    assert scan(Source.of_bytes(found), is_thorough=True, definitions=definitions).damages == []
+    found = [
+        scan(Source.of_bytes(one), is_thorough=True, definitions=definitions).damages for one in (before, log)
+    ]
+    assert found[0] == []
+    assert ["there is no member" in error.reason for error in found[1]] == [True]
 
 
 _SMALL = [log for log in logs() if log.path.stat().st_size < 6_000]
