@@ -80,8 +80,8 @@ def gtid_set(data: Any) -> GtidSet:
     """A set of GTIDs as the grammar reads it (`gtid_set.ksy`)."""
     found = GtidSet()
     for source in data.sources:
-        for interval in source.intervals:
-            found.add_range(mysql_source(source.uuid, source.tag or ""), interval.start, interval.stop)
+        ranges = ((interval.start, interval.stop) for interval in source.intervals)
+        found.add_ranges(mysql_source(source.uuid, source.tag or ""), ranges)
     return found
 
 

@@ -19,8 +19,12 @@ Promise: whatever the bytes, reading gives events or one ``BinlogError``, never 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+#: Control characters, and the surrogates that stand for bytes of names that are not UTF-8.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class BinlogError(Exception):
@@ -77,11 +81,22 @@ class BinlogError(Exception):
             place.append(self.event_type)
         if self.field is not None:
             place.append(f"field {self.field}")
-        return f"{', '.join(place)}: {self.reason}" if place else self.reason
+        return printable(f"{', '.join(place)}: {self.reason}" if place else self.reason)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Exceptions cross process boundaries in Spark; keyword arguments do not survive by themselves.
         return _rebuild, (type(self), self.reason, self.file, self.position, self.event_type, self.field)
+
+
+def printable(text: str) -> str:
+    """Text for any terminal and encoder: control characters and bytes that are not UTF-8 are escaped."""
+    return _UNPRINTABLE.sub(lambda found: _escape(ord(found[0])), text)
+
+
+def _escape(code: int) -> str:
+    # Python keeps a byte that is not UTF-8 as a surrogate from U+DC80 to U+DCFF.
+    byte = code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code
+    return f"\\x{byte:02x}" if byte < 0x100 else f"\\u{code:04x}"
 
 
 def _rebuild(
@@ -151,6 +166,12 @@ class GrammarError(DamagedError):
     """The event's bytes do not follow the grammar: too short, too long, or an impossible value."""
 
 
+def out_of_memory(error: MemoryError) -> SourceError:
+    """The error for an event that does not fit into memory."""
+    reason = f"not enough memory, which has to hold each event whole, several times: {error}"
+    return SourceError(reason.removesuffix(": "))
+
+
 @contextmanager
 def reading(file: str) -> Iterator[None]:
     """Errors of the system become `SourceError`, and those of this package name the file.
@@ -161,5 +182,7 @@ def reading(file: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise SourceError(error.strerror or str(error), file=file) from error
+    except MemoryError as error:
+        raise out_of_memory(error).at(file=file, position=0) from error
     except BinlogError as error:
         raise error.at(file=file, position=0) from error.__cause__

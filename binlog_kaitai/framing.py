@@ -73,7 +73,7 @@ class Framer:
     position
         Offset of the stream's next byte.
     max_event_size
-        An event that says it is longer is refused.
+        An event that says it is longer is refused: the most that may be held of it.
 
     Raises
     ------
@@ -144,7 +144,8 @@ class Framer:
             )
         if header.event_size > self._max_event_size:
             raise FramingError(
-                f"an event of {header.event_size} bytes is longer than any server writes",
+                f"an event of {header.event_size:,} bytes is longer than the {self._max_event_size:,}"
+                " bytes that are held of one here",
                 position=self.position,
                 field="header.event_size",
             )

@@ -390,7 +390,7 @@ def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None
     try:
         event._read()
     except Exception as error:  # as in parse_event
-        return event, GrammarError(reason_of(error), field=unfinished_field(event))
+        return event, GrammarError(reason_of(error), field=unfinished_field(event, error))
     return event, None
 
 

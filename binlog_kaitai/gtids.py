@@ -22,6 +22,10 @@ _MARIADB = re.compile(r"([0-9]{1,20})-([0-9]{1,20})-([0-9]{1,20})(?:\.\.([0-9]{1
 _MOST_SHOWN = 80
 
 
+#: Fewer ranges than one for so many in a set are added one by one: each moves all that come after it.
+_MANY = 1024
+
+
 class Intervals:
     """A set of whole numbers as sorted, disjoint intervals that do not touch."""
 
@@ -41,15 +45,43 @@ class Intervals:
         self._starts[first:last] = [start]
         self._ends[first:last] = [end]
 
-    def remove(self, start: int, end: int) -> None:
-        """Remove the numbers from `start` up to, but without, `end`."""
-        for first, last in self._pairs():
-            if first < end and start <= last:
-                index = self._starts.index(first)
-                kept = [(first, min(last + 1, start)), (max(first, end), last + 1)]
-                kept = [one for one in kept if one[0] < one[1]]
-                self._starts[index : index + 1] = [one[0] for one in kept]
-                self._ends[index : index + 1] = [one[1] for one in kept]
+    def add_all(self, ranges: Iterable[tuple[int, int]]) -> None:
+        """Add many ranges, each as `add` takes it, in the time that sorting them takes."""
+        added = [(start, end) for start, end in ranges if start < end]
+        if len(added) <= len(self._starts) // _MANY:
+            for start, end in added:
+                self.add(start, end)
+            return
+        found = sorted([*zip(self._starts, self._ends, strict=True), *added])
+        self._starts, self._ends = [], []
+        for start, end in found:
+            if not self._ends or start > self._ends[-1]:
+                self._starts.append(start)
+                self._ends.append(end)
+            elif end > self._ends[-1]:
+                self._ends[-1] = end
+
+    def update(self, other: Intervals) -> None:
+        """Add all of another set."""
+        self.add_all(zip(other._starts, other._ends, strict=True))
+
+    def without(self, other: Intervals) -> Intervals:
+        """What this set has and the other has not."""
+        found = Intervals()
+        for start, end in zip(self._starts, self._ends, strict=True):
+            at = bisect_right(other._ends, start)
+            while start < end and at < len(other._starts) and other._starts[at] < end:
+                found._append(start, other._starts[at])
+                start = other._ends[at]
+                at += 1
+            found._append(start, end)
+        return found
+
+    def _append(self, start: int, end: int) -> None:
+        """Add numbers above all others, which they do not touch."""
+        if start < end:
+            self._starts.append(start)
+            self._ends.append(end)
 
     def __contains__(self, number: int) -> bool:
         index = bisect_right(self._starts, number) - 1
@@ -65,6 +97,10 @@ class Intervals:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Intervals) and self._pairs() == other._pairs()
+
+    def __bool__(self) -> bool:
+        # Of 2^63 numbers and more Python takes no `len`.
+        return bool(self._starts)
 
     def __len__(self) -> int:
         """How many numbers it holds."""
@@ -109,21 +145,21 @@ class GtidSet:
         """Add the numbers from `start` up to, but without, `end`."""
         self._by_source.setdefault(source, Intervals()).add(start, end)
 
+    def add_ranges(self, source: str, ranges: Iterable[tuple[int, int]]) -> None:
+        """Add many ranges of one source, each as `add_range` takes it."""
+        self._by_source.setdefault(source, Intervals()).add_all(ranges)
+
     def update(self, other: GtidSet) -> None:
         """Add all of another set."""
         for source, intervals in other.items():
-            for first, last in intervals:
-                self.add_range(source, first, last + 1)
+            self._by_source.setdefault(source, Intervals()).update(intervals)
 
     def without(self, other: GtidSet) -> GtidSet:
         """What this set has and the other has not."""
-        found = GtidSet()
-        found.update(self)
-        for source, intervals in other.items():
-            for first, last in intervals:
-                if source in found._by_source:
-                    found._by_source[source].remove(first, last + 1)
-        found._by_source = {source: numbers for source, numbers in found.items() if len(numbers)}
+        found, nothing = GtidSet(), Intervals()
+        for source, intervals in self.items():
+            if left := intervals.without(other._by_source.get(source, nothing)):
+                found._by_source[source] = left
         return found
 
     def __contains__(self, gtid: str) -> bool:
@@ -131,7 +167,7 @@ class GtidSet:
         return source in self._by_source and number in self._by_source[source]
 
     def __bool__(self) -> bool:
-        return any(len(intervals) for intervals in self._by_source.values())
+        return any(self._by_source.values())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GtidSet) and self._by_source == other._by_source
@@ -159,15 +195,17 @@ class GtidSet:
             return False
         digits = uuid.replace("-", "").lower()
         uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-        source = uuid
+        source, ranges = uuid, dict[str, list[tuple[int, int]]]()
         for piece in rest:
             if match := _RANGE.fullmatch(piece):
                 first, last = match.groups()
-                self.add_range(source, int(first), int(last or first) + 1)
+                ranges.setdefault(source, []).append((int(first), int(last or first) + 1))
             elif _TAG.fullmatch(piece):
                 source = f"{uuid}:{piece.lower()}"
             else:
                 return False
+        for one, found in ranges.items():
+            self.add_ranges(one, found)
         return True
 
 

@@ -2,7 +2,8 @@
 
 Rules
 -----
-1. Memory is bounded by the largest event inside, never by what the payload claims to unpack to.
+1. Memory is bounded by the largest event inside, never by what the payload claims to unpack to; that event is
+   bounded by the size of the payload (`largest_event`).
 2. The payload gives just as many bytes as it declares, and ends where an event ends; no more is unpacked.
 """
 
@@ -20,6 +21,11 @@ Compression = TransactionPayloadEvent.CompressionType
 
 #: A replication packet, and so an event, has at most 1 GiB (`max_log_event_size`, binlog_event.h).
 MAX_EVENT_SIZE = 1 << 30
+
+#: An event is unpacked up to this size however small its payload is, in bytes; a longer one up to so many
+#: times what is compressed. Deflate cannot do better; zstd reaches 30,000, but only of one byte repeated.
+_UNSUSPICIOUS = 256 << 20
+_MOST_RATIO = 1 << 10
 
 #: The largest window of zstd level 22, the highest that a server may be set to, in bytes.
 _MAX_WINDOW = 1 << 27
@@ -42,7 +48,7 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
     GrammarError
         The compression is unknown, the compressed bytes are damaged, or they are not whole events.
     """
-    framer = Framer(open_payload(body), binlog_version, max_event_size=MAX_EVENT_SIZE)
+    framer = Framer(open_payload(body), binlog_version, max_event_size=largest_event(body))
     try:
         yield from framer
     except FramingError as error:
@@ -56,6 +62,15 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
     if framer.position != declared:
         reason = f"uncompresses to {framer.position} bytes, not to the declared {declared}"
         raise GrammarError(reason, field=_FIELD)
+
+
+def largest_event(body: TransactionPayloadEvent) -> int:
+    """The most bytes that an event inside a payload may have to be unpacked.
+
+    That is 1 GiB, the most that a server lets through; in payloads of less than 1 MiB, 1024 times what is
+    compressed, but at least 256 MiB. Without a bound, 33 kB of zstd would take 1 GiB.
+    """
+    return min(MAX_EVENT_SIZE, max(_UNSUSPICIOUS, _MOST_RATIO * len(body.payload)))
 
 
 def open_payload(body: TransactionPayloadEvent) -> BinaryIO:

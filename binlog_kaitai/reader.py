@@ -24,6 +24,7 @@ from binlog_kaitai.errors import (
     FramingError,
     GrammarError,
     TruncatedError,
+    out_of_memory,
     reading,
 )
 from binlog_kaitai.event_types import type_name
@@ -242,10 +243,12 @@ class LogReader(AbstractContextManager["LogReader"]):
             for frame in framer:
                 position = frame.position
                 yield from self.events_of(name, frame, context, transactions)
-            position = framer.position
+                position = framer.position
             self.ends.append(judge_end(name, framer.tail, context))
         except BinlogError as error:
             raise error.at(file=name, position=position) from error.__cause__
+        except MemoryError as error:
+            raise out_of_memory(error).at(file=name, position=position) from error
 
     def events_of(
         self, name: str, frame: Frame, context: Context, transactions: GtidTracker
@@ -292,6 +295,8 @@ class LogReader(AbstractContextManager["LogReader"]):
                 yield event
         except BinlogError as error:
             raise outer.locate(error) from error.__cause__
+        except MemoryError as error:
+            raise outer.locate(out_of_memory(error)) from error
 
 
 def _rows_inside(outer: Event, layout: Format) -> Iterator[Event]:

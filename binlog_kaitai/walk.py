@@ -63,8 +63,11 @@ def reason_of(error: Exception) -> str:
     return f"cannot be read ({type(error).__name__}: {error})"
 
 
-def unfinished_field(node: Any) -> str:
-    """Path of the field that reading a traced object had begun and not ended."""
+def unfinished_field(node: Any, error: Exception) -> str:
+    """Path of the field that reading a traced object stopped at.
+
+    It is the one that was begun and not ended; where its value is not valid, the last one that ended.
+    """
     for name, where in reversed(node._debug.items()):
         if "start" in where and "end" not in where:
             value = getattr(node, name, None)
@@ -72,9 +75,9 @@ def unfinished_field(node: Any) -> str:
             if "arr" in where:
                 path = f"{name}[{max(len(where['arr']) - 1, 0)}]"
                 value = value[-1] if value else None
-            inner = unfinished_field(value) if hasattr(value, "_debug") else ""
+            inner = unfinished_field(value, error) if hasattr(value, "_debug") else ""
             return f"{path}.{inner}" if inner else path
-    return ""
+    return next(reversed(node._debug), "") if isinstance(error, ValidationFailedError) else ""
 
 
 def inflated_size(deflated: bytes, limit: int) -> int:

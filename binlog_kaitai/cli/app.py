@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 import binlog_kaitai
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
 from binlog_kaitai.render.json_text import ENCODING_ERRORS
 
 EXIT_DAMAGED = 1
@@ -100,8 +100,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except OSError as error:
         code = _complain(SourceError(f"cannot write: {error.strerror or error}"), EXIT_USAGE)
     except MemoryError as error:
-        reason = f"not enough memory, which has to hold each event whole, several times: {error}"
-        code = _complain(SourceError(reason.removesuffix(": ")), EXIT_USAGE)
+        code = _complain(out_of_memory(error), EXIT_USAGE)
     except (KeyboardInterrupt, click.Abort):
         code = 130
     sys.exit(code)

@@ -14,17 +14,17 @@ from binlog_kaitai.render.json_text import to_json
 @click.command()
 @options.sources
 @options.formats("text", "json")
-@click.option("--thorough", is_flag=True, help="Hold all bodies to the grammar, however many.")
+@click.option("--thorough", is_flag=True, help="Check all bodies and rows, also under checksums that fit.")
 def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     """Check logs for damage.
 
-    Checks frames, positions, checksums, bodies and the continuity of GTIDs. Says what is fine and names each
-    damage; exits 1 if there is any. Gaps between GTIDs are told, inside a
-    log and between logs that are named together, but are no damage by themselves. With --format json a line
-    is an object for each file.
+    Checks frames, positions, checksums, bodies, rows and the continuity of GTIDs. Says what is fine and names
+    each damage; exits 1 if there is any. Gaps between GTIDs are reported, inside a log and between logs that
+    are named together, but are no damage by themselves. With --format json a line is an object for each file.
 
-    Bodies without a checksum are all held to the grammar, and all of rare types; of long logs of many small
-    events with checksums just a part of the common ones, unless --thorough is given.
+    In logs without checksums all bodies and rows are checked. In logs with checksums, all bodies of rare
+    types and a part of the common ones, unless --thorough is given: it checks every body and every row, and
+    names whatever any other command refuses.
 
     \b
     Examples:
@@ -32,15 +32,17 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
     from binlog_kaitai.columns.verify.scan import scan
+    from binlog_kaitai.ddl import Definitions
     from binlog_kaitai.gtids import GtidSet
     from binlog_kaitai.render.report import counted, report_lines, report_object
     from binlog_kaitai.sources import resolve
 
     damage_count = 0
+    definitions = Definitions()
     covered: GtidSet | None = None
     for source in resolve(sources):
         with progress_over(source) as advance:
-            report = scan(source, advance, is_thorough=thorough)
+            report = scan(source, advance, is_thorough=thorough, definitions=definitions)
         damage_count += report.damage_count
         missing = GtidSet()
         if report.previous_gtids is not None:

@@ -122,7 +122,8 @@ def read_events(
 
 def _batches(pages: EventPages, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for page in pages:
-        yield from _batches_of(page, page.rows, schema)
+        with page.block.held():
+            yield from _batches_of(page, page.rows, schema)
 
 
 def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

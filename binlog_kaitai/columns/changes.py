@@ -349,8 +349,9 @@ def page_batches(
     for table, events in page.runs():
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
-        for batch in _table_or_reader_batches(page, table, events, zero_dates, schema_of(table)):
-            yield table, batch
+        with page.block.held():
+            for batch in _table_or_reader_batches(page, table, events, zero_dates, schema_of(table)):
+                yield table, batch
 
 
 def table_batches_of(
@@ -373,8 +374,9 @@ def table_batches_of(
             if not isinstance(table, Table):
                 raise page.refuse(int(events[0]))
             schema = schema_of(table)
-            for batch in _table_or_reader_batches(page, table, events, zero_dates, schema):
-                yield table, batch
+            with page.block.held():
+                for batch in _table_or_reader_batches(page, table, events, zero_dates, schema):
+                    yield table, batch
         except BinlogError as caught:
             if error is None or (caught.position or 0) < (error.position or 0):
                 error = caught

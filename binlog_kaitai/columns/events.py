@@ -121,7 +121,8 @@ class EventPages:
         try:
             for block in reader:
                 for part in expand(block):
-                    yield from self._page(part, gtids, tables, selection, judge)
+                    with part.held():
+                        yield from self._page(part, gtids, tables, selection, judge)
                     if selection.is_over:
                         return
                 self.progress(source, reader.position)
@@ -190,9 +191,10 @@ def write_json(
         pages.progress = progress
     for page in pages:
         assert page.infos is not None
-        for program in page.infos.programs:
-            program.text("}\n")
-        yield page.lines(page.rows)[0]
+        with page.block.held():
+            for program in page.infos.programs:
+                program.text("}\n")
+            yield page.lines(page.rows)[0]
 
 
 def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) -> Callable[[], Program]:

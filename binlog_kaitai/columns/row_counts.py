@@ -56,22 +56,27 @@ class RowNumbers:
         return first
 
 
-def _count(images: Images, chosen: Any, table: Table, counts: Any) -> None:
-    if table.widths is None:
-        for index in chosen.tolist():
-            counts[index] = _by_reader(images, index, table)
-        return
+def walked_counts(images: Images, chosen: Any, table: Table) -> Any:
+    """Rows of some events about a table whose values have known widths; UNKNOWN where they do not fit."""
+    counts = np.full(len(chosen), UNKNOWN, dtype=np.int64)
     programs, program_of = images.programs()
-    is_none = np.array([program is None for program in programs], dtype=np.bool_)[program_of[chosen]]
-    for events, data, begins, ends in images.portions(chosen[~is_none]):
+    is_known = np.array([program is not None for program in programs], dtype=np.bool_)[program_of[chosen]]
+    found = [counts[:0]]
+    for events, data, begins, ends in images.portions(chosen[is_known]):
         joined = Joined.of(programs, program_of[events])
         sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in (1, 2))
         steps = joined.limits, sizes, prefixes, *hops_of(joined.limits, sizes, prefixes)
-        found = np.empty(len(events), dtype=np.int64)
+        found.append(np.empty(len(events), dtype=np.int64))
         count = count_rows.for_work(int((ends - begins).sum()))
-        count(data, begins, ends, joined.numbers, joined.which, joined.partials, *steps, found)
-        counts[events] = found
-    for index in chosen[counts[chosen] == MISFIT_COUNT].tolist():
+        count(data, begins, ends, joined.numbers, joined.which, joined.partials, *steps, found[-1])
+    counts[is_known] = np.concatenate(found)
+    return counts
+
+
+def _count(images: Images, chosen: Any, table: Table, counts: Any) -> None:
+    if table.widths is not None:
+        counts[chosen] = walked_counts(images, chosen, table)
+    for index in chosen[counts[chosen] == UNKNOWN].tolist():
         counts[index] = _by_reader(images, index, table)
 
 

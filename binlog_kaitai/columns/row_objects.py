@@ -76,7 +76,8 @@ def page_objects(page: RowsPage) -> Iterator[Objects]:
     BinlogError
         After the rows of all events before the one that is wrong.
     """
-    return _in_order(page, _table_objects, Objects.joined)
+    with page.block.held():
+        yield from _in_order(page, _table_objects, Objects.joined)
 
 
 def _in_order(
@@ -230,8 +231,9 @@ def write_rows(
     if ends is not None:
         pages.ends = ends
     for page in pages:
-        for lines in _in_order(page, _table_lines, Lines.joined):
-            yield memoryview(lines.data)
+        with page.block.held():
+            for lines in _in_order(page, _table_lines, Lines.joined):
+                yield memoryview(lines.data)
 
 
 def _table_lines(page: RowsPage, table: Table, events: Any, failures: list[_Failure]) -> Iterator[Lines]:

@@ -45,8 +45,8 @@ Sql = Callable[[Any, Column, Dialect], str]
 #: Most digits of Arrow's decimal of 128 bits.
 _DECIMAL_128 = 38
 
-#: Most digits of a DECIMAL, and bits of a BIT, in either server.
-_MOST_DIGITS, _MOST_BITS = 65, 64
+#: Most digits of a DECIMAL, bits of a BIT, and digits of a second's fraction, in either server.
+_MOST_DIGITS, _MOST_BITS, _MOST_FRACTION = 65, 64, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,8 @@ def kind_of(column: Column) -> ColumnKind:
         raise GrammarError(f"there is no DECIMAL({column.precision},{column.scale})")
     if (column.bits or 0) > _MOST_BITS:
         raise GrammarError(f"there is no BIT({column.bits})")
+    if column.fractional_digits > _MOST_FRACTION:
+        raise GrammarError(f"no second has a fraction of {column.fractional_digits} digits")
     return kind
 
 

@@ -44,6 +44,11 @@ seq:
     -orig-id: checksum_alg
     type: u1
     enum: binlog_enums::checksum_algorithm
+    valid:
+      any-of:
+        - binlog_enums::checksum_algorithm::off
+        - binlog_enums::checksum_algorithm::crc32
+        - binlog_enums::checksum_algorithm::undefined
     if: not _io.eof
     doc: |
       What the four bytes at the end of every event are; servers without checksums (before

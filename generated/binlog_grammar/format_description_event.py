@@ -40,6 +40,8 @@ class FormatDescriptionEvent(KaitaiStruct):
         if (not (self._io.is_eof())):
             pass
             self.checksum_algorithm = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.ChecksumAlgorithm, self._io.read_u1())
+            if not  ((self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.off) or (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.crc32) or (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.undefined)) :
+                raise kaitaistruct.ValidationNotAnyOfError(self.checksum_algorithm, self._io, u"/seq/5")
 
 
 

@@ -57,6 +57,8 @@ class FormatDescriptionEvent(KaitaiStruct):
             self._debug['checksum_algorithm']['start'] = self._io.pos()
             self.checksum_algorithm = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.ChecksumAlgorithm, self._io.read_u1())
             self._debug['checksum_algorithm']['end'] = self._io.pos()
+            if not  ((self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.off) or (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.crc32) or (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.undefined)) :
+                raise kaitaistruct.ValidationNotAnyOfError(self.checksum_algorithm, self._io, u"/seq/5")
 
 
 

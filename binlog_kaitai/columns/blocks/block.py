@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -10,6 +12,8 @@ import numpy as np
 from binlog_kaitai.columns.blocks.bodies import find_bodies
 from binlog_kaitai.columns.gather import Gathered
 from binlog_kaitai.columns.kernels import NONE, divide_by_type, read_numbers
+from binlog_kaitai.errors import BinlogError, out_of_memory
+from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, resized
 from binlog_kaitai.grammar import (
     BODIES,
@@ -239,6 +243,19 @@ class Block:
         """Header of one event."""
         start, version = int(self.starts[row]), self.layout.binlog_version
         return read_header(bytes(self.data[start : start + header_length(version)]), version)
+
+    def locate(self, row: int, error: BinlogError) -> BinlogError:
+        """Say in an error that it happened at one event, without its bytes."""
+        kind = type_name(int(self.types[row]))
+        return error.at(file=self.file, position=int(self.positions[row]), event_type=kind)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """A lack of memory for what is made of the block becomes an error that names its longest event."""
+        try:
+            yield
+        except MemoryError as error:
+            raise self.locate(int(np.argmax(self.sizes)), out_of_memory(error)) from error
 
     def head(self, row: int) -> Event:
         """One event that fits its layout, without the bytes of a last field that has all that is left."""

@@ -16,10 +16,10 @@ from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.payload_heads import PayloadHeads, payload_heads
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader, frame_all
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
 from binlog_kaitai.framing import TailKind, read_up_to
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.payload import MAX_EVENT_SIZE, SmallPayloads, declared_size, open_payload, read_payload
+from binlog_kaitai.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
 
 #: A payload that unpacks to more is read in blocks of its own; as much is put into one block.
 _SMALL = 4 << 20
@@ -115,6 +115,8 @@ def _opened_in_order(block: Block, rows: Any, block_size: int) -> Iterator[_Open
                 yield _opened(block, row, block_size)
             except BinlogError as error:
                 yield _Opened(row, error=error)
+            except MemoryError as error:
+                yield _Opened(row, error=block.locate(row, out_of_memory(error)))
 
 
 def _number_of_small(heads: PayloadHeads, at: int) -> int:
@@ -199,7 +201,7 @@ def _large_payload(block: Block, row: int, body: Any, block_size: int) -> Iterat
     try:
         context = Context(block.layout.binlog_version)
         context.layout = block.layout.without_checksums()
-        limits: dict[str, Any] = {"block_size": block_size, "max_event_size": MAX_EVENT_SIZE}
+        limits: dict[str, Any] = {"block_size": block_size, "max_event_size": largest_event(body)}
         reader = BlockReader(open_payload(body), context, name=block.file, **limits)
         for inner in reader:
             count += len(inner)
@@ -209,6 +211,8 @@ def _large_payload(block: Block, row: int, body: Any, block_size: int) -> Iterat
             return
     except BinlogError as error:
         caught = error
+    except MemoryError as error:
+        raise block.locate(row, out_of_memory(error)) from error
     # What is wrong is told by the reader, in its own words; it may also have got on a little further.
     frames: list[bytes] = []
     try:

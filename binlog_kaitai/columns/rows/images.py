@@ -104,7 +104,10 @@ class Images:
         keys = (
             (((self.table_of + 1) * count + before) * count + after) * 4 + part.which
         ) * 2 + part.is_partial
-        keys = np.where(part.fits, keys, -1)
+        # An event with another number of columns can have the same bytes for its columns.
+        widths = [len(table.schema.columns) if isinstance(table, Table) else -1 for table in self.tables]
+        fits = part.fits & (part.columns == np.array([*widths, -1], dtype=np.int64)[self.table_of])
+        keys = np.where(fits, keys, -1)
         first, which = distinct(keys)
         return [self._program(index) for index in first.tolist()], which
 

@@ -22,7 +22,7 @@ from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commits import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
-from binlog_kaitai.columns.rows.tables import Table, Tables
+from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
@@ -102,10 +102,9 @@ class RowsPage:
 
     def refuse(self, index: int, otherwise: BinlogError | None = None) -> BinlogError:
         """What the reader says of an event that is wrong; something else if it finds nothing."""
-        table = self.images.table(index)
+        table, event = self.images.table(index), self.event(index)
         if isinstance(table, BinlogError):
-            return table
-        event = self.event(index)
+            return placed_error(table, event)
         try:
             for _ in rows_of(event, table.schema if table else None):
                 pass
@@ -205,7 +204,8 @@ class RowsPages:
         try:
             for block in reader:
                 for part in expand(block):
-                    yield from self._page(part, state, selection)
+                    with part.held():
+                        yield from self._page(part, state, selection)
                     if selection.is_over:
                         return
                 self._progress(source, reader.position)

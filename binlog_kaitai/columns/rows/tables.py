@@ -23,6 +23,7 @@ from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.beginnings import may_matter_bytes
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.grammar import ColumnType, EventType, TableMapEvent
+from binlog_kaitai.reader import Event
 from binlog_kaitai.schema import NameSource, Schema, is_mariadb
 
 #: Distinct tables that are remembered; more are read again.
@@ -186,6 +187,13 @@ class Tables:
 
     def _observe(self, block: Block, row: int) -> None:
         self._changes += self.definitions.observe_query(statement_body(block, row))
+
+
+def placed_error(error: BinlogError, event: Event) -> BinlogError:
+    """Why a table cannot be read, at one of its rows events, unless the error has a place of its own."""
+    if error.position is not None:
+        return error
+    return event.locate(type(error)(error.reason, field=error.field))
 
 
 def statements_in(block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes) -> list[int]:

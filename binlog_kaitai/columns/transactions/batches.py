@@ -239,7 +239,8 @@ class _Log:
             try:
                 for block in reader:
                     for part in expand(block):
-                        yield from self._take(part)
+                        with part.held():
+                            yield from self._take(part)
             except BinlogError as error:
                 raise error.at(file=self._source.name, position=reader.position) from error.__cause__
             if (end := reader.end()) is not None:

@@ -65,8 +65,8 @@ def _add_runs(gtids: GtidSet, source: tuple[Any, Any], numbers: Any, name: Calla
     for index, pair in enumerate(zip(high[begins].tolist(), low[begins].tolist(), strict=True)):
         of_source.setdefault(pair, []).append(index)
     for (first, second), chosen in of_source.items():
-        for start, last in _merged(runs[chosen]):
-            gtids.add_range(name(first, second), start, last + 1)
+        merged = _merged(runs[chosen])
+        gtids.add_ranges(name(first, second), ((start, last + 1) for start, last in merged))
 
 
 def _merged(runs: Any) -> list[tuple[int, int]]:

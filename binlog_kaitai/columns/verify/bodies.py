@@ -41,16 +41,28 @@ class Bodies:
     ----------
     count : int
         Bodies that were looked at.
+    refused : list of int
+        Numbers of the events of the last block whose bodies do not follow the grammar.
     """
 
     def __init__(self, *, all_of_them: bool = False) -> None:
         self.count = 0
+        self.refused: list[int] = []
         self._all = all_of_them
         self._left = _IN_LOG
         self._judge = Judge()
 
-    def check(self, block: Block, is_whole: Any) -> Iterator[BinlogError]:
-        """What is wrong with the bodies of a block; `is_whole` tells whose checksums fit, None for none."""
+    def check(self, block: Block, is_whole: Any, read: int | None = None) -> Iterator[BinlogError]:
+        """What is wrong with the bodies of a block.
+
+        Parameters
+        ----------
+        is_whole
+            Whose checksums fit, a bool array; None for none.
+        read
+            The number of an event that somebody else has read.
+        """
+        self.refused = []
         if block.is_special:
             self.count += len(block)  # they have been read
             return
@@ -63,12 +75,14 @@ class Bodies:
                 continue
             self.count += int(wanted.sum())
             before = self._judge.reads
+            wanted &= block.rows_of(kind) != (-1 if read is None else read)
             accepted = self._judge.accepts(block, kind, wanted)
             for row in block.rows_of(kind)[wanted & ~accepted].tolist():
                 self._judge.reads += 1
                 try:
                     _ = block.event(row).parsed
                 except BinlogError as error:
+                    self.refused.append(row)
                     yield error
             if count > _RARE:
                 self._left -= int(wanted.sum()) + _READ * (self._judge.reads - before)

@@ -98,10 +98,10 @@ class Report:
         by_source = GtidSet()
         for gtids in (self.gtids, self.previous_gtids or GtidSet()):
             for source, intervals in gtids.items():
-                for first, last in intervals:
-                    # Of what came before, MariaDB states only the last number.
-                    start = first if _is_mysql(source) or gtids is self.gtids else 1
-                    by_source.add_range(_numbered_by(source), start, last + 1)
+                # Of what came before, MariaDB states only the last number.
+                is_whole = _is_mysql(source) or gtids is self.gtids
+                ranges = ((first if is_whole else 1, last + 1) for first, last in intervals)
+                by_source.add_ranges(_numbered_by(source), ranges)
         own = {_numbered_by(source) for source, _ in self.gtids.items()}
         return {
             source: gaps for source, found in by_source.items() if source in own and (gaps := found.gaps())

@@ -1,8 +1,8 @@
 """One pass over a log that finds all damage it can, and counts what is there.
 
-Checked: the frame of every event, the position in its header, its checksum, the insides of compressed
-transactions, and bodies (see `bodies`). No damage ends the pass:
-behind a header that cannot be right it goes on at the next whole event, if the file can seek.
+Checked: the frame of every event, the position in its header, its checksum, the contents of compressed
+transactions, bodies (see `bodies`) and rows (see `images`). No damage ends the pass:
+after a header that cannot be right it goes on at the next whole event, if the file can seek.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
+from binlog_kaitai.columns.verify.images import RowImages
 from binlog_kaitai.columns.verify.report import MAX_DAMAGES, TO_THE_END, Report
 from binlog_kaitai.context import Context
+from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import (
     AnotherLogError,
     BinlogError,
@@ -39,9 +41,15 @@ from binlog_kaitai.reader import End, EndKind, judge_end
 from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
 
+_PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
+
 
 def scan(
-    source: Source, progress: Callable[[int], object] | None = None, *, is_thorough: bool = False
+    source: Source,
+    progress: Callable[[int], object] | None = None,
+    *,
+    is_thorough: bool = False,
+    definitions: Definitions | None = None,
 ) -> Report:
     """Check one log.
 
@@ -52,7 +60,11 @@ def scan(
     progress
         Gets the offset that has been reached, now and then.
     is_thorough
-        Hold every body to the grammar, also where checksums vouch for many; see `bodies`.
+        Check every body against the grammar, and the rows of every rows event, even where checksums vouch for
+        them; see `bodies` and `images`.
+    definitions
+        The tables as the logs before this one define them. The statements of this log are added where its
+        rows are checked.
 
     Raises
     ------
@@ -61,12 +73,15 @@ def scan(
     """
     report = Report(source.name)
     with reading(source.name), source.open() as stream:
-        _Scan(report, progress or (lambda position: None), is_thorough=is_thorough).run(stream)
+        images = RowImages(definitions if definitions is not None else Definitions())
+        _Scan(report, progress or (lambda position: None), images, is_thorough=is_thorough).run(stream)
     return report
 
 
 class _Scan:
-    def __init__(self, report: Report, progress: Callable[[int], object], *, is_thorough: bool) -> None:
+    def __init__(
+        self, report: Report, progress: Callable[[int], object], images: RowImages, *, is_thorough: bool
+    ) -> None:
         self._report = report
         self._progress = progress
         self._search: Search | None = None  # where there is damage
@@ -77,6 +92,8 @@ class _Scan:
         self._is_exact = True
         self._off_to_the_end: BinlogError | None = None
         self._bodies = Bodies(all_of_them=is_thorough)
+        self._images = images
+        self._is_thorough = is_thorough
         self._boundaries = Boundaries()
 
     def run(self, stream: Any) -> None:
@@ -183,10 +200,21 @@ class _Scan:
         for part in self._expanded(block, damages):
             if part is not block:
                 report.inner_events += int((part.end_positions != part.positions + part.sizes).sum())
-            damages += self._bodies.check(part, whole if part is block else None)
+            read = self._note_previous(part, damages)
+            damages += self._bodies.check(part, whole if part is block else None, read)
+            if self._is_thorough or not block.layout.is_checksummed:
+                damages += self._check_images(part, block, statuses)
             self._count_transactions(part, damages)
         for error in sorted(damages, key=lambda error: error.position or 0):
             report.add(error, _end_of(block, error))
+
+    def _check_images(self, part: Block, block: Block, statuses: Any) -> Iterator[BinlogError]:
+        """Check the rows of all events that are not damaged themselves, nor inside one that is."""
+        wanted, is_bad = np.ones(len(part), dtype=np.bool_), statuses == BAD
+        if is_bad.any():
+            wanted = ~is_bad[np.searchsorted(block.positions, part.positions)]
+        wanted[self._bodies.refused] = False
+        return self._images.check(part, wanted)
 
     def _note_format(self, block: Block) -> None:
         """A relay log tells itself by a flag, or by a second format description, of the events' source."""
@@ -240,8 +268,6 @@ class _Scan:
         for kind in block.counts:
             if kind in GTID_TYPES:
                 add_gtids(report.gtids, block, kind)
-            elif kind in (EventType.previous_gtids_log_event, EventType.gtid_list_event):
-                self._note_previous(block, int(block.rows_of(kind)[0]), kind)
 
     def _count(self, block: Block, damages: list[BinlogError]) -> int:
         """How many transactions begin in a block; an event that cannot be read is damage, and is left out."""
@@ -257,21 +283,24 @@ class _Scan:
                 block = block.part(behind, len(block))
         return count
 
-    def _note_previous(self, block: Block, row: int, kind: int) -> None:
-        if self._report.previous_gtids is not None:
-            return
-        previous = GtidSet()
+    def _note_previous(self, block: Block, damages: list[BinlogError]) -> int | None:
+        """Note which GTIDs came before the log; gives the number of the event that was read for it."""
+        rows = [int(block.rows_of(kind)[0]) for kind in _PREVIOUS_TYPES if kind in block.counts]
+        if self._report.previous_gtids is not None or not rows:
+            return None
+        row, previous = min(rows), GtidSet()
         try:
             body: Any = block.event(row).body
         except BinlogError as error:
-            self._report.add(error, int(block.end_positions[row]))
-            return
-        if kind == EventType.previous_gtids_log_event:
+            damages.append(error)
+            return row
+        if block.types[row] == EventType.previous_gtids_log_event:
             previous = gtid_set(body.gtids)
         else:
             for gtid in body.gtids:
                 previous.add(mariadb_gtid(gtid.domain_id, gtid.server_id, gtid.sequence_number))
         self._report.previous_gtids = previous
+        return row
 
 
 def _first_drift(block: Block) -> int | None:

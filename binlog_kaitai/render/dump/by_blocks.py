@@ -142,7 +142,8 @@ class LogBlocks:
         if printer.opens_payloads and _opens(printer, part):
             self._print_opened(printer, part, passed[shown], print_event)
         else:
-            printer.print(part, passed[shown], _Host(self._dump, print_event))
+            with part.held():
+                printer.print(part, passed[shown], _Host(self._dump, print_event))
         if end < len(block):
             self._print_event(block, end, passes=False)
 
@@ -162,7 +163,8 @@ class LogBlocks:
                     shown = np.arange(end) if others is None else np.flatnonzero(~others[:end])
                     piece, inside = piece.chosen(shown), inside.part(shown)
                 host = _OpenedHost(self._dump, print_event, part, piece, inside, self.context)
-                printer.print(piece, passed[inside.rows] & ~inside.is_inside, host, inside)
+                with piece.held():
+                    printer.print(piece, passed[inside.rows] & ~inside.is_inside, host, inside)
                 if is_stopped:
                     raise StoppedError
 

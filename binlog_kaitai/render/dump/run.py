@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
 from binlog_kaitai.framing import Framer, Tail, TailKind
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.reader import Event, LogReader, judge_end
@@ -129,7 +129,10 @@ class _Dump:
             self.end_payload()
             item = item_of(event)
         item.position = item.position if shown_at is None else shown_at
-        verdict = self._print(item, passes)
+        try:
+            verdict = self._print(item, passes)
+        except MemoryError as error:
+            raise event.locate(out_of_memory(error)) from error
         if verdict is Verdict.PRINT and item.kind == EventType.transaction_payload_event:
             self.outer = item
         return verdict is not Verdict.STOP

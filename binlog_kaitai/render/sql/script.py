@@ -104,9 +104,10 @@ class Script:
     def _forward(self) -> Iterator[memoryview | bytes]:
         try:
             for page in self._pages:
-                for lines, _ in self._portions(page):
-                    yield self._head()
-                    yield lines.forward()
+                with page.block.held():
+                    for lines, _ in self._portions(page):
+                        yield self._head()
+                        yield lines.forward()
         except BinlogError:
             # Nothing may stay of a transaction that is not whole.
             yield self._cut_off()
@@ -116,8 +117,9 @@ class Script:
     def _backward(self) -> Iterator[memoryview | bytes]:
         with closing(Stack()) as self._spool:
             for page in self._pages:
-                for lines, numbers in self._portions(page):
-                    self._put(lines, numbers)
+                with page.block.held():
+                    for lines, numbers in self._portions(page):
+                        self._put(lines, numbers)
             note = self._cut_off()
             yield self._head() + note
             yield from self._spool.backwards()

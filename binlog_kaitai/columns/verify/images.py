@@ -1,0 +1,162 @@
+"""Checks row images against their table maps, and values against the types of their columns.
+
+Strategy
+--------
+1. Events about the same table are taken together. The walk finds those whose images do not fit.
+2. Most types have a meaning for any bytes. Only columns of the others are decoded, by the kernels that
+   `read_changes` uses.
+3. What the kernels cannot decode goes to the event reader. Its error is the one that `rows` gives.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.row_counts import UNKNOWN, walked_counts
+from binlog_kaitai.columns.rows.builders import build_all
+from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.groups import distinct
+from binlog_kaitai.columns.rows.images import Found, Images, MisfitError, walk
+from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import BinlogError, DefinitionWarning
+from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.reader import Event
+from binlog_kaitai.rows import rows_of
+from binlog_kaitai.schema import Column
+
+#: Rows that are decoded at a time: few enough for their values to stay in the processor's cache.
+_MAX_ROWS = 1 << 14
+
+#: Types that have a meaning for any bytes, once the walk has found their length.
+_ANY_BYTES = frozenset(
+    (
+        ColumnType.null,
+        ColumnType.tiny,
+        ColumnType.short,
+        ColumnType.int24,
+        ColumnType.long,
+        ColumnType.longlong,
+        ColumnType.float,
+        ColumnType.double,
+        ColumnType.bit,
+        ColumnType.year,
+        ColumnType.date,
+        ColumnType.newdate,
+        ColumnType.string,
+        ColumnType.varchar,
+        ColumnType.tiny_blob,
+        ColumnType.medium_blob,
+        ColumnType.long_blob,
+        ColumnType.blob,
+        ColumnType.geometry,
+    )
+)
+_CHOICES = frozenset((ColumnType.enum, ColumnType.set))
+
+
+class RowImages:
+    """Checks the rows events of one log, block by block.
+
+    Parameters
+    ----------
+    definitions
+        What is known of the tables before the log's first event; the log's statements are added to it.
+    """
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._tables = Tables(definitions)
+
+    def check(self, block: Block, wanted: Any) -> Iterator[BinlogError]:
+        """What is wrong with the rows of a block's wanted events (a bool array), table by table."""
+        with warnings.catch_warnings():
+            # That a definition does not fit is no damage.
+            warnings.simplefilter("ignore", DefinitionWarning)
+            images = Images(block, self._tables)
+        chosen = np.flatnonzero(wanted[images.rows])
+        first, which = distinct(images.table_of[chosen])
+        for number, one in enumerate(chosen[first].tolist()):
+            table = images.table(one)
+            for index, error in _suspects(images, table, chosen[which == number]):
+                if (found := _judged(images, index, table, error)) is not None:
+                    yield found
+
+
+def _suspects(
+    images: Images, table: Table | BinlogError | None, events: Any
+) -> Iterator[tuple[int, CellError | None]]:
+    """The events that the kernels do not accept, and what they say of a value in them."""
+    if not isinstance(table, Table) or table.widths is None:
+        yield from ((index, None) for index in events.tolist())
+        return
+    columns = table.memory.setdefault("judged", list(filter(_is_judged, table.schema.columns)))
+    for chosen, is_walked in images.divided(events):
+        if not is_walked:
+            yield from ((index, None) for index in chosen.tolist())
+        elif not columns:
+            counts = walked_counts(images, chosen, table)
+            yield from ((index, None) for index in chosen[counts == UNKNOWN].tolist())
+        else:
+            yield from _undecoded(images, table, columns, chosen)
+
+
+def _is_judged(column: Column) -> bool:
+    return column.type not in _ANY_BYTES and (column.type not in _CHOICES or column.members is not None)
+
+
+def _undecoded(
+    images: Images, table: Table, columns: list[Column], chosen: Any
+) -> Iterator[tuple[int, CellError | None]]:
+    last = -1  # the rows of a long event are found in several portions
+    while len(chosen):
+        try:
+            for found in walk(images, chosen, len(table.schema.columns), _MAX_ROWS):
+                for index, error in _wrong_values(table, columns, found):
+                    if index != last:
+                        yield index, error
+                    last = index
+            return
+        except MisfitError as misfit:
+            if misfit.index != last:
+                yield misfit.index, None
+            chosen = chosen[chosen > misfit.index]
+
+
+def _wrong_values(
+    table: Table, columns: list[Column], found: Found
+) -> Iterator[tuple[int, CellError | None]]:
+    """The events with values that cannot be decoded: what fails is halved down to single events."""
+    try:
+        for _ in build_all([Cells.of(table, column, found) for column in columns]):
+            pass
+    except CellError as error:
+        first, last = int(found.events[0]), int(found.events[-1])
+        if first == last:
+            yield first, error
+            return
+        limits = np.flatnonzero(np.diff(found.events)) + 1
+        middle = int(limits[len(limits) // 2])
+        yield from _wrong_values(table, columns, found.part(0, middle))
+        yield from _wrong_values(table, columns, found.part(middle, len(found.events)))
+
+
+def _judged(
+    images: Images, index: int, table: Table | BinlogError | None, cell: CellError | None
+) -> BinlogError | None:
+    """What the event reader says of an event; what the kernels say, if it reads all of it."""
+    own_map = table.table_map if isinstance(table, Table) else None
+    event: Event = images.block.event(int(images.rows[index]), own_map)
+    if isinstance(table, BinlogError):
+        # A table map that does not follow the grammar is damage of its own.
+        return placed_error(table, event) if table.position is None else None
+    try:
+        for _ in rows_of(event, table.schema if table else None):
+            pass
+    except BinlogError as error:
+        return error
+    return None if cell is None else event.locate(cell.error)

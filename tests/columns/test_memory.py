@@ -1,0 +1,97 @@
+"""What bounds the memory that a log may ask for, and the errors where there is too little."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, NoReturn
+
+import pytest
+import zstandard
+
+import binlog_kaitai as bk
+from binlog_kaitai import payload
+from binlog_kaitai.columns.events import Page
+from binlog_kaitai.columns.rows import images
+from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.grammar import EventType, header_length, header_offset
+from binlog_kaitai.sources import Source
+from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.refusals import ENTRIES, refusals
+from tests.corpus_files import case
+
+#: More than the columns open in one go.
+_SIZE = 5 << 20
+
+
+def log_with_payload(content: bytes) -> tuple[bytes, int]:
+    """A log whose one compressed transaction holds a ROWS_QUERY event with a text, and where that stands."""
+    layout, groups = events_of(case("mysql-9.7", "payloads").logs[0])
+    maker = LogMaker(layout)
+    maker.add_all(groups[0])
+    inner = bytearray(groups[1][0][: header_length(4)])
+    inner[header_offset("type_code")] = EventType.rows_query_log_event
+    size = len(inner) + 1 + len(content)
+    inner[header_offset("event_size") : header_offset("event_size") + 4] = size.to_bytes(4, "little")
+    packed = zstandard.compress(bytes(inner) + b"\0" + content)
+    fields = b"".join(
+        bytes((kind, 9, 254)) + value.to_bytes(8, "little") for kind, value in ((3, size), (1, len(packed)))
+    )
+    outer = bytearray(groups[1][0][: header_length(4)])
+    outer[header_offset("type_code")] = EventType.transaction_payload_event
+    position = len(maker.data)
+    maker.add(bytes(outer) + b"\2\1\0" + fields + b"\0" + packed + bytes(4 * layout.is_checksummed))
+    return bytes(maker.data), position
+
+
+def test_an_event_is_unpacked_up_to_a_bound_by_what_is_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, position = log_with_payload(bytes(_SIZE))
+    assert refusals(data) == {}
+    monkeypatch.setattr(payload, "_UNSUSPICIOUS", 1 << 20)
+    found = refusals(data)
+    assert set(found) == set(ENTRIES) - {"read_changes(table)"}
+    assert {(error.position, error.event_type) for error in found.values()} == {
+        (position, "TRANSACTION_PAYLOAD_EVENT")
+    }
+    assert all("is longer than the 1,048,576 bytes" in error.reason for error in found.values())
+    assert [error.position for error in scan(Source.of_bytes(data)).damages] == [position]
+    large, _ = log_with_payload(random.Random(1).randbytes(_SIZE))
+    assert refusals(large) == {}
+
+
+def _no_memory(*_: Any) -> NoReturn:
+    raise MemoryError("Unable to allocate 1.00 GiB")
+
+
+def _is_named(error: bk.BinlogError, position: int, kind: str) -> bool:
+    is_about_memory = "not enough memory" in error.reason and "1.00 GiB" in error.reason
+    return is_about_memory and (error.file, error.position, error.event_type) == ("<bytes>", position, kind)
+
+
+def test_a_payload_that_does_not_fit_into_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, position = log_with_payload(random.Random(1).randbytes(_SIZE))
+    monkeypatch.setattr(payload._Unpacked, "readinto", _no_memory)
+    found = refusals(data)
+    assert set(found) == set(ENTRIES) - {"read_changes(table)"}
+    assert all(_is_named(error, position, "TRANSACTION_PAYLOAD_EVENT") for error in found.values()), found
+
+
+@pytest.mark.parametrize(
+    ("holder", "name", "entry"),
+    [(Page, "lines", "read_events"), (images, "_walk", "rows"), (images, "_walk", "export")],
+)
+def test_the_longest_event_is_named_where_memory_ends(
+    holder: Any, name: str, entry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = case("mysql-9.7", "types_full").logs[0]
+    longest = max(bk.open(path), key=lambda event: len(event.raw))
+    real = getattr(holder, name)
+
+    def fail(page: Any, *arguments: Any) -> Any:
+        # The format description is a block of its own.
+        is_first = isinstance(page, Page) and page.block.is_special
+        return real(page, *arguments) if is_first else _no_memory()
+
+    monkeypatch.setattr(holder, name, fail)
+    with pytest.raises(bk.SourceError) as caught:
+        ENTRIES[entry](path.read_bytes())
+    assert _is_named(caught.value, longest.position, longest.type), caught.value
