@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.adapter import IGNORABLE
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Program
 from binlog_kaitai.columns.text.jobs import COUNT, ROWS
 from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.context import Context
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import clean_bytes
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
 from binlog_kaitai.render.dump.blocks.queries import Queries
@@ -56,6 +58,12 @@ class MariadbBlocks(BlockPrinter):
         self.queries = MariadbQueries(printer, printer.statements)
         self.rows_job = ROWS if printer.options.shown_rows else COUNT
         self.rows_number = ROWS_NUMBER
+        self._printed_kinds = np.array([*printer.printers, *ROWS_TYPES], dtype=np.uint8)
+
+    def is_usual(self, block: Block) -> bool:
+        # An event to skip does nothing of what its type would do; servers mark only types of others so.
+        is_skipped = block.header.numbers("flags") & IGNORABLE != 0
+        return super().is_usual(block) and not (is_skipped & np.isin(block.types, self._printed_kinds)).any()
 
     def begin_dress(self) -> None:
         lines = self.lines

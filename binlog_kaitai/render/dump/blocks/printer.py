@@ -97,6 +97,10 @@ class BlockPrinter:
 
     # What the dresses add --------------------------------------------------------------------------------
 
+    def is_usual(self, block: Block) -> bool:
+        """Whether the events of a block are laid out and marked as servers do nowadays."""
+        return block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
+
     def begin_dress(self) -> None:
         """Make the programs of a block's events."""
         raise NotImplementedError
@@ -147,8 +151,7 @@ class BlockPrinter:
         at, stop = 0, len(block)
         self._work += block.data.size // 2 + _CALL * len(block)
         note_work(_CALL * len(block))
-        is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
-        if block.is_special or not is_usual or self._work < COMPILE_FROM:
+        if block.is_special or not self.is_usual(block) or self._work < COMPILE_FROM:
             for event in range(at, stop):
                 host.print_event(event)
             return
