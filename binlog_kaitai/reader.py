@@ -258,6 +258,13 @@ class LogReader(AbstractContextManager["LogReader"]):
             yield from self._read_payload(event, context, transactions)
         yield from _read_pieces(event, context)
 
+    def without_content(self, name: str, frame: Frame, context: Context) -> Event:
+        """One event whose body nobody asks for; takes it into the context as `events_of` does."""
+        event = self._take_in(name, frame, context)
+        for _ in _read_pieces(event, context):
+            pass
+        return event
+
     def _take_in(self, name: str, frame: Frame, context: Context) -> Event:
         context.check_readable()
         table_map = context.table_map_of(frame.raw, frame.header.type_code)
@@ -282,11 +289,12 @@ class LogReader(AbstractContextManager["LogReader"]):
         numbers = RowNumbers(lambda: _rows_inside(outer, layout))
         try:
             for index, frame in enumerate(read_payload(outer.body, layout.binlog_version)):
-                event = self._take_in(outer.file, frame, inner_context)
+                placed = frame._replace(position=outer.position)
+                event = self._take_in(outer.file, placed, inner_context)
                 if layout.effective_type(event.type_code) in ROWS_TYPES:
                     event.row_numbers = numbers, next(ordinals)
                 event.payload_index = index
-                event.position, event.end_position = outer.position, outer.end_position
+                event.end_position = outer.end_position
                 event.gtid = _step(transactions, event)
                 yield event
         except BinlogError as error:

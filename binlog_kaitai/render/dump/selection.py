@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import QUERY_TYPES
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import EventType, Header
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.variables import ends_group
@@ -117,17 +118,22 @@ class Selection:
         self._count += 1
         return verdict
 
+    def skips(self, header: Header, kind: int) -> bool:
+        """Whether an event is left out for what its header says."""
+        if kind == EventType.format_description_event:
+            return False
+        if self._count < self._offset or header.timestamp < self._start_timestamp:
+            return True
+        wanted = self.options.server_id
+        return bool(wanted) and wanted != header.server_id and kind != EventType.rotate_event
+
     def _judge(self, item: Item) -> Verdict:
-        is_format = item.kind == EventType.format_description_event
-        options = self.options
-        if not is_format:
-            if self._count < self._offset or item.timestamp < self._start_timestamp:
-                return Verdict.SKIP
+        options, is_format = self.options, item.kind == EventType.format_description_event
+        if not is_format and not (self._count < self._offset or item.timestamp < self._start_timestamp):
             # From the first wanted event on, times may go back.
             self._start_timestamp = self._offset = 0
-            is_of_other = options.server_id and options.server_id != item.event.fixed_header.server_id
-            if is_of_other and item.kind != EventType.rotate_event:
-                return Verdict.SKIP
+        if self.skips(item.event.fixed_header, item.kind):
+            return Verdict.SKIP
         if options.stop_timestamp is not None and item.timestamp >= options.stop_timestamp:
             return Verdict.STOP
         if self.stop_position is not None and item.event.position >= self.stop_position:
@@ -152,8 +158,14 @@ class Selection:
         if item.kind in NEVER_FILTERED:
             return False
         filtered = self.is_filtered
-        if item.kind == EventType.xid_event or (
-            item.kind in QUERY_TYPES and ends_group(bytes(item.event.body.query))
-        ):
+        if item.kind == EventType.xid_event or (item.kind in QUERY_TYPES and _ends_group(item)):
             self.is_filtered = False
         return filtered
+
+
+def _ends_group(item: Item) -> bool:
+    """Whether a statement ends its transaction; one that cannot be read does not, if it is left out."""
+    try:
+        return ends_group(bytes(item.event.body.query))
+    except BinlogError:
+        return False

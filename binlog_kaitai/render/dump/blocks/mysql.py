@@ -87,11 +87,9 @@ class MysqlBlocks(BlockPrinter):
             return
         pool, end = lines.pool, self.printer.delimiter + b"\n"
         is_timed = body.mask("immediate_commit_timestamp")
-        undefined = {name: np.where(is_timed, UNDEFINED_VERSION, 0) for name in _VERSIONS}
-        numbers = {
-            name: np.where(body.mask(name), body.numbers(name), undefined.get(name, 0))
-            for name in (*_NUMBERS, *_VERSIONS)
-        }
+        numbers = {name: np.where(body.mask(name), body.numbers(name), 0) for name in (*_NUMBERS, *_VERSIONS)}
+        for name in _VERSIONS:
+            numbers[name][is_timed & ~body.mask(name)] = UNDEFINED_VERSION
         original, immediate = (numbers[f"{name}_commit_timestamp"] for name in ("original", "immediate"))
         times = lines.moments(original.astype(np.int64)), lines.moments(immediate.astype(np.int64))
         fields: dict[str, Field] = {

@@ -185,7 +185,7 @@ class BlockPrinter:
         as_printed = Renamed(block, printer.rewritten, **rewrites)
         style = printer.hexdump_style if shows_bytes else None
         self.lines = lines = Lines(block, as_printed, inside, style)
-        self.maps = self._table_maps.read(lines)
+        self.maps = self._table_maps.read(block)
         self.rows = rows = RowsEvents(lines)
         rows.find(self.programs, self._heads, printer, self.context, self.maps)
         self.is_quiet = is_passed.copy()

@@ -223,28 +223,29 @@ class Queries:
 
     def _read(self, event: int, content: Any) -> _Template | None:
         block = self._lines.block
+        one = block.event(event)
         try:
-            one = block.event(event)
-            traced, _ = trace_event(one.raw, one.type_code, one.layout, None)
-            variables = traced.body.content.status_vars
-            places = {"fraction": -1, "xid": -1}
-            is_fixed = np.ones(len(content), dtype=np.bool_)
-            is_usual = variables is not None
-            for variable in variables.variables if variables is not None else ():
-                name = getattr(variable.key, "name", "")
-                field = "microseconds" if name in _FRACTIONS else _XIDS.get(name)
-                if name == _ALTER and variable.value.flags & 0x0E:
-                    is_usual = False
-                if field is None:
-                    continue
-                where = variable.value._debug[field]
-                which = "xid" if name in _XIDS else "fraction"
-                stated = int.from_bytes(bytes(content[where["start"] : where["end"]]), "little")
-                is_usual &= places[which] < 0 and stated == getattr(variable.value, field)
-                places[which] = where["start"]
-                is_fixed[where["start"] : where["end"]] = False
+            _ = one.parsed
         except BinlogError:
             return None
+        traced, _ = trace_event(one.raw, one.type_code, one.layout, None)
+        variables = traced.body.content.status_vars
+        places = {"fraction": -1, "xid": -1}
+        is_fixed = np.ones(len(content), dtype=np.bool_)
+        is_usual = variables is not None
+        for variable in variables.variables if variables is not None else ():
+            name = getattr(variable.key, "name", "")
+            field = "microseconds" if name in _FRACTIONS else _XIDS.get(name)
+            if name == _ALTER and variable.value.flags & 0x0E:
+                is_usual = False
+            if field is None:
+                continue
+            where = variable.value._debug[field]
+            which = "xid" if name in _XIDS else "fraction"
+            stated = int.from_bytes(bytes(content[where["start"] : where["end"]]), "little")
+            is_usual &= places[which] < 0 and stated == getattr(variable.value, field)
+            places[which] = where["start"]
+            is_fixed[where["start"] : where["end"]] = False
         number = sum(map(len, self._templates.values()))
         return _Template(number, content.copy(), is_fixed, places["fraction"], places["xid"], is_usual)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import newest_before
 from binlog_kaitai.context import Context
@@ -28,15 +29,14 @@ class TableMaps:
         if len(self._bodies) >= MOST:
             self._bodies.clear()
 
-    def read(self, lines: Lines) -> tuple[Any, list[tuple[Any, bytes]], Any]:
+    def read(self, block: Block) -> tuple[Any, list[tuple[Any, bytes]], Any]:
         """The table maps of a block: their events, distinct ones with their bytes, and which each is.
 
         Those that cannot be read are left out.
         """
-        block = lines.block
         events = block.rows_of(EventType.table_map_event)
         starts = block.starts[events] + block.header_length
-        ends = np.maximum(lines.block.body_ends(events), starts)
+        ends = np.maximum(block.body_ends(events), starts)
         first, which = distinct(group_ranges(block.data, starts, ends))
         made: list[tuple[Any, bytes]] = []
         numbers = []
