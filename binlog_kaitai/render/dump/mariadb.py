@@ -109,7 +109,7 @@ class MariadbPrinter(MariadbRows):
         if item.kind in self.printers:
             self.printers[item.kind](item, body)
         else:
-            self.print_other(item)
+            self.put_unknown(item)
         if item.kind != EventType.annotate_rows_event:
             self.flush_head()
 
@@ -129,10 +129,6 @@ class MariadbPrinter(MariadbRows):
         name = ignorable_name(item.kind, self.version)
         self.put_comment(item, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name))
         self.flush_head()
-
-    def print_other(self, item: Item) -> None:
-        """An event of a type that the client does not know."""
-        self.put_comment(item, b"\n# Unknown event\n")
 
     def print_format(self, item: Item, body: Any) -> None:
         header = item.event.header

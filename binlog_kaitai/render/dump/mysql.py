@@ -106,6 +106,7 @@ class MysqlPrinter(MysqlRows):
         }
 
     def check(self, item: Item) -> None:
+        super().check(item)
         if not self.options.require_row_format:
             return
         is_temporary = item.kind == EventType.query_event and bytes(
@@ -165,7 +166,7 @@ class MysqlPrinter(MysqlRows):
         if item.event.header.is_ignorable:
             self.put_comment(item, b"\tIgnorable\n# Unrecognized ignorable event\n")
         else:
-            self.put_comment(item, b"\n# Unknown event\n")
+            self.put_unknown(item)
 
     def print_waiting(self, *, prints: bool) -> None:
         """Print what the statement at hand depends on."""

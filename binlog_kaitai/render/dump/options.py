@@ -43,6 +43,10 @@ class DumpOptions:
         Statements that take the rows back, the last one first; for logs of MariaDB.
     disable_log_bin, idempotent : bool
         Statements that turn logging off, or make errors of missing rows pass.
+    force_if_open : bool
+        Print logs that are in use, or were not closed.
+    force_read : bool
+        Go on after events of unknown types that are not marked as ones to skip.
     verify_checksums : bool
         Refuse events whose CRC32 does not fit.
     set_charset : str or None
@@ -76,6 +80,8 @@ class DumpOptions:
     idempotent: bool = False
     require_row_format: bool = False
     flashback: bool = False
+    force_if_open: bool = True
+    force_read: bool = False
     verify_checksums: bool = False
     set_charset: str | None = None
     rewrite_databases: Mapping[str, str] = field(default_factory=dict)
