@@ -34,6 +34,7 @@ class MariadbQueries(Queries):
     """Prints statements as `mariadb-binlog` does, by its version."""
 
     printer: MariadbPrinter
+    xid_name = "mariadb_xid"
 
     @property
     def _is_new(self) -> bool:

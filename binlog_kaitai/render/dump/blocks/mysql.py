@@ -188,10 +188,10 @@ class MysqlBlocks(BlockPrinter):
         events = lines.block.rows_of(kind)
         if not len(events):
             return
-        if self.printer.options.shown_rows < 2:
-            lines.program_of[events] = 0
-            return
         fits, body = lines.fits(kind)
+        if self.printer.options.shown_rows < 2:
+            lines.program_of[events[fits]] = 0
+            return
         starts, lengths = body.ranges("query")
         clean = fits & lines.clean(starts, lengths, _COMMENT_CLEAN)
         program = lines.program().text(b"\tRows_query\n# ").column(lines.pool.ranges(starts, lengths))
