@@ -1,7 +1,8 @@
-"""What `mariadb-binlog` calls the types of events that it skips because their headers say so."""
+"""Which events `mariadb-binlog` skips, mostly because their headers say so, and what it calls their types."""
 
 from __future__ import annotations
 
+from binlog_kaitai.adapter import IGNORABLE
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.printer import Version
 
@@ -66,6 +67,25 @@ _LATER = frozenset(
         EventType.heartbeat_log_event_v2,
     )
 )
+
+
+#: Types of MySQL that the client skips even where their headers do not ask for it.
+_SKIPPED = frozenset(
+    (
+        EventType.gtid_log_event,
+        EventType.anonymous_gtid_log_event,
+        EventType.previous_gtids_log_event,
+        EventType.transaction_context_event,
+        EventType.view_change_event,
+    )
+)
+
+
+def is_skipped(kind: int, flags: int, version: Version) -> bool:
+    """Whether a client of a version skips an event, by its type and the flags of its header."""
+    if kind == EventType.heartbeat_log_event_v2 and version >= (10, 6):
+        return True
+    return kind in _SKIPPED or bool(flags & IGNORABLE and kind != EventType.format_description_event)
 
 
 def ignorable_name(kind: int, version: Version) -> bytes:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from binlog_kaitai.adapter import IGNORABLE
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.hexdump import MARIADB_STYLE, mariadb_hexdump
-from binlog_kaitai.render.dump.ignorable import ignorable_name
+from binlog_kaitai.render.dump.ignorable import ignorable_name, is_skipped
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb_rows import MariadbRows
@@ -97,7 +96,7 @@ class MariadbPrinter(MariadbRows):
 
     def take(self, item: Item) -> None:
         self.put_place(item)
-        if item.event.fixed_header.flags & IGNORABLE and item.kind != EventType.format_description_event:
+        if is_skipped(item.kind, item.event.fixed_header.flags, self.version):
             self.print_ignorable(item)
             return
         if item.kind in ROWS_TYPES:
@@ -125,7 +124,7 @@ class MariadbPrinter(MariadbRows):
             self.write(b"/*!50521 SET skip_replication=%d*/%s\n" % (is_skipped, self.delimiter))
 
     def print_ignorable(self, item: Item) -> None:
-        """An event whose header says that it may be skipped: the client skips it, whatever its type."""
+        """An event that the client skips."""
         name = ignorable_name(item.kind, self.version)
         self.put_comment(item, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name))
         self.flush_head()

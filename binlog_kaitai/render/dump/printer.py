@@ -230,7 +230,7 @@ class Printer:
     def put_unknown(self, item: Item) -> None:
         """Add an event of a type that the client does not know, if it is told to go on."""
         if not self.options.force_read:
-            reason = f"there is no event type {item.kind}; --force-read goes on after it"
+            reason = f"the client does not know events of type {item.kind}; --force-read goes on after it"
             raise GrammarError(reason, field="header.type_code")
         self.put_comment(item, b"\n# Unknown event\n")
 
