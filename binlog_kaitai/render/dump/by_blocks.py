@@ -16,7 +16,13 @@ from binlog_kaitai.grammar import EventType
 from binlog_kaitai.reader import Event, LogReader
 from binlog_kaitai.render.dump.blocks.chosen import chosen_part, has_pieces, passed_over
 from binlog_kaitai.render.dump.blocks.hidden import Hidden
-from binlog_kaitai.render.dump.blocks.inside import Inside, dress_of, event_inside, unpacked_size
+from binlog_kaitai.render.dump.blocks.inside import (
+    Inside,
+    TablesInside,
+    dress_of,
+    event_inside,
+    unpacked_size,
+)
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
 from binlog_kaitai.render.dump.blocks.rows import TableMaps
 from binlog_kaitai.render.dump.item import Item, item_of
@@ -196,7 +202,7 @@ class LogBlocks:
                 if is_stopped or others is not None:
                     shown = np.arange(end) if others is None else np.flatnonzero(~others[:end])
                     piece, inside = piece.chosen(shown), inside.part(shown)
-                host = _OpenedHost(self._dump, print_event, part, piece, inside, self.context)
+                host = _OpenedHost(self._dump, print_event, part, piece, inside, printer.tables_inside)
                 printer.print(piece, passed[inside.rows] & ~inside.is_inside, host, inside)
                 if is_stopped:
                     raise StoppedError
@@ -248,15 +254,17 @@ class _OpenedHost(_Host):
         outer: Block,
         piece: Block,
         inside: Inside,
-        context: Context,
+        tables: TablesInside,
     ) -> None:
         super().__init__(dump, print_event)
-        self._outer, self._piece, self._inside, self._context = outer, piece, inside, context
+        self._outer, self._piece, self._inside, self._tables = outer, piece, inside, tables
 
     def print_event(self, event: int) -> None:
         if not self._inside.is_inside[event]:
             self._print(int(self._inside.rows[event]), is_opened=True)
-        elif not self._dump.show(event_inside(self._piece, event, self._outer, self._context), passes=False):
+            return
+        context = self._tables.at(int(self._piece.positions[event]))
+        if not self._dump.show(event_inside(self._piece, event, self._outer, context), passes=False):
             raise StoppedError
 
     def begin_stretch(self, event: int) -> None:

@@ -75,6 +75,7 @@ class MariadbBlocks(BlockPrinter):
         self._add_rows()
         self.queries.begin(lines)
         lines.program_of[self.queries.left_out] = 0
+        self._find_flushers()
         skipped = lines.block.header.numbers("is_skipped_for_replication")
         lines.program_of[np.broadcast_to(skipped, len(lines.block)).astype(np.bool_)] = -1
 
@@ -159,7 +160,6 @@ class MariadbBlocks(BlockPrinter):
             program = lines.program(with_place=False).column(lines.pool.choice(rows.head_of, texts))
             self._rows_program = lines.number(program)
             lines.program_of[rows.events[found]] = 0
-        self._find_flushers()
 
     def _find_flushers(self) -> None:
         """The lines of rows events wait for the end of their statement, or for a table map."""

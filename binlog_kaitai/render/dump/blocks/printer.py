@@ -19,10 +19,11 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Program, write_lines
+from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
 from binlog_kaitai.grammar import EventType, header_length
 from binlog_kaitai.render.dump.blocks.columns import Lines
-from binlog_kaitai.render.dump.blocks.inside import Inside
+from binlog_kaitai.render.dump.blocks.inside import Inside, TablesInside
 from binlog_kaitai.render.dump.blocks.plan import BODY_PHASE, ROWS_PHASE, JobList, Plan
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.blocks.rows import RowsEvents, TableMaps
@@ -34,6 +35,8 @@ from binlog_kaitai.render.dump.row_programs import Heads, Programs
 #: Shorter stretches are not worth it, in events; nor is a block with more events that do not follow their
 #: table maps.
 _SHORTEST, _MOST_MISFITS = 24, 8
+#: The scope of tables that are not inside a payload; that of others is the payload's place in the log.
+_OUTSIDE = -1
 #: What an event costs that the reader prints, in bytes that kernels go through.
 _CALL = 1 << 10
 _NOT_PLAIN = ("short_form", "require_row_format", "flashback")
@@ -93,6 +96,7 @@ class BlockPrinter:
         self._jobs = Jobs(self.programs)
         self._heads = Heads()
         self._table_maps = TableMaps()
+        self.tables_inside = TablesInside(context)
         self._work = 0
 
     # What the dresses add --------------------------------------------------------------------------------
@@ -187,7 +191,8 @@ class BlockPrinter:
         self.lines = lines = Lines(block, as_printed, inside, style)
         self.maps = self._table_maps.read(block)
         self.rows = rows = RowsEvents(lines)
-        rows.find(self.programs, self._heads, printer, self.context, self.maps)
+        self._scopes = None if inside is None else np.where(inside.is_inside, block.positions, _OUTSIDE)
+        rows.find(self.programs, self._heads, printer, self._earlier_tables(), self.maps, self._scopes)
         self.is_quiet = is_passed.copy()
         self._leave_out_tables()
         self.begin_dress()
@@ -206,6 +211,14 @@ class BlockPrinter:
             self.has_body[self.is_quiet] = self.has_body[rows.events[rows.is_left_out]] = False
         lines.program_of[block.checksums == BAD] = -1
         self._constants = [Program(lines.pool).text(text) for text in self._texts()]
+
+    def _earlier_tables(self) -> list[tuple[int, Any]]:
+        """The table maps before the block, each with its scope."""
+        found = [(_OUTSIDE, body) for body in self.context.table_maps.values()]
+        if self._scopes is not None:
+            place = self.tables_inside.place
+            found += [(place, body) for body in self.tables_inside.at(place).table_maps.values()]
+        return found
 
     def _leave_out_tables(self) -> None:
         """Find the table maps and rows that `--database` and `--table` leave out."""
@@ -331,15 +344,25 @@ class BlockPrinter:
         self.host.end_stretch(end - 1)
         events, made, which = self.maps
         first, last = np.searchsorted(events, (begin, end))
-        seen: dict[int, tuple[Any, bytes]] = {}
-        for number in which[first:last][::-1].tolist() if len(made) > 1 else which[first:last][-1:].tolist():
-            body, content = made[number]
-            seen.setdefault(body.table_id.value, (body, content))
-        for body, content in reversed(seen.values()):
-            self.context.remember(body)
-            self.printer.quick.note(body, content)
+        own, scopes = which[first:last], self._scopes
+        if scopes is None:
+            self._remember(self.context, own, made)
+        else:
+            scopes = scopes[events[first:last]]
+            inside = scopes[scopes != _OUTSIDE]
+            self._remember(self.context, own[scopes == _OUTSIDE], made)
+            for place in inside[-1:].tolist():
+                self._remember(self.tables_inside.at(place), own[scopes == place], made)
         self._note_left_out(begin, end)
         self.finish_dress(begin, end, left)
+
+    def _remember(self, context: Context, numbers: Any, made: list[tuple[Any, bytes]]) -> None:
+        """Take the last of each table's maps into a context."""
+        ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)
+        for number in numbers[last_of_each(ids[numbers])].tolist() if len(numbers) else ():
+            body, content = made[number]
+            context.remember(body)
+            self.printer.quick.note(body, content)
 
     def _note_left_out(self, begin: int, end: int) -> None:
         """Leave the printer's tables whose rows are left out as they are behind some events."""
