@@ -7,6 +7,7 @@ numbers end in K, M, G, T, P or E.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _ON, _OFF = frozenset(("1", "on", "true")), frozenset(("0", "off", "false"))
 _SUFFIXES = "kmgtpe"
+_GTID = re.compile(r"[0-9]+-[0-9]+-[0-9]+")
 
 #: They name a server, or ask for what only a server has.
 _OF_SERVERS = (
@@ -71,11 +73,10 @@ _FLAGS_WITHOUT_EFFECT = (
     ("--debug-info",),
     ("--no-defaults",),
     ("--no-login-paths",),
+    ("--gtid-strict-mode",),
 )
 #: They are there in the clients, and not here.
 _REFUSED = {
-    "--do-domain-ids": "name the transactions with --include-gtids",
-    "--ignore-domain-ids": "name the transactions with --exclude-gtids",
     "--server-id-bits": "give the whole id with --server-id",
     "--debug": "debug traces are the clients' own",
     "--print-defaults": "dump reads no option files",
@@ -123,6 +124,33 @@ class ClientNumber(click.ParamType):
         if not (digits.isascii() and digits.isdigit()):
             self.fail(f"{text!r} is not a number; write digits, and K, M or G after them if you want")
         return int(digits) << (10 * power)
+
+
+class ClientNumbers(click.ParamType):
+    """Numbers with commas between them."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[int]:
+        if isinstance(value, frozenset):
+            return value  # the default
+        return frozenset(ClientNumber().convert(one.strip(), param, ctx) for one in str(value).split(","))
+
+
+class ClientPosition(ClientNumber):
+    """An offset; or MariaDB's GTIDs, one of each domain, as the number of each domain."""
+
+    name = "position"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        gtids = [one.strip() for one in str(value).split(",")]
+        if not all(_GTID.fullmatch(one) for one in gtids):
+            return super().convert(value, param, ctx)
+        parts = [[int(part) for part in one.split("-")] for one in gtids]
+        found = {domain: number for domain, _, number in parts}
+        if len(found) < len(parts):
+            self.fail(f"{value} names a domain twice; give one GTID of each")
+        return found
 
 
 class ClientCommand(click.Command):

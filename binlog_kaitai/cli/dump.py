@@ -16,12 +16,14 @@ from binlog_kaitai.cli.client_options import (
     ClientCommand,
     ClientFlag,
     ClientNumber,
+    ClientNumbers,
+    ClientPosition,
     options_without_meaning,
 )
 from binlog_kaitai.cli.progress import watched
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_NUMBER = ClientNumber()
+_NUMBER, _NUMBERS, _POSITION = ClientNumber(), ClientNumbers(), ClientPosition()
 
 
 def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command], _Command]:
@@ -52,10 +54,37 @@ def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command],
 @click.option("--rewrite-db", metavar="OLD->NEW", multiple=True, help="Another name for a database. *")
 @click.option("--database", "-d", metavar="NAME", help="Only events of this database.")
 @click.option("--table", "-T", metavar="NAME", help="MariaDB: only rows of this table.")
-@click.option("--server-id", type=_NUMBER, metavar="N", help="Only events of this server.")
+@click.option(
+    "--server-id",
+    "--do-server-ids",
+    "server_ids",
+    type=_NUMBERS,
+    default=frozenset(),
+    metavar="N,...",
+    help="Only events of these servers.",
+)
+@click.option(
+    "--ignore-server-ids",
+    "ignored_server_ids",
+    type=_NUMBERS,
+    default=frozenset(),
+    metavar="N,...",
+    help="No events of these servers.",
+)
+@click.option(
+    "--do-domain-ids", "domain_ids", type=_NUMBERS, metavar="N,...", help="MariaDB: only these domains."
+)
+@click.option(
+    "--ignore-domain-ids",
+    "ignored_domain_ids",
+    type=_NUMBERS,
+    default=frozenset(),
+    metavar="N,...",
+    help="MariaDB: not these domains.",
+)
 @click.option("--offset", "-o", type=_NUMBER, default=0, metavar="N", help="Skip so many events.")
-@click.option("--start-position", "-j", type=_NUMBER, metavar="N", help="Start here in the first file.")
-@click.option("--stop-position", type=_NUMBER, metavar="N", help="Stop here in the last file.")
+@click.option("--start-position", "-j", type=_POSITION, metavar="N", help="Start here in the first file.")
+@click.option("--stop-position", type=_POSITION, metavar="N", help="Stop here in the last file.")
 @click.option("--start-datetime", metavar="TIME", help="From the first event at or after; local time.")
 @click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after.")
 @click.option("--include-gtids", metavar="SET", help="Only these transactions.")
@@ -63,6 +92,15 @@ def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command],
 @click.option("--local-load", "-l", metavar="DIR", help="Where files of LOAD DATA go; default: /tmp.")
 @_flag("--to-last-log", "-t", help="Go on with the later logs beside the last SOURCE.")
 @click.option("--result-file", "-r", type=click.Path(dir_okay=False), metavar="FILE", help="Not to stdout.")
+@_flag(
+    "--print-row-count", "prints_row_count", default=True, help="MariaDB: how many rows changed (default)."
+)
+@_flag(
+    "--print-row-event-positions",
+    "prints_row_positions",
+    default=True,
+    help="MariaDB: where rows events are (default).",
+)
 @_flag("--force-if-open", "-F", default=True, help="Print logs in use (default); --skip-force-if-open: refuse.")
 @_flag("--force-read", "-f", help="Go on after events of unknown types.")
 @options_without_meaning
@@ -108,6 +146,8 @@ def _options(
     include_gtids: str | None,
     exclude_gtids: str | None,
     verify_binlog_checksum: bool,
+    start_position: Any,
+    stop_position: Any,
     **plain: Any,
 ) -> Any:
     from binlog_kaitai.options import Filters
@@ -128,6 +168,10 @@ def _options(
         stop_timestamp=filters.stop_timestamp,
         include_gtids=filters.include_gtids,
         exclude_gtids=filters.exclude_gtids,
+        start_position=start_position if isinstance(start_position, int) else None,
+        stop_position=stop_position if isinstance(stop_position, int) else None,
+        start_gtids=start_position if isinstance(start_position, dict) else {},
+        stop_gtids=stop_position if isinstance(stop_position, dict) else {},
         **plain,
     )
 

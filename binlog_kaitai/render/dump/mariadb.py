@@ -89,10 +89,16 @@ class MariadbPrinter(MariadbRows):
         if self.options.disable_log_bin:
             text += ENABLE_LOG_BIN
         text += unset_names(self.options) + b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
-        if self.options.server_id and self.version >= (10, 9):
+        options = self.options
+        is_chosen = options.server_ids or options.ignored_server_ids or options.filters_domains
+        if is_chosen and self.version >= (10, 9):
             text += b"/*!100001 SET @@SESSION.SERVER_ID=@@GLOBAL.SERVER_ID */;\n"
             text += b"/*!100001 SET @@SESSION.GTID_DOMAIN_ID=@@GLOBAL.GTID_DOMAIN_ID */;\n"
         return text
+
+    def put_place(self, item: Item) -> None:
+        if self.options.prints_row_positions:
+            super().put_place(item)
 
     def take(self, item: Item) -> None:
         self.put_place(item)

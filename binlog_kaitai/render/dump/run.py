@@ -15,6 +15,7 @@ from binlog_kaitai.render.dump.blocks.mariadb import MariadbBlocks
 from binlog_kaitai.render.dump.blocks.mysql import MysqlBlocks
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
 from binlog_kaitai.render.dump.by_blocks import BLOCK_SIZE, MOST_EVENTS, LogBlocks, StoppedError
+from binlog_kaitai.render.dump.domains import Domains
 from binlog_kaitai.render.dump.flashback import FlashbackPrinter
 from binlog_kaitai.render.dump.item import Item, inner_item, item_of
 from binlog_kaitai.render.dump.loads import LoadFiles
@@ -69,6 +70,7 @@ class _Dump:
         self.options = options
         self.loads = LoadFiles(options.local_load)
         self.selection = Selection(options)
+        self.domains = Domains(options)
         self.printer: Printer | None = None
         self.outer: Item | None = None
         #: The format descriptions before the start position, if blocks are printed from there.
@@ -144,6 +146,8 @@ class _Dump:
         self._printer.check(item)
         verdict = self.selection.judge(item)
         if verdict is Verdict.PRINT:
+            if self.domains.hides(item):
+                return Verdict.SKIP
             if self.selection.filters_gtid(item) if passes is None else passes:
                 self._printer.pass_over(item)
                 return Verdict.SKIP
@@ -248,6 +252,8 @@ class _Dump:
             return make(self.options, self.write, self.loads, version_of(event.body.server_version))
         if self.options.flashback and event is not None:
             raise UsageError("--flashback is for logs of MariaDB; `sql --undo` takes back what others tell")
+        if self.options.filters_domains and event is not None:
+            raise UsageError("domains and their GTIDs are for logs of MariaDB; use --include-gtids")
         return MysqlPrinter(self.options, self.write, self.loads)
 
     @property

@@ -77,9 +77,13 @@ class Selection:
 
     def of_others(self, server_ids: Any, types: Any) -> Any:
         """Which events are left out for the sake of their servers; None for none."""
-        if not self.options.server_id:
+        wanted, ignored = self.options.server_ids, self.options.ignored_server_ids
+        if not (wanted or ignored):
             return None
-        return (server_ids != self.options.server_id) & (types != EventType.rotate_event)
+        others = np.isin(server_ids, list(ignored))
+        if wanted:
+            others |= ~np.isin(server_ids, list(wanted))
+        return others & (types != EventType.rotate_event)
 
     def range_of(self, timestamps: Any, positions: Any, of_others: Any = None) -> tuple[int, int]:
         """Which events of a block are printed, if none is left out for its server's or transaction's sake.
@@ -124,8 +128,9 @@ class Selection:
             return False
         if self._count < self._offset or header.timestamp < self._start_timestamp:
             return True
-        wanted = self.options.server_id
-        return bool(wanted) and wanted != header.server_id and kind != EventType.rotate_event
+        wanted, ignored = self.options.server_ids, self.options.ignored_server_ids
+        is_of_other = header.server_id in ignored or (bool(wanted) and header.server_id not in wanted)
+        return is_of_other and kind != EventType.rotate_event
 
     def _judge(self, item: Item) -> Verdict:
         options, is_format = self.options, item.kind == EventType.format_description_event

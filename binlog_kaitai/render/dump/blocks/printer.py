@@ -57,7 +57,8 @@ class Host(Protocol):
 
 def is_plain(options: DumpOptions) -> bool:
     """Whether all events are printed as they are, or left out for what their headers or GTIDs tell."""
-    return not any(getattr(options, name) for name in _NOT_PLAIN)
+    is_usual = options.prints_row_count and options.prints_row_positions and not options.filters_domains
+    return is_usual and not any(getattr(options, name) for name in _NOT_PLAIN)
 
 
 class _TroubleError(Exception):
