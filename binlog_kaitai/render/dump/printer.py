@@ -24,6 +24,8 @@ PrintEvent = Callable[[Item, Any], None]
 Version = tuple[int, int, int]
 
 DELIMITER = b"/*!*/;"
+#: What fields that the generated code reads when they are asked for may raise on hostile bytes.
+UNREADABLE = (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError)
 
 #: The lines of all events, by the fields of their headers.
 PLACE = b"# at %(position)d\n"
@@ -111,6 +113,8 @@ class Printer:
             self.take(item)
         except BinlogError as error:
             raise item.event.locate(error) from error.__cause__
+        except UNREADABLE as error:
+            raise item.event.locate(GrammarError(f"cannot be printed: {error!r}")) from error
 
     def start_all(self) -> bytes:
         """What stands before the first log."""

@@ -21,6 +21,7 @@ from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType, header_length
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.inside import Inside, TablesInside
@@ -29,7 +30,7 @@ from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.blocks.rows import RowsEvents, TableMaps
 from binlog_kaitai.render.dump.jobs import Jobs, MisfitError
 from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.printer import BINLOG, XID_LINE, XID_STATEMENT
+from binlog_kaitai.render.dump.printer import BINLOG, UNREADABLE, XID_LINE, XID_STATEMENT
 from binlog_kaitai.render.dump.row_programs import Heads, Programs
 
 #: Shorter stretches are not worth it, in events; nor is a block with more events that do not follow their
@@ -153,15 +154,17 @@ class BlockPrinter:
 
         Of those that are passed over only the place is printed; what they are does not count.
         """
-        at, stop = 0, len(block)
+        at, stop, self.host = 0, len(block), host
         self._work += block.data.size // 2 + _CALL * len(block)
         note_work(_CALL * len(block))
         if block.is_special or not self.is_usual(block) or self._work < COMPILE_FROM:
-            for event in range(at, stop):
-                host.print_event(event)
+            self._print_by_reader(at, stop)
             return
-        self.host = host
-        self._begin(block, is_passed, inside)
+        try:
+            self._begin(block, is_passed, inside)
+        except (BinlogError, *UNREADABLE):  # the reader says which event it is
+            self._print_by_reader(at, stop)
+            return
         others = np.flatnonzero(self.lines.program_of[:stop] < 0).tolist()
         misfits = 0
         while at < stop:
@@ -173,12 +176,22 @@ class BlockPrinter:
                 continue
             host.begin_stretch(at)
             try:
+                self.begin_stretch(at, end)
+            except (BinlogError, *UNREADABLE):
+                self._print_by_reader(at, end)
+                at = end
+                continue
+            try:
                 self._print_stretch(at, end)
                 at = end
             except _TroubleError as found:
                 insort(others, found.event)
                 misfits += 1
                 at = found.written
+
+    def _print_by_reader(self, begin: int, end: int) -> None:
+        for event in range(begin, end):
+            self.host.print_event(event)
 
     def _begin(self, block: Block, is_passed: Any, inside: Inside | None) -> None:
         self.block, self.is_passed = block, is_passed
@@ -244,7 +257,6 @@ class BlockPrinter:
         return []
 
     def _print_stretch(self, begin: int, end: int) -> None:
-        self.begin_stretch(begin, end)
         events = np.arange(begin, end)
         ready, limits, constants, left = self._write_lines(events)
         plan = Plan(self, events, limits, constants)
