@@ -219,7 +219,9 @@ def options_without_meaning(command: _Command) -> _Command:
         names = ("-#", name) if name == "--debug" else (name,)
         optional: dict[str, Any] = {"is_flag": False, "flag_value": "-"} if name in _WITHOUT_VALUE else {}
         command = click.option(*names, callback=_refuse, **optional, **hidden)(command)
-    return click.option("-p", "--password", is_flag=False, flag_value="-", callback=_refuse, **hidden)(command)
+    return click.option("-p", "--password", is_flag=False, flag_value="-", callback=_refuse, **hidden)(
+        command
+    )
 
 
 _WITHOUT_VALUE = ("--debug", "--print-defaults")

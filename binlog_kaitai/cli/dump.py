@@ -101,7 +101,9 @@ def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command],
     default=True,
     help="MariaDB: where rows events are (default).",
 )
-@_flag("--force-if-open", "-F", default=True, help="Print logs in use (default); --skip-force-if-open: refuse.")
+@_flag(
+    "--force-if-open", "-F", default=True, help="Print logs in use (default); --skip-force-if-open: refuse."
+)
 @_flag("--force-read", "-f", help="Go on after events of unknown types.")
 @options_without_meaning
 @click.version_option(binlog_kaitai.__version__, "-V", "--version", prog_name="binlog-kaitai dump")

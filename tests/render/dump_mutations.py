@@ -207,7 +207,9 @@ def difference(path: Path, folder: Path, options: dict[str, Any]) -> str | None:
     text, quick_text = normalised(text), normalised(quick_text)
     if text == quick_text:
         return None
-    at = next((at for at, (one, other) in enumerate(zip(text, quick_text)) if one != other), None)
+    at = next(
+        (at for at, (one, other) in enumerate(zip(text, quick_text, strict=False)) if one != other), None
+    )
     at = min(len(text), len(quick_text)) if at is None else at
     return f"text from {at}: {text[at - 60 : at + 60]!r} / {quick_text[at - 60 : at + 60]!r}"
 

@@ -48,7 +48,11 @@ def test_a_damaged_table_map_is_refused_where_it_stands(tmp_path: Path) -> None:
 
     for case, gtid in (("mysql-9.7/crash", f"{_UUID}:1"), ("mariadb-11.8/crash", "0-118-1")):
         log = _log(case, damaged, tmp_path)
-        for options in ({"include_gtids": GtidSet.parse(gtid)}, {"offset": 3}, {"ignored_server_ids": {97, 118}}):
+        for options in (
+            {"include_gtids": GtidSet.parse(gtid)},
+            {"offset": 3},
+            {"ignored_server_ids": {97, 118}},
+        ):
             assert difference(log, tmp_path, options) is None
 
 
@@ -100,16 +104,28 @@ def _log_with_status(status: bytes, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "status", ["00000000 00 0d 0102", "0d 010203 11 0102", "11 01", "06 20 6162", "04 0100", "fe 07", "81 0100000000000000"]
+    "status",
+    [
+        "00000000 00 0d 0102",
+        "0d 010203 11 0102",
+        "11 01",
+        "06 20 6162",
+        "04 0100",
+        "fe 07",
+        "81 0100000000000000",
+    ],
 )
 def test_damaged_status_variables(status: str, tmp_path: Path) -> None:
     log = _log_with_status(bytes.fromhex(status), tmp_path)
     assert difference(log, tmp_path, {"verbose": 2}) is None
     pieces: list[bytes] = []
+    found: list[BinlogError] = []
     try:
         dump(str(log), pieces.append)
     except BinlogError as error:
-        assert (error.file, error.position, error.event_type) == (str(log), 235, "QUERY_EVENT")
+        found.append(error)
+    places = [(error.file, error.position, error.event_type) for error in found]
+    assert places in ([], [(str(log), 235, "QUERY_EVENT")])
     assert b"\n# at 158\n" in b"".join(pieces)
 
 
