@@ -9,9 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+    _AnyType = click.ParamType[Any]
+else:  # not generic in all versions of click that are allowed
+    _Choice = click.Choice
+    _AnyType = click.ParamType
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -101,7 +108,7 @@ class ClientFlag(click.Option):
             self.secondary_opts = shown
 
 
-class ClientChoice(click.Choice[str]):
+class ClientChoice(_Choice):
     """One of some words, in any case, or the beginning of just one of them."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -112,7 +119,7 @@ class ClientChoice(click.Choice[str]):
         return found[0] if len(found) == 1 else str(super().convert(value, param, ctx))
 
 
-class ClientNumber(click.ParamType):
+class ClientNumber(_AnyType):
     """A number that is not negative, with a suffix that stands for a power of 1024."""
 
     name = "number"
@@ -126,7 +133,7 @@ class ClientNumber(click.ParamType):
         return int(digits) << (10 * power)
 
 
-class ClientNumbers(click.ParamType):
+class ClientNumbers(_AnyType):
     """Numbers with commas between them."""
 
     name = "numbers"
