@@ -23,6 +23,8 @@ _BYTES_OF_DIGITS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 
 #: LOG_EVENT_BINLOG_IN_USE_F.
 IN_USE = 0x0001
+#: LOG_EVENT_IGNORABLE_F.
+IGNORABLE = 0x0080
 
 
 def crc32_of(raw: bytes | memoryview, header: Header) -> int:

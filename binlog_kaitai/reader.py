@@ -261,6 +261,13 @@ class LogReader(AbstractContextManager["LogReader"]):
             yield from self._read_payload(event, context, transactions)
         yield from _read_pieces(event, context)
 
+    def without_content(self, name: str, frame: Frame, context: Context) -> Event:
+        """One event whose body nobody asks for; takes it into the context as `events_of` does."""
+        event = self._take_in(name, frame, context)
+        for _ in _read_pieces(event, context):
+            pass
+        return event
+
     def _take_in(self, name: str, frame: Frame, context: Context, outer: Event | None = None) -> Event:
         context.check_readable()
         table_map = context.table_map_of(frame.raw, frame.header.type_code)

@@ -9,40 +9,33 @@ from typing import Any, TypeVar
 
 import click
 
+import binlog_kaitai
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.client_options import (
+    ClientChoice,
+    ClientCommand,
+    ClientFlag,
+    ClientNumber,
+    ClientNumbers,
+    ClientPosition,
+    options_without_meaning,
+)
 from binlog_kaitai.cli.progress import watched
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_NUMBER, _NUMBERS, _POSITION = ClientNumber(), ClientNumbers(), ClientPosition()
 
 
-def _flag(*names: str, help: str) -> Callable[[_Command], _Command]:
-    return click.option(*names, is_flag=True, help=help)
+def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command], _Command]:
+    return click.option(*names, cls=ClientFlag, default=default, help=help)
 
 
-def _refuse(context: click.Context, parameter: click.Parameter, value: object) -> None:
-    if value:
-        raise click.UsageError(f"{parameter.opts[0]} needs a server; dump reads files and connects to none")
-
-
-def _server_options(command: _Command) -> _Command:
-    """The clients' options for reading from a server, known so that the error can say what is meant."""
-    for names in (("-h", "--host"), ("-P", "--port"), ("-u", "--user"), ("-S", "--socket"), ("--protocol",)):
-        command = click.option(*names, hidden=True, expose_value=False, callback=_refuse)(command)
-    for names in (("-R", "--read-from-remote-server"), ("--read-from-remote-source",), ("--stop-never",)):
-        command = click.option(*names, is_flag=True, hidden=True, expose_value=False, callback=_refuse)(
-            command
-        )
-    return click.option(
-        "-p", "--password", is_flag=False, flag_value="-", hidden=True, expose_value=False, callback=_refuse
-    )(command)
-
-
-@click.command()
+@click.command(cls=ClientCommand, context_settings={"help_option_names": ["-?", "--help"]})
 @options.sources
 @click.option("--verbose", "-v", count=True, help="Rows as commented statements; -vv: with types.")
 @click.option(
     "--base64-output",
-    type=click.Choice(("auto", "never", "decode-rows")),
+    type=ClientChoice(("auto", "never", "decode-rows", "unspec")),
     default="auto",
     show_default=True,
     help="BINLOG statements: where needed, never, or not for rows.",
@@ -52,7 +45,7 @@ def _server_options(command: _Command) -> _Command:
 @_flag("--print-table-metadata", help="What table maps say of the columns.")
 @_flag("--skip-gtids", help="No GTIDs: transactions get new ones.")
 @_flag("--skip-annotate-row-events", help="MariaDB: no statements behind row events.")
-@_flag("--idempotent", help="MySQL: pass over errors of missing and double rows.")
+@_flag("--idempotent", "-i", help="MySQL: pass over errors of missing and double rows.")
 @_flag("--require-row-format", help="MySQL: refuse what is not logged as rows.")
 @_flag("--flashback", "-B", help="MariaDB: take the rows back, the last ones first.")
 @_flag("--disable-log-bin", "-D", help="Turn the binary log off while the text runs.")
@@ -61,12 +54,37 @@ def _server_options(command: _Command) -> _Command:
 @click.option("--rewrite-db", metavar="OLD->NEW", multiple=True, help="Another name for a database. *")
 @click.option("--database", "-d", metavar="NAME", help="Only events of this database.")
 @click.option("--table", "-T", metavar="NAME", help="MariaDB: only rows of this table.")
-@click.option("--server-id", type=options.number, metavar="N", help="Only events of this server.")
-@click.option("--offset", "-o", type=options.number, default="0", metavar="N", help="Skip so many events.")
 @click.option(
-    "--start-position", "-j", type=options.number, metavar="N", help="Start here in the first file."
+    "--server-id",
+    "--do-server-ids",
+    "server_ids",
+    type=_NUMBERS,
+    default=frozenset(),
+    metavar="N,...",
+    help="Only events of these servers.",
 )
-@click.option("--stop-position", type=options.number, metavar="N", help="Stop here in the last file.")
+@click.option(
+    "--ignore-server-ids",
+    "ignored_server_ids",
+    type=_NUMBERS,
+    default=frozenset(),
+    metavar="N,...",
+    help="No events of these servers.",
+)
+@click.option(
+    "--do-domain-ids", "domain_ids", type=_NUMBERS, metavar="N,...", help="MariaDB: only these domains."
+)
+@click.option(
+    "--ignore-domain-ids",
+    "ignored_domain_ids",
+    type=_NUMBERS,
+    default=frozenset(),
+    metavar="N,...",
+    help="MariaDB: not these domains.",
+)
+@click.option("--offset", "-o", type=_NUMBER, default=0, metavar="N", help="Skip so many events.")
+@click.option("--start-position", "-j", type=_POSITION, metavar="N", help="Start here in the first file.")
+@click.option("--stop-position", type=_POSITION, metavar="N", help="Stop here in the last file.")
 @click.option("--start-datetime", metavar="TIME", help="From the first event at or after; local time.")
 @click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after.")
 @click.option("--include-gtids", metavar="SET", help="Only these transactions.")
@@ -74,7 +92,21 @@ def _server_options(command: _Command) -> _Command:
 @click.option("--local-load", "-l", metavar="DIR", help="Where files of LOAD DATA go; default: /tmp.")
 @_flag("--to-last-log", "-t", help="Go on with the later logs beside the last SOURCE.")
 @click.option("--result-file", "-r", type=click.Path(dir_okay=False), metavar="FILE", help="Not to stdout.")
-@_server_options
+@_flag(
+    "--print-row-count", "prints_row_count", default=True, help="MariaDB: how many rows changed (default)."
+)
+@_flag(
+    "--print-row-event-positions",
+    "prints_row_positions",
+    default=True,
+    help="MariaDB: where rows events are (default).",
+)
+@_flag(
+    "--force-if-open", "-F", default=True, help="Print logs in use (default); --skip-force-if-open: refuse."
+)
+@_flag("--force-read", "-f", help="Go on after events of unknown types.")
+@options_without_meaning
+@click.version_option(binlog_kaitai.__version__, "-V", "--version", prog_name="binlog-kaitai dump")
 def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None, **given: Any) -> None:
     """What mysqlbinlog and mariadb-binlog print, byte for byte.
 
@@ -116,6 +148,8 @@ def _options(
     include_gtids: str | None,
     exclude_gtids: str | None,
     verify_binlog_checksum: bool,
+    start_position: Any,
+    stop_position: Any,
     **plain: Any,
 ) -> Any:
     from binlog_kaitai.options import Filters
@@ -128,13 +162,18 @@ def _options(
         exclude_gtids=exclude_gtids,
     )
     return DumpOptions(
-        base64_output=Base64Output(base64_output),
+        # What the clients make of neither: as if it was not given.
+        base64_output=Base64Output("auto" if base64_output == "unspec" else base64_output),
         rewrite_databases=dict(_pair(one) for one in rewrite_db),
         verify_checksums=verify_binlog_checksum,
         start_timestamp=filters.start_timestamp,
         stop_timestamp=filters.stop_timestamp,
         include_gtids=filters.include_gtids,
         exclude_gtids=filters.exclude_gtids,
+        start_position=start_position if isinstance(start_position, int) else None,
+        stop_position=stop_position if isinstance(stop_position, int) else None,
+        start_gtids=start_position if isinstance(start_position, dict) else {},
+        stop_gtids=stop_position if isinstance(stop_position, dict) else {},
         **plain,
     )
 

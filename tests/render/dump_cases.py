@@ -24,6 +24,7 @@ _NO_STATEMENTS = "--skip-annotate-row-events"
 _ALTER = "mariadb-11.8/alter_two_phase/binlog.000001"
 _TWO_LOGS = "mariadb-11.8/rotate/binlog.000004 mariadb-11.8/rotate/binlog.000005"
 _TWICE = "mysql-9.7/crash/binlog.000001 mysql-9.7/crash/binlog.000001"
+_DOMAINS = "mariadb-11.8/domains/binlog.000001"
 _UUID = "a40b4242-e518-11f1-9090-02fc00000001"
 _RELAYED = "1752b935-e51a-11f1-b3fe-02fc00000001"
 #: The number that makes the name of a file of LOAD DATA new depends on what lies in the folder.
@@ -129,6 +130,19 @@ CASES = _of(
     _case("mariadb-11.8", _TWO_LOGS, "-v"),
     _case("mariadb-11.8", "mariadb-11.8/domains/binlog.000001", "--server-id=777"),
     _case("mariadb-11.8", "mariadb-11.8/relay-of-mariadb-10.5/relay.000002", "-v"),
+    # What is left out for its number has no say in which transactions are.
+    _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--offset=7", f"--exclude-gtids={_UUID}:1,{_UUID}:3"),
+    _case("mysql-9.7", "mysql-9.7/crash/binlog.000001", "--base64-output=DECODE", "-v"),
+    # Copies of encrypted logs as a server sends them.
+    _case("mariadb-10.11", "encrypted/mariadb-10.11/plain/binlog.000001", "-v"),
+    _case("mariadb-11.8", "encrypted/mariadb-11.8/plain/binlog.000001", "--hexdump"),
+    _case("mariadb-11.8", "encrypted/mariadb-11.8/plain/binlog.000001", "--short-form"),
+    _case("mariadb-11.8", _DOMAINS, "--do-domain-ids=5", "-v"),
+    _case("mariadb-11.8", _DOMAINS, "--ignore-domain-ids=0", "--do-server-ids=777,118"),
+    _case("mariadb-11.8", _DOMAINS, "--ignore-server-ids=777"),
+    _case("mariadb-11.8", _DOMAINS, "--start-position=0-118-2,5-777-2"),
+    _case("mariadb-11.8", _DOMAINS, "--stop-position=0-118-2,5-777-2"),
+    _case("mariadb-11.8", _DOMAINS, "--skip-print-row-count", "--skip-print-row-event-positions", "-v"),
 )  # fmt: skip
 
 

@@ -223,7 +223,7 @@ def _filters(log: Path) -> dict[str, dict[str, Any]]:
         "include": {"include_gtids": some},
         "none": {"include_gtids": GtidSet()},
         "both": {"skip_gtids": True, "exclude_gtids": some, "base64_output": Base64Output.DECODE_ROWS},
-        "server": {"server_id": max(servers), "exclude_gtids": some},
+        "server": {"server_ids": frozenset((max(servers),)), "exclude_gtids": some},
         "nobody": {"server_id": 4_000_000_000, "stop_position": 2000},
     }
 

@@ -12,12 +12,16 @@ import pytest
 
 from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
 from tests import corpus_files
+from tests.cli.client_options import REFUSED, SHORT, TAKEN, WITHOUT_EFFECT, listed
 from tests.render.dump_cases import CASES, DumpCase, ask, normalised
+from tests.render.old_gtids import BEHIND, log_of
 from tests.servers.conftest import StartServer
 from tests.servers.random_tables import changes
 from tests.servers.replay import NAMES, checksums, contents, last_log, play, run
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
+from tools.servers.catalog import Spec, find
+from tools.servers.programs import program
 
 pytestmark = pytest.mark.server
 
@@ -105,3 +109,32 @@ def test_flashback_gives_back_the_state_before(start_server: StartServer) -> Non
     assert (contents(server), checksums(server)) != before
     play(server, _dumped("--flashback", log))
     assert (contents(server), checksums(server)) == before
+
+
+@pytest.mark.parametrize("version", BEHIND)
+def test_transactions_of_old_servers_read_as_the_client_prints_them(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    for case in ("crash", "invisible_key"):
+        log = log_of(version, case, tmp_path)
+        for arguments in (("-v",), ("-vv", "--base64-output=decode-rows")):
+            ours = _dumped(*arguments, log)
+            assert normalised(ours) == normalised(ask("mysql-9.7", [str(log)], arguments)), case
+
+
+@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-10.5", "mariadb-10.11", "mariadb-11.8"])
+def test_all_options_of_the_clients_are_known(server: str) -> None:
+    spec = find(server)
+    options = listed(run_program(spec, "--help"))
+    assert len(options) > 50
+    known = {*TAKEN, *WITHOUT_EFFECT, *REFUSED}
+    assert {name for name in options if name not in known} == set()
+    assert {short: name for name, short in options.items() if short}.items() <= SHORT.items()
+
+
+def run_program(spec: Spec, *arguments: str) -> str:
+    """What the dump client of a server prints."""
+    line = [str(program(spec, spec.dump_client)), *arguments]
+    return subprocess.run(line, capture_output=True, check=True).stdout.decode("utf-8", "replace")

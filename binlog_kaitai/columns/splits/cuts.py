@@ -22,6 +22,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.adapter import IGNORABLE
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
@@ -119,7 +120,8 @@ def read_head(stream: BinaryIO, name: str) -> Head:
             except BinlogError as error:
                 raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
             described = described or data
-        is_encrypted |= kind == EventType.start_encryption_event
+        # A copy that a server sent is plain, and the event in it marked as one to skip.
+        is_encrypted |= kind == EventType.start_encryption_event and not header.flags & IGNORABLE
         position += header.event_size
     has_gtids = kind in GTID_TYPES
     return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp)

@@ -10,15 +10,21 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.kernels import BAD
-from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
 from binlog_kaitai.framing import Frame
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.reader import Event, LogReader
 from binlog_kaitai.render.dump.blocks.chosen import chosen_part, has_pieces, passed_over
-from binlog_kaitai.render.dump.blocks.inside import Inside, dress_of, event_inside, unpacked_size
+from binlog_kaitai.render.dump.blocks.hidden import Hidden
+from binlog_kaitai.render.dump.blocks.inside import (
+    Inside,
+    TablesInside,
+    dress_of,
+    event_inside,
+    unpacked_size,
+)
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
+from binlog_kaitai.render.dump.blocks.rows import TableMaps
 from binlog_kaitai.render.dump.item import Item, item_of
 from binlog_kaitai.render.dump.selection import Selection
 from binlog_kaitai.transactions import GtidTracker
@@ -78,6 +84,7 @@ class LogBlocks:
         self._dump = dump
         self._name = name
         self._transactions = GtidTracker()
+        self._table_maps = TableMaps()
 
     def print(self, block: Block) -> None:
         """Print a block.
@@ -94,9 +101,17 @@ class LogBlocks:
         self.position = int(block.end_positions[-1])
 
     def _read(self, block: Block, row: int) -> Iterator[Event]:
+        """One event, and those that are in it where they are printed."""
         self.position = int(block.positions[row])
         frame = Frame(self.position, block.fixed_header(row), block.raw(row))
-        yield from self._dump.reader.events_of(self._name, frame, self.context, self._transactions)
+        reader = self._dump.reader
+        if self._dump.selection.skips(frame.header, int(block.types[row])):
+            yield reader.without_content(self._name, frame, self.context)
+            return
+        events = reader.events_of(self._name, frame, self.context, self._transactions)
+        yield next(events)
+        if block.types[row] != EventType.transaction_payload_event or self._dump.outer is not None:
+            yield from events
 
     def _print_event(
         self, block: Block, row: int, passes: bool | None = None, *, is_opened: bool = False
@@ -112,28 +127,56 @@ class LogBlocks:
             self._print_event(block, row)
 
     def _print_chosen(self, printer: BlockPrinter, block: Block) -> None:
+        """Print the wanted events of a block; those that only the reader can judge in their order."""
+        begin = 0
+        while begin < len(block):
+            part = block.part(begin, len(block))
+            row = self._print_part(printer, part)
+            if row is None:
+                return
+            if row:
+                self._print_part(printer, part.part(0, row))
+            self._print_event(part, row)
+            begin += row + 1
+
+    def _print_part(self, printer: BlockPrinter, block: Block) -> int | None:
+        """Print a block unless it has a hidden event that the reader has to see: then its number."""
         selection = self._dump.selection
+        before = vars(selection).copy()
         others, begin, end = _wanted(selection, block)
-        passed, is_one_by_one = None, others is not None and has_pieces(block)
-        if selection.filters_gtids:
-            passed = passed_over(selection, block)
-            is_one_by_one |= passed is None
-        if is_one_by_one:
-            self._print_one_by_one(block)
-            return
+        is_one_by_one = others is not None and has_pieces(block)
         is_hidden = np.arange(len(block)) < begin
         if others is not None:
             is_hidden |= others
         shown = np.flatnonzero(~is_hidden[:end])
-        if passed is not None:
-            is_hidden |= passed
-        for row in _remembered(block, is_hidden[:end]):
-            for _ in self._read(block, row):
-                pass
+        passed = np.zeros(len(block), dtype=np.bool_)
+        if selection.filters_gtids:
+            found = passed_over(selection, block.chosen(shown))
+            if found is None:
+                is_one_by_one = True
+            else:
+                passed[shown] = found
+        is_hidden |= passed
+        hidden = None
+        if is_hidden.any() and not is_one_by_one:
+            hidden = Hidden(block, is_hidden & (np.arange(len(block)) < end), self._table_maps)
+            is_one_by_one = hidden.are_used()
+        if is_one_by_one or (hidden is not None and hidden.first_of_reader is not None):
+            vars(selection).update(before)
+            if not is_one_by_one and hidden is not None:
+                return hidden.first_of_reader
+            self._print_one_by_one(block)
+            return None
         if begin:
             self.context.table_maps.clear()  # clients have not seen them
-        if passed is None:
-            passed = np.zeros(len(block), dtype=np.bool_)
+        self._print_shown(printer, block, shown, passed)
+        if hidden is not None:
+            hidden.remember(self.context, begin)
+        if end < len(block):
+            self._print_event(block, end, passes=False)
+        return None
+
+    def _print_shown(self, printer: BlockPrinter, block: Block, shown: Any, passed: Any) -> None:
         part = chosen_part(block, shown, passed[shown])
 
         def print_event(row: int, *, is_opened: bool) -> None:
@@ -144,8 +187,6 @@ class LogBlocks:
         else:
             with part.held():
                 printer.print(part, passed[shown], _Host(self._dump, print_event))
-        if end < len(block):
-            self._print_event(block, end, passes=False)
 
     def _print_opened(
         self, printer: BlockPrinter, part: Block, passed: Any, print_event: _PrintEvent
@@ -162,7 +203,7 @@ class LogBlocks:
                 if is_stopped or others is not None:
                     shown = np.arange(end) if others is None else np.flatnonzero(~others[:end])
                     piece, inside = piece.chosen(shown), inside.part(shown)
-                host = _OpenedHost(self._dump, print_event, part, piece, inside, self.context)
+                host = _OpenedHost(self._dump, print_event, part, piece, inside, printer.tables_inside)
                 with piece.held():
                     printer.print(piece, passed[inside.rows] & ~inside.is_inside, host, inside)
                 if is_stopped:
@@ -182,22 +223,6 @@ def _opens(printer: BlockPrinter, part: Block) -> bool:
     if EventType.transaction_payload_event not in part.kinds or has_pieces(part):
         return False
     return printer.pays(unpacked_size(part))
-
-
-def _remembered(block: Block, is_hidden: Any) -> list[int]:
-    """The events among those that nobody prints that the reader has to see."""
-    if not is_hidden.any():
-        return []
-    kind, count = EventType.table_map_event, len(is_hidden)
-    events = block.rows_of(kind)
-    own = np.flatnonzero(is_hidden[events[events < count]])
-    ids = block.body(kind).numbers("table_id.value")[own]
-    others = is_hidden & (
-        (block.types[:count] == EventType.partial_row_data_event) | (block.checksums[:count] == BAD)
-    )
-    wanted = np.union1d(events[own][last_of_each(ids)], np.flatnonzero(others))
-    found: list[int] = wanted.tolist()
-    return found
 
 
 class _PrintEvent(Protocol):
@@ -231,15 +256,17 @@ class _OpenedHost(_Host):
         outer: Block,
         piece: Block,
         inside: Inside,
-        context: Context,
+        tables: TablesInside,
     ) -> None:
         super().__init__(dump, print_event)
-        self._outer, self._piece, self._inside, self._context = outer, piece, inside, context
+        self._outer, self._piece, self._inside, self._tables = outer, piece, inside, tables
 
     def print_event(self, event: int) -> None:
         if not self._inside.is_inside[event]:
             self._print(int(self._inside.rows[event]), is_opened=True)
-        elif not self._dump.show(event_inside(self._piece, event, self._outer, self._context), passes=False):
+            return
+        context = self._tables.at(int(self._piece.positions[event]))
+        if not self._dump.show(event_inside(self._piece, event, self._outer, context), passes=False):
             raise StoppedError
 
     def begin_stretch(self, event: int) -> None:

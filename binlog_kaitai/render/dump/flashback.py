@@ -183,7 +183,7 @@ class FlashbackPrinter(MariadbPrinter):
             self._held.take(self._base64_lines)
             self._held.push(b"\nBINLOG '\n" + b"".join(maps))
         self._held.take(self._lines)
-        if self.rows and not self.options.short_form:
+        if self.rows and self.options.prints_row_count and not self.options.short_form:
             self.write(b"# Number of rows: %d\n" % self.rows)
         self.rows = 0
         self._has_rows = False

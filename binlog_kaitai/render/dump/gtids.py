@@ -26,6 +26,9 @@ _OF_NEWER_SERVERS = (
     b"/*!80014 SET @@session.immediate_server_version=%(immediate_version)d*/%(end)s"
 )
 _NEXT = b"SET @@SESSION.GTID_NEXT= '%(gtid)s'%(end)s"
+#: The version of a server that logged commit times but no versions: 8.0.1 to 8.0.13.
+#: UNDEFINED_SERVER_VERSION, libs/mysql/binlog/event/binlog_event.h
+UNDEFINED_VERSION = 999999
 
 
 def gtid_statements(*, is_for_old_server: bool) -> bytes:
@@ -44,6 +47,7 @@ def gtid_lines(
     """What stands behind the header of a GTID event, and the lines that follow."""
     original, immediate = body.original_commit_timestamp or 0, body.immediate_commit_timestamp or 0
     rows_only = not body.may_have_statements
+    undefined = undefined_version(body)
     fields = {
         b"name": gtid_name(kind),
         b"last_committed": body.last_committed or 0,
@@ -54,15 +58,24 @@ def gtid_lines(
         b"immediate": immediate,
         b"immediate_time": microseconds(immediate),
         b"transaction_length": body.transaction_length or 0,
-        b"original_version": body.original_server_version or 0,
-        b"immediate_version": body.immediate_server_version or 0,
+        b"original_version": _known(body.original_server_version, undefined),
+        b"immediate_version": _known(body.immediate_server_version, undefined),
         b"gtid": encode(gtid or "ANONYMOUS"),
         b"end": delimiter + b"\n",
     }
-    statements = gtid_statements(is_for_old_server=is_to_run and not immediate) % fields
+    statements = gtid_statements(is_for_old_server=is_to_run and not undefined) % fields
     if rows_only:
         statements = ROWS_ONLY_STATEMENT + delimiter + b"\n" + statements
     return GTID_LINE % fields, statements
+
+
+def undefined_version(body: Any) -> int:
+    """What the client takes for server versions that a GTID event does not have."""
+    return 0 if body.immediate_commit_timestamp is None else UNDEFINED_VERSION
+
+
+def _known(version: int | None, undefined: int) -> int:
+    return undefined if version is None else version
 
 
 def gtid_name(kind: int) -> bytes:

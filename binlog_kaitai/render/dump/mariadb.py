@@ -7,6 +7,7 @@ from typing import Any
 
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.hexdump import MARIADB_STYLE, mariadb_hexdump
+from binlog_kaitai.render.dump.ignorable import ignorable_name, is_skipped
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb_rows import MariadbRows
@@ -36,21 +37,6 @@ def version_of(server_version: str) -> Version:
     """The numbers of a server's version."""
     found = _VERSION.match(server_version)
     return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
-
-
-#: What the client calls types of MySQL, as a comment where they are marked as ones to skip.
-_OF_MYSQL: dict[int, bytes] = {
-    EventType.ignorable_log_event: b"Ignorable log event",
-    EventType.rows_query_log_event: b"MySQL Rows_query",
-    EventType.gtid_log_event: b"MySQL Gtid",
-    EventType.anonymous_gtid_log_event: b"MySQL Anonymous_Gtid",
-    EventType.previous_gtids_log_event: b"MySQL Previous_gtids",
-    EventType.transaction_context_event: b"Transaction_context",
-    EventType.view_change_event: b"View_change",
-    EventType.partial_update_rows_event: b"MySQL Update_rows_partial",
-    EventType.transaction_payload_event: b"MySQL Transaction_payload",
-    EventType.heartbeat_log_event_v2: b"MySQL Heartbeat",
-}
 
 
 class MariadbPrinter(MariadbRows):
@@ -103,13 +89,22 @@ class MariadbPrinter(MariadbRows):
         if self.options.disable_log_bin:
             text += ENABLE_LOG_BIN
         text += unset_names(self.options) + b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
-        if self.options.server_id and self.version >= (10, 9):
+        options = self.options
+        is_chosen = options.server_ids or options.ignored_server_ids or options.filters_domains
+        if is_chosen and self.version >= (10, 9):
             text += b"/*!100001 SET @@SESSION.SERVER_ID=@@GLOBAL.SERVER_ID */;\n"
             text += b"/*!100001 SET @@SESSION.GTID_DOMAIN_ID=@@GLOBAL.GTID_DOMAIN_ID */;\n"
         return text
 
+    def put_place(self, item: Item) -> None:
+        if self.options.prints_row_positions:
+            super().put_place(item)
+
     def take(self, item: Item) -> None:
         self.put_place(item)
+        if is_skipped(item.kind, item.event.fixed_header.flags, self.version):
+            self.print_ignorable(item)
+            return
         if item.kind in ROWS_TYPES:
             self.print_rows(item)
             return
@@ -119,7 +114,7 @@ class MariadbPrinter(MariadbRows):
         if item.kind in self.printers:
             self.printers[item.kind](item, body)
         else:
-            self.print_other(item)
+            self.put_unknown(item)
         if item.kind != EventType.annotate_rows_event:
             self.flush_head()
 
@@ -134,14 +129,11 @@ class MariadbPrinter(MariadbRows):
             self.session.is_replication_skipped = is_skipped
             self.write(b"/*!50521 SET skip_replication=%d*/%s\n" % (is_skipped, self.delimiter))
 
-    def print_other(self, item: Item) -> None:
-        """An event of a type that the client does not know."""
-        if item.event.header.is_ignorable:
-            name = _OF_MYSQL.get(item.kind, b"Unknown")
-            line = b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name)
-            self.put_comment(item, line)
-        else:
-            self.put_comment(item, b"\n# Unknown event\n")
+    def print_ignorable(self, item: Item) -> None:
+        """An event that the client skips."""
+        name = ignorable_name(item.kind, self.version)
+        self.put_comment(item, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name))
+        self.flush_head()
 
     def print_format(self, item: Item, body: Any) -> None:
         header = item.event.header

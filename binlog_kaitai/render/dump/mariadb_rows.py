@@ -135,7 +135,8 @@ class MariadbRows(Printer):
 
     def end_statement(self) -> None:
         super().end_statement()
-        if (self.rows or self.ends_unknown) and not self.options.short_form:
+        shows_rows = self.options.prints_row_count and not self.options.short_form
+        if (self.rows or self.ends_unknown) and shows_rows:
             self.write(ROWS_NUMBER + b"%d\n" % self.rows)
         self.rows, self.ends_unknown = 0, False
 

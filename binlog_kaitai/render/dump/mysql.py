@@ -7,7 +7,7 @@ from typing import Any
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType, UserVarEvent
-from binlog_kaitai.render.dump.gtids import commented_set, gtid_lines
+from binlog_kaitai.render.dump.gtids import commented_set, gtid_lines, undefined_version
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mysql_rows import MysqlRows
@@ -106,6 +106,7 @@ class MysqlPrinter(MysqlRows):
         }
 
     def check(self, item: Item) -> None:
+        super().check(item)
         if not self.options.require_row_format:
             return
         is_temporary = item.kind == EventType.query_event and bytes(
@@ -165,7 +166,7 @@ class MysqlPrinter(MysqlRows):
         if item.event.header.is_ignorable:
             self.put_comment(item, b"\tIgnorable\n# Unrecognized ignorable event\n")
         else:
-            self.put_comment(item, b"\n# Unknown event\n")
+            self.put_unknown(item)
 
     def print_waiting(self, *, prints: bool) -> None:
         """Print what the statement at hand depends on."""
@@ -255,7 +256,8 @@ class MysqlPrinter(MysqlRows):
         self.has_seen_gtid = True
         if self.has_left_out:
             self._add_commit()
-        self.server_version = body.immediate_server_version or 0
+        version = body.immediate_server_version
+        self.server_version = undefined_version(body) if version is None else version
         gtid, is_to_run = gtid_text(item.event.parsed), self.options.prints_base64
         line, statements = gtid_lines(item.kind, body, gtid, self.delimiter, is_to_run=is_to_run)
         self.put_comment(item, line)

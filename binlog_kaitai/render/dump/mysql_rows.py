@@ -7,6 +7,7 @@ from typing import Any
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.cells import MYSQL_CELLS
+from binlog_kaitai.render.dump.gtids import UNDEFINED_VERSION
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.metadata import metadata_lines
@@ -17,8 +18,8 @@ from binlog_kaitai.render.dump.row_programs import Head, Heads
 from binlog_kaitai.render.dump.rows import Style, extra_info, rows_text
 from binlog_kaitai.render.dump.text import comment, encode
 
-#: Of tables of older servers the client cannot know whether their keys are invisible.
-TELLS_INVISIBLE_KEYS = 80030
+#: The first version whose table maps say whether a key was generated and invisible.
+_FIRST_WITH_INVISIBLE_KEYS = 80030
 _ROWS_NAMES: dict[int, bytes] = {
     EventType.write_rows_event: b"Write_rows",
     EventType.update_rows_event: b"Update_rows",
@@ -35,6 +36,11 @@ _ROWS_FLAGS = (
     ("is_complete", b" COMPLETE_ROWS_F"),
     ("is_sql_foreign_key", b" USE_SQL_FOREIGN_KEY_F"),
 )
+
+
+def tells_invisible_keys(version: Any) -> Any:
+    """Whether servers of a version, or of an array of them, log if a key was generated and invisible."""
+    return (version >= _FIRST_WITH_INVISIBLE_KEYS) & (version != UNDEFINED_VERSION)
 
 
 class MysqlRows(Printer):
@@ -76,7 +82,7 @@ class MysqlRows(Printer):
         self.ignored_maps.discard(body.table_id.value)
         if self.options.short_form:
             return True
-        tells = self.server_version >= TELLS_INVISIBLE_KEYS
+        tells = tells_invisible_keys(self.server_version)
         self.head.append(self.header(item) + self.table_map_text(body, tells=tells))
         self._add_base64(item)
         return True

@@ -43,6 +43,10 @@ class DumpOptions:
         Statements that take the rows back, the last one first; for logs of MariaDB.
     disable_log_bin, idempotent : bool
         Statements that turn logging off, or make errors of missing rows pass.
+    force_if_open : bool
+        Print logs that are in use, or were not closed.
+    force_read : bool
+        Go on after events of unknown types that are not marked as ones to skip.
     verify_checksums : bool
         Refuse events whose CRC32 does not fit.
     set_charset : str or None
@@ -51,8 +55,15 @@ class DumpOptions:
         New names of databases.
     database, table : str or None
         Only events of this database; MariaDB: only rows of this table.
-    server_id : int or None
-        Only events of this server.
+    server_ids, ignored_server_ids : frozenset of int
+        Only events of these servers, if any are named, and not of those.
+    domain_ids, ignored_domain_ids : frozenset of int
+        MariaDB: only transactions of these domains (None for all), and not of those.
+    start_gtids, stop_gtids : mapping of int
+        MariaDB: by domain, the number of the last transaction before the wanted ones, and of the last wanted
+        one; with stops, only transactions of the domains that they name.
+    prints_row_count, prints_row_positions : bool
+        MariaDB: how many rows a statement changed, and where its rows events are.
     offset : int
         How many events to skip.
     start_position, stop_position : int or None
@@ -76,12 +87,21 @@ class DumpOptions:
     idempotent: bool = False
     require_row_format: bool = False
     flashback: bool = False
+    force_if_open: bool = True
+    force_read: bool = False
     verify_checksums: bool = False
     set_charset: str | None = None
     rewrite_databases: Mapping[str, str] = field(default_factory=dict)
     database: str | None = None
     table: str | None = None
-    server_id: int | None = None
+    server_ids: frozenset[int] = frozenset()
+    ignored_server_ids: frozenset[int] = frozenset()
+    domain_ids: frozenset[int] | None = None
+    ignored_domain_ids: frozenset[int] = frozenset()
+    start_gtids: Mapping[int, int] = field(default_factory=dict)
+    stop_gtids: Mapping[int, int] = field(default_factory=dict)
+    prints_row_count: bool = True
+    prints_row_positions: bool = True
     offset: int = 0
     start_position: int | None = None
     stop_position: int | None = None
@@ -90,6 +110,16 @@ class DumpOptions:
     include_gtids: GtidSet | None = None
     exclude_gtids: GtidSet | None = None
     local_load: str | None = None
+
+    @property
+    def filters_domains(self) -> bool:
+        """Whether transactions are left out for their domain, or their number in it."""
+        return (
+            self.domain_ids is not None
+            or bool(self.ignored_domain_ids)
+            or bool(self.start_gtids)
+            or bool(self.stop_gtids)
+        )
 
     @property
     def prints_base64(self) -> bool:

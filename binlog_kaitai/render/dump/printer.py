@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.base64 import Base64
 from binlog_kaitai.render.dump.hexdump import MYSQL_STYLE, mysql_hexdump
@@ -24,6 +24,8 @@ PrintEvent = Callable[[Item, Any], None]
 Version = tuple[int, int, int]
 
 DELIMITER = b"/*!*/;"
+#: What fields that the generated code reads when they are asked for may raise on hostile bytes.
+UNREADABLE = (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError)
 
 #: The lines of all events, by the fields of their headers.
 PLACE = b"# at %(position)d\n"
@@ -111,6 +113,8 @@ class Printer:
             self.take(item)
         except BinlogError as error:
             raise item.event.locate(error) from error.__cause__
+        except UNREADABLE as error:
+            raise item.event.locate(GrammarError(f"cannot be printed: {error!r}")) from error
 
     def start_all(self) -> bytes:
         """What stands before the first log."""
@@ -132,6 +136,11 @@ class Printer:
 
     def check(self, item: Item) -> None:
         """Refuse an event that the options forbid, wanted or not."""
+        if self.options.force_if_open or item.kind != EventType.format_description_event:
+            return
+        if item.event.header.is_in_use:
+            reason = "the log is in use or was not closed; --force-if-open prints it all the same"
+            raise item.event.locate(UsageError(reason))
 
     def take(self, item: Item) -> None:
         """What a dress does with an event."""
@@ -221,6 +230,13 @@ class Printer:
         names = (body.binlog_version, encode(body.server_version), timestamp(item.timestamp))
         startup = b" at startup\n" if body.create_timestamp else b"\n"
         self.put_comment(item, b"\tStart: binlog v %d, server v %s created %s" % names + startup)
+
+    def put_unknown(self, item: Item) -> None:
+        """Add an event of a type that the client does not know, if it is told to go on."""
+        if not self.options.force_read:
+            reason = f"the client does not know events of type {item.kind}; --force-read goes on after it"
+            raise GrammarError(reason, field="header.type_code")
+        self.put_comment(item, b"\n# Unknown event\n")
 
     def print_start(self, item: Item, body: Any) -> None:
         """The first event of a log before version 4."""

@@ -76,9 +76,8 @@ def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> R
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
     except Exception as error:  # generated code on hostile bytes
-        raise event.locate(
-            GrammarError(f"the rows cannot be read: {error}", field=table.decode("utf-8", "surrogateescape"))
-        ) from error
+        reason, field = f"the rows cannot be read: {error}", table.decode("utf-8", "replace")
+        raise event.locate(GrammarError(reason, field=field)) from error
     return RowsText(b"".join(pieces), count)
 
 

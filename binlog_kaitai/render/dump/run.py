@@ -15,6 +15,7 @@ from binlog_kaitai.render.dump.blocks.mariadb import MariadbBlocks
 from binlog_kaitai.render.dump.blocks.mysql import MysqlBlocks
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
 from binlog_kaitai.render.dump.by_blocks import BLOCK_SIZE, MOST_EVENTS, LogBlocks, StoppedError
+from binlog_kaitai.render.dump.domains import Domains
 from binlog_kaitai.render.dump.flashback import FlashbackPrinter
 from binlog_kaitai.render.dump.item import Item, inner_item, item_of
 from binlog_kaitai.render.dump.loads import LoadFiles
@@ -69,6 +70,7 @@ class _Dump:
         self.options = options
         self.loads = LoadFiles(options.local_load)
         self.selection = Selection(options)
+        self.domains = Domains(options)
         self.printer: Printer | None = None
         self.outer: Item | None = None
         #: The format descriptions before the start position, if blocks are printed from there.
@@ -100,14 +102,14 @@ class _Dump:
         self._rest = []
         start = self.selection.start_position
         try:
-            if is_plain(self.options) and (start is None or start <= len(MAGIC)):
+            if start is None or start <= len(MAGIC):
                 if not self._print_blocks(source):
                     return False
             else:
-                for event, shown_at in self._events(source):
+                for event, shown_at in self._events_from(source, start):
                     if not self.show(event, shown_at):
                         return False
-                if self._rest and start and not self._print_blocks(source, start, self._rest):
+                if self._rest and not self._print_blocks(source, start, self._rest):
                     return False
             self.end_payload()
         finally:
@@ -145,26 +147,24 @@ class _Dump:
     def _print(self, item: Item, passes: bool | None) -> Verdict:
         """Print an event if it is wanted."""
         self._printer.check(item)
-        is_filtered = self.selection.filters_gtid(item) if passes is None else passes
         verdict = self.selection.judge(item)
         if verdict is Verdict.PRINT:
-            if self._printer.rewritten:
-                rewrite(item, self._printer.rewritten, rewrites_all=self._printer.rewrites_all)
-            if is_filtered:
+            if self.domains.hides(item):
+                return Verdict.SKIP
+            if self.selection.filters_gtid(item) if passes is None else passes:
                 self._printer.pass_over(item)
                 return Verdict.SKIP
+            if self._printer.rewritten:
+                rewrite(item, self._printer.rewritten, rewrites_all=self._printer.rewrites_all)
             self._printer.process(item)
         return verdict
 
-    def _events(self, source: Source) -> Iterator[tuple[Event, int | None]]:
-        """The events of a log from the wanted one on, a format description before it included.
+    def _events_from(self, source: Source, start: int) -> Iterator[tuple[Event, int | None]]:
+        """The events of a log from an offset on, a format description before it included.
 
-        With each, where the client says that it is, if that is elsewhere.
+        With each, where the client says that it is, if that is elsewhere. Where blocks can be read from the
+        offset on, only the events before; `_rest` are then the format descriptions among them.
         """
-        start = self.selection.start_position
-        if start is None or start <= len(MAGIC):
-            yield from ((event, None) for event in self.reader.read_from(source, []))
-            return
         events = self.reader.read_from(source, [])
         head: list[Event] = []  # what a client reads before it goes to the start position
         following: Event | None = None
@@ -185,10 +185,8 @@ class _Dump:
         if following is not None:
             yield following, None
         elif formats and head[-1].end_position < start and source.path is not None:
-            if is_plain(self.options):
-                self._rest = formats
-                return
-            events = self.reader.read_from(source, [*(one.position for one in formats), start])
+            self._rest = formats
+            return
         yield from ((event, None) for event in events if event.position >= start)
 
     def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[Event] = ()) -> bool:
@@ -207,7 +205,7 @@ class _Dump:
                 log = LogBlocks(self, name, start, context)
                 for block in blocks:
                     if log.printer is None and self.printer is not None and self._has_begun:
-                        log.printer = blocks_of(self.printer, context)
+                        log.printer = blocks_of(self.printer, context) if is_plain(self.options) else None
                     log.print(block)
                 tail = blocks.tail or Tail(TailKind.NOTHING, log.position, 0)
                 self.reader.ends.append(judge_end(name, tail, context))
@@ -257,6 +255,8 @@ class _Dump:
             return make(self.options, self.write, self.loads, version_of(event.body.server_version))
         if self.options.flashback and event is not None:
             raise UsageError("--flashback is for logs of MariaDB; `sql --undo` takes back what others tell")
+        if self.options.filters_domains and event is not None:
+            raise UsageError("domains and their GTIDs are for logs of MariaDB; use --include-gtids")
         return MysqlPrinter(self.options, self.write, self.loads)
 
     @property

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import QUERY_TYPES
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import EventType, Header
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.variables import ends_group
@@ -76,9 +77,13 @@ class Selection:
 
     def of_others(self, server_ids: Any, types: Any) -> Any:
         """Which events are left out for the sake of their servers; None for none."""
-        if not self.options.server_id:
+        wanted, ignored = self.options.server_ids, self.options.ignored_server_ids
+        if not (wanted or ignored):
             return None
-        return (server_ids != self.options.server_id) & (types != EventType.rotate_event)
+        others = np.isin(server_ids, list(ignored))
+        if wanted:
+            others |= ~np.isin(server_ids, list(wanted))
+        return others & (types != EventType.rotate_event)
 
     def range_of(self, timestamps: Any, positions: Any, of_others: Any = None) -> tuple[int, int]:
         """Which events of a block are printed, if none is left out for its server's or transaction's sake.
@@ -117,17 +122,23 @@ class Selection:
         self._count += 1
         return verdict
 
+    def skips(self, header: Header, kind: int) -> bool:
+        """Whether an event is left out for what its header says."""
+        if kind == EventType.format_description_event:
+            return False
+        if self._count < self._offset or header.timestamp < self._start_timestamp:
+            return True
+        wanted, ignored = self.options.server_ids, self.options.ignored_server_ids
+        is_of_other = header.server_id in ignored or (bool(wanted) and header.server_id not in wanted)
+        return is_of_other and kind != EventType.rotate_event
+
     def _judge(self, item: Item) -> Verdict:
-        is_format = item.kind == EventType.format_description_event
-        options = self.options
-        if not is_format:
-            if self._count < self._offset or item.timestamp < self._start_timestamp:
-                return Verdict.SKIP
+        options, is_format = self.options, item.kind == EventType.format_description_event
+        if not is_format and not (self._count < self._offset or item.timestamp < self._start_timestamp):
             # From the first wanted event on, times may go back.
             self._start_timestamp = self._offset = 0
-            is_of_other = options.server_id and options.server_id != item.event.fixed_header.server_id
-            if is_of_other and item.kind != EventType.rotate_event:
-                return Verdict.SKIP
+        if self.skips(item.event.fixed_header, item.kind):
+            return Verdict.SKIP
         if options.stop_timestamp is not None and item.timestamp >= options.stop_timestamp:
             return Verdict.STOP
         if self.stop_position is not None and item.event.position >= self.stop_position:
@@ -152,8 +163,14 @@ class Selection:
         if item.kind in NEVER_FILTERED:
             return False
         filtered = self.is_filtered
-        if item.kind == EventType.xid_event or (
-            item.kind in QUERY_TYPES and ends_group(bytes(item.event.body.query))
-        ):
+        if item.kind == EventType.xid_event or (item.kind in QUERY_TYPES and _ends_group(item)):
             self.is_filtered = False
         return filtered
+
+
+def _ends_group(item: Item) -> bool:
+    """Whether a statement ends its transaction; one that cannot be read does not, if it is left out."""
+    try:
+        return ends_group(bytes(item.event.body.query))
+    except BinlogError:
+        return False

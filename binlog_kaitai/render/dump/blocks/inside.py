@@ -27,6 +27,21 @@ from binlog_kaitai.payload import declared_size
 from binlog_kaitai.reader import Event
 
 
+class TablesInside:
+    """The table maps inside one payload: another payload, and the log around them, do not see them."""
+
+    def __init__(self, outer: Context) -> None:
+        self._outer = outer
+        self._context = outer.for_payload()
+        self.place = -1
+
+    def at(self, place: int) -> Context:
+        """The context of the events inside the payload at an offset of the log."""
+        if place != self.place:
+            self._context, self.place = self._outer.for_payload(), place
+        return self._context
+
+
 class Inside:
     """Which events of a block are inside payloads.
 

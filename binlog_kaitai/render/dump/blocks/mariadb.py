@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.adapter import IGNORABLE
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Program
 from binlog_kaitai.columns.text.jobs import COUNT, ROWS
 from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.context import Context
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import clean_bytes
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
 from binlog_kaitai.render.dump.blocks.queries import Queries
@@ -32,6 +34,7 @@ class MariadbQueries(Queries):
     """Prints statements as `mariadb-binlog` does, by its version."""
 
     printer: MariadbPrinter
+    xid_name = "mariadb_xid"
 
     @property
     def _is_new(self) -> bool:
@@ -56,6 +59,12 @@ class MariadbBlocks(BlockPrinter):
         self.queries = MariadbQueries(printer, printer.statements)
         self.rows_job = ROWS if printer.options.shown_rows else COUNT
         self.rows_number = ROWS_NUMBER
+        self._printed_kinds = np.array([*printer.printers, *ROWS_TYPES], dtype=np.uint8)
+
+    def is_usual(self, block: Block) -> bool:
+        # An event to skip does nothing of what its type would do; servers mark only types of others so.
+        is_skipped = block.header.numbers("flags") & IGNORABLE != 0
+        return super().is_usual(block) and not (is_skipped & np.isin(block.types, self._printed_kinds)).any()
 
     def begin_dress(self) -> None:
         lines = self.lines
@@ -66,6 +75,7 @@ class MariadbBlocks(BlockPrinter):
         self._add_rows()
         self.queries.begin(lines)
         lines.program_of[self.queries.left_out] = 0
+        self._find_flushers()
         skipped = lines.block.header.numbers("is_skipped_for_replication")
         lines.program_of[np.broadcast_to(skipped, len(lines.block)).astype(np.bool_)] = -1
 
@@ -150,7 +160,6 @@ class MariadbBlocks(BlockPrinter):
             program = lines.program(with_place=False).column(lines.pool.choice(rows.head_of, texts))
             self._rows_program = lines.number(program)
             lines.program_of[rows.events[found]] = 0
-        self._find_flushers()
 
     def _find_flushers(self) -> None:
         """The lines of rows events wait for the end of their statement, or for a table map."""

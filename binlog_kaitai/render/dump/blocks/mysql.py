@@ -17,7 +17,13 @@ from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.blocks.columns import clean_bytes
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
 from binlog_kaitai.render.dump.blocks.queries import Queries
-from binlog_kaitai.render.dump.gtids import GTID_LINE, ROWS_ONLY_STATEMENT, gtid_name, gtid_statements
+from binlog_kaitai.render.dump.gtids import (
+    GTID_LINE,
+    ROWS_ONLY_STATEMENT,
+    UNDEFINED_VERSION,
+    gtid_name,
+    gtid_statements,
+)
 from binlog_kaitai.render.dump.mysql import (
     PAYLOAD_END,
     PAYLOAD_LINE,
@@ -25,13 +31,21 @@ from binlog_kaitai.render.dump.mysql import (
     UNPACKED_SIZE,
     MysqlPrinter,
 )
-from binlog_kaitai.render.dump.mysql_rows import TELLS_INVISIBLE_KEYS
+from binlog_kaitai.render.dump.mysql_rows import tells_invisible_keys
 from binlog_kaitai.render.dump.options import Base64Output
 from binlog_kaitai.render.dump.rows import extra_info
 from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.transactions import mysql_source
 
 _TAGGED = EventType.gtid_tagged_log_event
+_NUMBERS = (
+    "last_committed",
+    "sequence_number",
+    "transaction_length",
+    "original_commit_timestamp",
+    "immediate_commit_timestamp",
+)
+_VERSIONS = ("original_server_version", "immediate_server_version")
 _GTIDS = (EventType.gtid_log_event, EventType.anonymous_gtid_log_event, _TAGGED)
 #: What `text.comment` writes in other ways, and what ends its lines.
 _COMMENT_CLEAN = clean_bytes(b"\r\\\x08\t\0\n")
@@ -72,9 +86,10 @@ class MysqlBlocks(BlockPrinter):
         if not len(events) or not body.layout.complete:
             return
         pool, end = lines.pool, self.printer.delimiter + b"\n"
-        numbers = {name: np.where(body.mask(name), body.numbers(name), 0) for name in (
-            "last_committed", "sequence_number", "transaction_length", "original_commit_timestamp",
-            "immediate_commit_timestamp", "original_server_version", "immediate_server_version")}  # fmt: skip
+        is_timed = body.mask("immediate_commit_timestamp")
+        numbers = {name: np.where(body.mask(name), body.numbers(name), 0) for name in (*_NUMBERS, *_VERSIONS)}
+        for name in _VERSIONS:
+            numbers[name][is_timed & ~body.mask(name)] = UNDEFINED_VERSION
         original, immediate = (numbers[f"{name}_commit_timestamp"] for name in ("original", "immediate"))
         times = lines.moments(original.astype(np.int64)), lines.moments(immediate.astype(np.int64))
         fields: dict[str, Field] = {
@@ -100,7 +115,7 @@ class MysqlBlocks(BlockPrinter):
             fits = fits & tagged.fits
         self._versions[events] = numbers["immediate_server_version"].astype(np.int64)
         rows_only = ~np.broadcast_to(np.asarray(body["may_have_statements"], dtype=np.bool_), len(events))
-        is_old = (immediate == 0) & self.printer.options.prints_base64
+        is_old = ~is_timed & self.printer.options.prints_base64
         for is_only, is_for_old in product((False, True), repeat=2):
             rows = np.flatnonzero(fits & (rows_only == is_only) & (is_old == is_for_old))
             if len(rows):
@@ -173,10 +188,10 @@ class MysqlBlocks(BlockPrinter):
         events = lines.block.rows_of(kind)
         if not len(events):
             return
-        if self.printer.options.shown_rows < 2:
-            lines.program_of[events] = 0
-            return
         fits, body = lines.fits(kind)
+        if self.printer.options.shown_rows < 2:
+            lines.program_of[events[fits]] = 0
+            return
         starts, lengths = body.ranges("query")
         clean = fits & lines.clean(starts, lengths, _COMMENT_CLEAN)
         program = lines.program().text(b"\tRows_query\n# ").column(lines.pool.ranges(starts, lengths))
@@ -213,7 +228,7 @@ class MysqlBlocks(BlockPrinter):
             return
         known = np.flatnonzero(self._versions[begin:end] >= 0) + begin
         versions = np.append(self._versions[known], self.printer.server_version)
-        found = versions[np.searchsorted(known, events[first:last]) - 1] >= TELLS_INVISIBLE_KEYS
+        found = tells_invisible_keys(versions[np.searchsorted(known, events[first:last]) - 1])
         places, lengths = self._map_texts[2 * which[first:last] + found].T
         self._map_places[:, first:last] = -places - 1, lengths
 

@@ -19,21 +19,25 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Program, write_lines
+from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType, header_length
 from binlog_kaitai.render.dump.blocks.columns import Lines
-from binlog_kaitai.render.dump.blocks.inside import Inside
+from binlog_kaitai.render.dump.blocks.inside import Inside, TablesInside
 from binlog_kaitai.render.dump.blocks.plan import BODY_PHASE, ROWS_PHASE, JobList, Plan
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.blocks.rows import RowsEvents, TableMaps
 from binlog_kaitai.render.dump.jobs import Jobs, MisfitError
 from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.printer import BINLOG, XID_LINE, XID_STATEMENT
+from binlog_kaitai.render.dump.printer import BINLOG, UNREADABLE, XID_LINE, XID_STATEMENT
 from binlog_kaitai.render.dump.row_programs import Heads, Programs
 
 #: Shorter stretches are not worth it, in events; nor is a block with more events that do not follow their
 #: table maps.
 _SHORTEST, _MOST_MISFITS = 24, 8
+#: The scope of tables that are not inside a payload; that of others is the payload's place in the log.
+_OUTSIDE = -1
 #: What an event costs that the reader prints, in bytes that kernels go through.
 _CALL = 1 << 10
 _NOT_PLAIN = ("short_form", "require_row_format", "flashback")
@@ -54,7 +58,8 @@ class Host(Protocol):
 
 def is_plain(options: DumpOptions) -> bool:
     """Whether all events are printed as they are, or left out for what their headers or GTIDs tell."""
-    return not any(getattr(options, name) for name in _NOT_PLAIN)
+    is_usual = options.prints_row_count and options.prints_row_positions and not options.filters_domains
+    return is_usual and not any(getattr(options, name) for name in _NOT_PLAIN)
 
 
 class _TroubleError(Exception):
@@ -93,9 +98,14 @@ class BlockPrinter:
         self._jobs = Jobs(self.programs)
         self._heads = Heads()
         self._table_maps = TableMaps()
+        self.tables_inside = TablesInside(context)
         self._work = 0
 
     # What the dresses add --------------------------------------------------------------------------------
+
+    def is_usual(self, block: Block) -> bool:
+        """Whether the events of a block are laid out and marked as servers do nowadays."""
+        return block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
 
     def begin_dress(self) -> None:
         """Make the programs of a block's events."""
@@ -144,16 +154,17 @@ class BlockPrinter:
 
         Of those that are passed over only the place is printed; what they are does not count.
         """
-        at, stop = 0, len(block)
+        at, stop, self.host = 0, len(block), host
         self._work += block.data.size // 2 + _CALL * len(block)
         note_work(_CALL * len(block))
-        is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
-        if block.is_special or not is_usual or self._work < COMPILE_FROM:
-            for event in range(at, stop):
-                host.print_event(event)
+        if block.is_special or not self.is_usual(block) or self._work < COMPILE_FROM:
+            self._print_by_reader(at, stop)
             return
-        self.host = host
-        self._begin(block, is_passed, inside)
+        try:
+            self._begin(block, is_passed, inside)
+        except (BinlogError, *UNREADABLE):  # the reader says which event it is
+            self._print_by_reader(at, stop)
+            return
         others = np.flatnonzero(self.lines.program_of[:stop] < 0).tolist()
         misfits = 0
         while at < stop:
@@ -165,12 +176,22 @@ class BlockPrinter:
                 continue
             host.begin_stretch(at)
             try:
+                self.begin_stretch(at, end)
+            except (BinlogError, *UNREADABLE):
+                self._print_by_reader(at, end)
+                at = end
+                continue
+            try:
                 self._print_stretch(at, end)
                 at = end
             except _TroubleError as found:
                 insort(others, found.event)
                 misfits += 1
                 at = found.written
+
+    def _print_by_reader(self, begin: int, end: int) -> None:
+        for event in range(begin, end):
+            self.host.print_event(event)
 
     def _begin(self, block: Block, is_passed: Any, inside: Inside | None) -> None:
         self.block, self.is_passed = block, is_passed
@@ -182,9 +203,10 @@ class BlockPrinter:
         as_printed = Renamed(block, printer.rewritten, **rewrites)
         style = printer.hexdump_style if shows_bytes else None
         self.lines = lines = Lines(block, as_printed, inside, style)
-        self.maps = self._table_maps.read(lines)
+        self.maps = self._table_maps.read(block)
         self.rows = rows = RowsEvents(lines)
-        rows.find(self.programs, self._heads, printer, self.context, self.maps)
+        self._scopes = None if inside is None else np.where(inside.is_inside, block.positions, _OUTSIDE)
+        rows.find(self.programs, self._heads, printer, self._earlier_tables(), self.maps, self._scopes)
         self.is_quiet = is_passed.copy()
         self._leave_out_tables()
         self.begin_dress()
@@ -203,6 +225,14 @@ class BlockPrinter:
             self.has_body[self.is_quiet] = self.has_body[rows.events[rows.is_left_out]] = False
         lines.program_of[block.checksums == BAD] = -1
         self._constants = [Program(lines.pool).text(text) for text in self._texts()]
+
+    def _earlier_tables(self) -> list[tuple[int, Any]]:
+        """The table maps before the block, each with its scope."""
+        found = [(_OUTSIDE, body) for body in self.context.table_maps.values()]
+        if self._scopes is not None:
+            place = self.tables_inside.place
+            found += [(place, body) for body in self.tables_inside.at(place).table_maps.values()]
+        return found
 
     def _leave_out_tables(self) -> None:
         """Find the table maps and rows that `--database` and `--table` leave out."""
@@ -227,7 +257,6 @@ class BlockPrinter:
         return []
 
     def _print_stretch(self, begin: int, end: int) -> None:
-        self.begin_stretch(begin, end)
         events = np.arange(begin, end)
         ready, limits, constants, left = self._write_lines(events)
         plan = Plan(self, events, limits, constants)
@@ -328,15 +357,25 @@ class BlockPrinter:
         self.host.end_stretch(end - 1)
         events, made, which = self.maps
         first, last = np.searchsorted(events, (begin, end))
-        seen: dict[int, tuple[Any, bytes]] = {}
-        for number in which[first:last][::-1].tolist() if len(made) > 1 else which[first:last][-1:].tolist():
-            body, content = made[number]
-            seen.setdefault(body.table_id.value, (body, content))
-        for body, content in reversed(seen.values()):
-            self.context.remember(body)
-            self.printer.quick.note(body, content)
+        own, scopes = which[first:last], self._scopes
+        if scopes is None:
+            self._remember(self.context, own, made)
+        else:
+            scopes = scopes[events[first:last]]
+            inside = scopes[scopes != _OUTSIDE]
+            self._remember(self.context, own[scopes == _OUTSIDE], made)
+            for place in inside[-1:].tolist():
+                self._remember(self.tables_inside.at(place), own[scopes == place], made)
         self._note_left_out(begin, end)
         self.finish_dress(begin, end, left)
+
+    def _remember(self, context: Context, numbers: Any, made: list[tuple[Any, bytes]]) -> None:
+        """Take the last of each table's maps into a context."""
+        ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)
+        for number in numbers[last_of_each(ids[numbers])].tolist() if len(numbers) else ():
+            body, content = made[number]
+            context.remember(body)
+            self.printer.quick.note(body, content)
 
     def _note_left_out(self, begin: int, end: int) -> None:
         """Leave the printer's tables whose rows are left out as they are behind some events."""

@@ -34,9 +34,8 @@ _NEW = 64
 #: Longer status variables are left to the reader, in bytes.
 _LONGEST = 1 << 10
 _MILLION = 10**6
-#: Variables that differ from statement to statement, and their fields.
+#: Variables that differ from statement to statement, besides the number of a transaction.
 _FRACTIONS = ("microseconds", "mariadb_microseconds")
-_XIDS = {"ddl_xid": "xid", "mariadb_xid": "xid"}
 _ALTER = "mariadb_gtid_flags3"
 #: The beginnings of statements that may be more than just statements to `starts_group` and `ends_group`.
 _GROUP_WORDS = frozenset((b"BEG", b"COM", b"XA ", b"ROL"))
@@ -65,6 +64,9 @@ class Queries:
     printer, statements
         Whose text it is.
     """
+
+    #: The variable with the number of a transaction, which the client prints.
+    xid_name = "ddl_xid"
 
     def __init__(self, printer: Printer, statements: StatementHead) -> None:
         self.printer = printer
@@ -223,28 +225,29 @@ class Queries:
 
     def _read(self, event: int, content: Any) -> _Template | None:
         block = self._lines.block
+        one = block.event(event)
         try:
-            one = block.event(event)
-            traced, _ = trace_event(one.raw, one.type_code, one.layout, None)
-            variables = traced.body.content.status_vars
-            places = {"fraction": -1, "xid": -1}
-            is_fixed = np.ones(len(content), dtype=np.bool_)
-            is_usual = variables is not None
-            for variable in variables.variables if variables is not None else ():
-                name = getattr(variable.key, "name", "")
-                field = "microseconds" if name in _FRACTIONS else _XIDS.get(name)
-                if name == _ALTER and variable.value.flags & 0x0E:
-                    is_usual = False
-                if field is None:
-                    continue
-                where = variable.value._debug[field]
-                which = "xid" if name in _XIDS else "fraction"
-                stated = int.from_bytes(bytes(content[where["start"] : where["end"]]), "little")
-                is_usual &= places[which] < 0 and stated == getattr(variable.value, field)
-                places[which] = where["start"]
-                is_fixed[where["start"] : where["end"]] = False
+            _ = one.parsed
         except BinlogError:
             return None
+        traced, _ = trace_event(one.raw, one.type_code, one.layout, None)
+        variables = traced.body.content.status_vars
+        places = {"fraction": -1, "xid": -1}
+        is_fixed = np.ones(len(content), dtype=np.bool_)
+        is_usual = variables is not None
+        for variable in variables.variables if variables is not None else ():
+            name = getattr(variable.key, "name", "")
+            field = "microseconds" if name in _FRACTIONS else "xid" if name == self.xid_name else None
+            if name == _ALTER and variable.value.flags & 0x0E:
+                is_usual = False
+            if field is None:
+                continue
+            where = variable.value._debug[field]
+            which = "xid" if name == self.xid_name else "fraction"
+            stated = int.from_bytes(bytes(content[where["start"] : where["end"]]), "little")
+            is_usual &= places[which] < 0 and stated == getattr(variable.value, field)
+            places[which] = where["start"]
+            is_fixed[where["start"] : where["end"]] = False
         number = sum(map(len, self._templates.values()))
         return _Template(number, content.copy(), is_fixed, places["fraction"], places["xid"], is_usual)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import newest_before
-from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import Lines
@@ -28,15 +28,14 @@ class TableMaps:
         if len(self._bodies) >= MOST:
             self._bodies.clear()
 
-    def read(self, lines: Lines) -> tuple[Any, list[tuple[Any, bytes]], Any]:
+    def read(self, block: Block) -> tuple[Any, list[tuple[Any, bytes]], Any]:
         """The table maps of a block: their events, distinct ones with their bytes, and which each is.
 
         Those that cannot be read are left out.
         """
-        block = lines.block
         events = block.rows_of(EventType.table_map_event)
         starts = block.starts[events] + block.header_length
-        ends = np.maximum(lines.block.body_ends(events), starts)
+        ends = np.maximum(block.body_ends(events), starts)
         first, which = distinct(group_ranges(block.data, starts, ends))
         made: list[tuple[Any, bytes]] = []
         numbers = []
@@ -105,8 +104,9 @@ class RowsEvents:
         programs: Programs,
         heads: Heads,
         printer: Any,
-        context: Context,
+        earlier: list[tuple[int, Any]],
         maps: tuple[Any, Any, Any],
+        scopes: Any = None,
     ) -> None:
         """Find the programs of all events.
 
@@ -116,19 +116,28 @@ class RowsEvents:
             Those that were seen.
         printer
             Knows the bytes of the table maps, and other names of databases.
-        context
-            What earlier blocks say of tables.
+        earlier
+            The table maps of earlier blocks with their scopes.
         maps
             The block's own table maps, see `TableMaps.read`.
+        scopes : int64 array or None
+            The scope of each event: its rows are of the tables of the same scope. None for one scope.
         """
         block, (events, made, which) = self.lines.block, maps
         map_ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)[which]
-        earlier = list(context.table_maps)
-        ids = np.concatenate((np.array(earlier, dtype=np.int64), map_ids))
+        earlier_ids = np.array([body.table_id.value for _, body in earlier], dtype=np.int64)
+        ids = np.concatenate((earlier_ids, map_ids))
         places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
         newest = newest_before(ids, places, self.events, self.ids, len(block) + 2)
+        # What is left out goes by the id alone.
         self._map_of = np.append(places, -1)[newest]
-        choices = [printer.quick.content_of(context.table_maps[one]) for one in earlier] + made
+        if scopes is not None:
+            earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
+            of_maps = np.concatenate((earlier_scopes, scopes[events]))
+            keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
+            wanted = keys[len(ids) :]
+            newest = newest_before(keys[: len(ids)], places, self.events, wanted, len(block) + 2)
+        choices = [printer.quick.content_of(body) for _, body in earlier] + made
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which, [-1])).astype(np.int64)
         table_of = number_of[newest]
         begins = group_ranges(block.data, self.begins, self.starts)
@@ -175,3 +184,9 @@ class RowsEvents:
             return None, -1
         program = programs.number_of(head, body, content, printer.new_name(body))
         return (head, program) if program >= 0 else (None, -1)
+
+
+def _pairs(ones: Any, others: Any) -> Any:
+    """A number for each pair of values, the same for the same pair."""
+    (_, one), (found, other) = (np.unique(values, return_inverse=True) for values in (ones, others))
+    return one.reshape(-1) * np.int64(len(found)) + other.reshape(-1)

@@ -1,0 +1,234 @@
+"""How the servers' clients take their options, and those of them that mean nothing for files.
+
+`my_getopt`, the clients' parser: underscores in names stand for hyphens, `--skip-NAME` and `--NAME=0` turn a
+flag off, `--loose-NAME` is ignored where it is unknown, choices have any case and may be cut short, and
+numbers end in K, M, G, T, P or E.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+    _AnyType = click.ParamType[Any]
+else:  # not generic in all versions of click that are allowed
+    _Choice = click.Choice
+    _AnyType = click.ParamType
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_ON, _OFF = frozenset(("1", "on", "true")), frozenset(("0", "off", "false"))
+_SUFFIXES = "kmgtpe"
+_GTID = re.compile(r"[0-9]+-[0-9]+-[0-9]+")
+
+#: They name a server, or ask for what only a server has.
+_OF_SERVERS = (
+    ("-h", "--host"),
+    ("-P", "--port"),
+    ("-u", "--user"),
+    ("-S", "--socket"),
+    ("--protocol",),
+    ("--read-from-remote-source",),
+    ("--read-from-remote-master",),
+    ("--stop-never-slave-server-id",),
+    ("--connection-server-id",),
+    ("--bind-address",),
+)
+_FLAGS_OF_SERVERS = (("-R", "--read-from-remote-server"), ("--stop-never",), ("--raw",))
+#: They tune a connection, or the client's own memory, and change nothing where it reads files.
+_WITHOUT_EFFECT = (
+    "--binlog-row-event-max-size",
+    "--character-sets-dir",
+    "--compression-algorithms",
+    "--default-auth",
+    "--open-files-limit",
+    "--plugin-dir",
+    "--server-public-key-path",
+    "--ssl-ca",
+    "--ssl-capath",
+    "--ssl-cert",
+    "--ssl-cipher",
+    "--ssl-crl",
+    "--ssl-crlpath",
+    "--ssl-fips-mode",
+    "--ssl-fp",
+    "--ssl-fplist",
+    "--ssl-key",
+    "--ssl-mode",
+    "--ssl-session-data",
+    "--tls-ciphersuites",
+    "--tls-sni-servername",
+    "--tls-version",
+    "--zstd-compression-level",
+    "--defaults-file",
+    "--defaults-extra-file",
+    "--defaults-group-suffix",
+    "--login-path",
+)
+_FLAGS_WITHOUT_EFFECT = (
+    ("-C", "--compress"),
+    ("--get-server-public-key",),
+    ("--ssl",),
+    ("--ssl-session-data-continue-on-failed-reuse",),
+    ("--ssl-verify-server-cert",),
+    ("--debug-check",),
+    ("--debug-info",),
+    ("--no-defaults",),
+    ("--no-login-paths",),
+    ("--gtid-strict-mode",),
+)
+#: They are there in the clients, and not here.
+_REFUSED = {
+    "--server-id-bits": "give the whole id with --server-id",
+    "--debug": "debug traces are the clients' own",
+    "--print-defaults": "dump reads no option files",
+}
+
+
+class ClientFlag(click.Option):
+    """A flag that `--skip-NAME` turns off, which the help does not list."""
+
+    def __init__(self, names: Sequence[str], **given: Any) -> None:
+        declared = [name for name in names if name.startswith("-")]
+        rest = [name for name in names if not name.startswith("-")]
+        long = max(declared, key=len)
+        off = [f"{name}/--skip-{long[2:]}" if name == long else name for name in declared]
+        super().__init__([*off, *rest], **{"default": False, **given})
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        shown, self.secondary_opts = self.secondary_opts, []
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.secondary_opts = shown
+
+
+class ClientChoice(_Choice):
+    """One of some words, in any case, or the beginning of just one of them."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        word = str(value).rstrip(" ").lower()
+        found = [one for one in self.choices if one == word] or [
+            one for one in self.choices if word and one.startswith(word)
+        ]
+        return found[0] if len(found) == 1 else str(super().convert(value, param, ctx))
+
+
+class ClientNumber(_AnyType):
+    """A number that is not negative, with a suffix that stands for a power of 1024."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value)
+        power = _SUFFIXES.find(text[-1:].lower()) + 1 if text else 0
+        digits = text[:-1] if power else text
+        if not (digits.isascii() and digits.isdigit()):
+            self.fail(f"{text!r} is not a number; write digits, and K, M or G after them if you want")
+        return int(digits) << (10 * power)
+
+
+class ClientNumbers(_AnyType):
+    """Numbers with commas between them."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[int]:
+        if isinstance(value, frozenset):
+            return value  # the default
+        return frozenset(ClientNumber().convert(one.strip(), param, ctx) for one in str(value).split(","))
+
+
+class ClientPosition(ClientNumber):
+    """An offset; or MariaDB's GTIDs, one of each domain, as the number of each domain."""
+
+    name = "position"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        gtids = [one.strip() for one in str(value).split(",")]
+        if not all(_GTID.fullmatch(one) for one in gtids):
+            return super().convert(value, param, ctx)
+        parts = [[int(part) for part in one.split("-")] for one in gtids]
+        found = {domain: number for domain, _, number in parts}
+        if len(found) < len(parts):
+            self.fail(f"{value} names a domain twice; give one GTID of each")
+        return found
+
+
+class ClientCommand(click.Command):
+    """A command whose options are written as those of the clients."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(self._as_click_has_them(args)))
+
+    def _as_click_has_them(self, args: list[str]) -> Iterator[str]:
+        options = [one for one in self.params if isinstance(one, click.Option)]
+        known = {name for one in options for name in one.opts} | {"--help"}
+        off = {name: one.secondary_opts[0] for one in options if one.secondary_opts for name in one.opts}
+        rest = iter(args)
+        for arg in rest:
+            if arg == "--":
+                yield arg
+                break
+            if not arg.startswith("--"):
+                yield arg
+                continue
+            written, has_value, value = arg[2:].partition("=")
+            name, is_off = _plain(written.replace("_", "-"), known)
+            if name not in known and written.lower().startswith("loose"):
+                click.echo(f"ignored: {arg}, which dump does not know", err=True)
+                continue
+            if name in off and has_value:
+                if value.lower() not in _ON | _OFF:
+                    raise click.BadParameter(f"{value!r} is neither 1 nor 0", param_hint=name)
+                is_off ^= value.lower() in _OFF
+                has_value = ""
+            yield (off[name] if is_off and name in off else name) + (f"={value}" if has_value else "")
+        yield from rest
+
+
+def _plain(name: str, known: set[str]) -> tuple[str, bool]:
+    """A long option without the clients' prefixes, and whether they turn it off."""
+    if name.startswith("loose-"):
+        name = name.removeprefix("loose-")
+    if f"--{name}" in known:
+        return f"--{name}", False
+    for prefix, is_off in (("skip-", True), ("disable-", True), ("enable-", False)):
+        if name.startswith(prefix) and f"--{name.removeprefix(prefix)}" in known:
+            return f"--{name.removeprefix(prefix)}", is_off
+    return f"--{name}", False
+
+
+def _refuse(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    if value:
+        name = max(parameter.opts, key=len)
+        reason = _REFUSED.get(name, "needs a server; dump reads files and connects to none")
+        raise click.UsageError(f"{name}: {reason}" if name in _REFUSED else f"{name} {reason}")
+
+
+def options_without_meaning(command: _Command) -> _Command:
+    """The clients' options that files have no use for: refused, or taken without an effect."""
+    hidden: dict[str, Any] = {"hidden": True, "expose_value": False}
+    for names in _OF_SERVERS:
+        command = click.option(*names, callback=_refuse, **hidden)(command)
+    for names in _FLAGS_OF_SERVERS:
+        command = click.option(*names, cls=ClientFlag, callback=_refuse, **hidden)(command)
+    for name in _WITHOUT_EFFECT:
+        command = click.option(name, **hidden)(command)
+    for names in _FLAGS_WITHOUT_EFFECT:
+        command = click.option(*names, cls=ClientFlag, **hidden)(command)
+    for name in _REFUSED:
+        names = ("-#", name) if name == "--debug" else (name,)
+        optional: dict[str, Any] = {"is_flag": False, "flag_value": "-"} if name in _WITHOUT_VALUE else {}
+        command = click.option(*names, callback=_refuse, **optional, **hidden)(command)
+    return click.option("-p", "--password", is_flag=False, flag_value="-", callback=_refuse, **hidden)(
+        command
+    )
+
+
+_WITHOUT_VALUE = ("--debug", "--print-defaults")

@@ -1,0 +1,78 @@
+"""Events of a block that are not printed, and what later ones need of them: table maps.
+
+The reader takes in all events, printed or not, and refuses those that it cannot read. Here the grammar reads
+each distinct table map once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernels import BAD
+from binlog_kaitai.columns.rows.tables import last_of_each, newest_before
+from binlog_kaitai.context import Context
+from binlog_kaitai.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.render.dump.blocks.rows import TableMaps
+
+_ID = "table_id.value"
+
+
+class Hidden:
+    """The events of a block that are not printed.
+
+    Parameters
+    ----------
+    is_hidden : bool array
+        Which they are.
+    known
+        Bodies of table maps that were seen.
+
+    Attributes
+    ----------
+    first_of_reader : int or None
+        The first of them that the reader has to see, to refuse it or to join it with others.
+    """
+
+    def __init__(self, block: Block, is_hidden: Any, known: TableMaps) -> None:
+        self._block, self._is_hidden = block, is_hidden
+        known.begin()
+        self._events, self._made, self._which = known.read(block)
+        is_read = np.zeros(len(block), dtype=np.bool_)
+        is_read[self._events] = True
+        is_readers = (block.types == EventType.table_map_event) & ~is_read
+        is_readers |= (block.types == EventType.partial_row_data_event) | (block.checksums == BAD)
+        is_readers &= is_hidden
+        self.first_of_reader = int(np.argmax(is_readers)) if is_readers.any() else None
+
+    def are_used(self) -> bool:
+        """Whether printed rows belong to tables whose maps are not printed."""
+        is_hidden_map = self._is_hidden[self._events]
+        if not is_hidden_map.any():
+            return False
+        ids = self._ids
+        for kind in ROWS_TYPES.intersection(self._block.kinds):
+            rows, body = self._block.rows_of(kind), self._block.body(kind)
+            shown = ~self._is_hidden[rows]
+            if not np.broadcast_to(body.fits, len(rows))[shown].all():
+                return True
+            wanted = body.numbers(_ID).astype(np.int64)[shown]
+            found = newest_before(ids, self._events, rows[shown], wanted, len(self._block) + 2)
+            if np.append(is_hidden_map, False)[found].any():
+                return True
+        return False
+
+    def remember(self, context: Context, begin: int) -> None:
+        """Take the table maps among the hidden events from `begin` on in, as they are after the block."""
+        newest = last_of_each(self._ids) if len(self._events) else self._events
+        for index in newest.tolist():
+            event = int(self._events[index])
+            if event >= begin and self._is_hidden[event]:
+                context.remember(self._made[self._which[index]][0])
+
+    @property
+    def _ids(self) -> Any:
+        ids = np.array([body.table_id.value for body, _ in self._made], dtype=np.int64)
+        return ids[self._which]
