@@ -10,7 +10,7 @@
 options    what a reader may be told, from Spark's text to checked values
 schemas    Arrow's columns and Spark's, one made from the other
 infer      the columns of one table, with little reading
-pushdown   filters of a query that the reader takes over
+skipping   logs that a filter leaves out by their headers
 rows       what a task does with a split
 batch      partitions, and their reading
 stream     following logs: offsets, limits, partitions
@@ -75,8 +75,6 @@ def register(spark: SparkSession) -> None:
         raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
     from binlog_kaitai.spark.source import BinlogDataSource
 
-    # Off by default in Spark; a source is asked only if its option `pushFilters` is set.
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     register_source(spark, BinlogDataSource)
 
 

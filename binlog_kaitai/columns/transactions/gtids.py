@@ -150,10 +150,11 @@ _FIELDS: dict[int, tuple[str, ...]] = {
 
 def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object]) -> bytes | None:
     """The GTID of one event as JSON text; None where it cannot be read."""
+    event = block.event(row)
     try:
-        return json_text(gtid_text(block.event(row).parsed))
+        return json_text(gtid_text(event.parsed))
     except BinlogError as error:
-        fail(row, error)
+        fail(row, event.locate(error))
         return None
 
 
