@@ -107,13 +107,13 @@ class Tables:
             return [], np.full(len(rows), -1, dtype=np.int64)
         framing = framing_statements(block)
         maps, own_ids, made, which = self._read_maps(block, framing)
-        closed = _times_closed(block, framing)
+        closed = times_closed(block, framing)
         earlier = list(self._known)
         # An earlier block's table maps stand before this block's first event.
         all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
         found = newest_before(all_ids, places, rows, ids, len(block) + 2)
-        found = _in_force(found, places, rows, closed)
+        found = in_force(found, places, rows, closed)
         numbers: dict[int, int] = {}
         choices = [*self._known.values(), *made]
         distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
@@ -192,14 +192,21 @@ class Tables:
         self._changes += self.definitions.observe_query(statement_body(block, row))
 
 
-def _times_closed(block: Block, framing: Any) -> Any:
-    """How often tables were closed in a block, up to each of its events."""
+def times_closed(block: Block, framing: Any = None) -> Any:
+    """How often tables were closed in a block, up to each of its events, int64.
+
+    Parameters
+    ----------
+    framing
+        What `framing_statements` gives, where that is known.
+    """
+    framing = framing_statements(block) if framing is None else framing
     closes = _CLOSES[block.types]
     closes[block.rows_of(EventType.query_event)[framing]] = True
     return np.cumsum(closes)
 
 
-def _in_force(found: Any, places: Any, rows: Any, closed: Any) -> Any:
+def in_force(found: Any, places: Any, rows: Any, closed: Any) -> Any:
     """The table maps of rows events, but -1 for those after which tables were closed."""
     at = places[found] if len(places) else found
     since = np.where(at >= 0, closed[at], 0)

@@ -244,7 +244,7 @@ class Log:
 
     def _by_resync(self, start: int, stop: int | None) -> tuple[bool, Cut | None]:
         """Whether the answer is sure, and the answer."""
-        at = self.search.event(start - LOOK_BACK, self._layout)
+        at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._layout)
         if at is None:
             return False, None
         formats, follower = self.head.formats, CutFinder(self.head)
@@ -324,8 +324,7 @@ class CutFinder:
         is_in_gtid = np.where(last >= 0, opens[last], self._is_in_gtid)
         self._is_in_gtid = bool(is_in_gtid[-1])
         if not self._is_sure:
-            known = np.flatnonzero(roles > Role.PART)
-            known = known[np.isin(roles[known], (Role.GTID, Role.OUTSIDE, Role.BEGIN, Role.END))]
+            known = np.flatnonzero(np.isin(roles, (Role.GTID, Role.OUTSIDE, Role.BEGIN, Role.END)))
             first = int(known[0]) if len(known) else len(roles)
             begins[: first + (roles[first : first + 1] == Role.END).sum()] = False
             self._is_sure = len(known) > 0
