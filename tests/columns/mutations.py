@@ -11,6 +11,9 @@ from binlog_kaitai.sources import MAGIC
 from tests.columns.log_maker import LogMaker, placed
 from tests.columns.support import all_files, blocks
 
+#: Mutations; damage inside an event is the most common one.
+_KINDS = ("body", "body", "body", "type", "flags", "length", "lose", "repeat", "move", "foreign")
+
 #: Larger logs take too long for many of them.
 _LARGEST = 12 << 10
 
@@ -32,7 +35,7 @@ def _events(path: Path) -> tuple[Format, tuple[bytes, ...]]:
 
 
 def mutated_log(seed: int) -> bytes:
-    """A log with one to three mutations; positions and checksums are made anew, but for damage to just these."""
+    """A log with one to three mutations; most have right positions and checksums, some are damaged in these."""
     rng = random.Random(seed)
     layout, known = _events(rng.choice(small_logs()))
     events = list(known)
@@ -56,7 +59,7 @@ def mutated_log(seed: int) -> bytes:
 
 def _mutate(rng: random.Random, events: list[bytes], layout: Format) -> None:
     at = rng.randrange(len(events))
-    match rng.choice(["body", "body", "body", "type", "flags", "length", "lose", "repeat", "move", "foreign"]):
+    match rng.choice(_KINDS):
         case "body":
             events[at] = _with_bytes(rng, events[at], layout)
         case "type":
@@ -83,7 +86,8 @@ def _with_bytes(rng: random.Random, raw: bytes, layout: Format) -> bytes:
     end = len(event) - CHECKSUM_SIZE * layout.is_checksummed
     for _ in range(rng.randint(1, 3)):
         if end > header_length(4):
-            event[rng.randrange(header_length(4), end)] = rng.choice((0, 1, 0x7F, 0xFC, 0xFF, rng.randrange(256)))
+            value = rng.choice((0, 1, 0x7F, 0xFC, 0xFF, rng.randrange(256)))
+            event[rng.randrange(header_length(4), end)] = value
     return bytes(event)
 
 

@@ -26,6 +26,7 @@ from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, reading
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End, Event
@@ -175,7 +176,8 @@ class RowsPages:
         self._progress = progress
 
     def __iter__(self) -> Iterator[RowsPage]:
-        definitions = self._definitions or new_definitions(self._ddl)
+        given = self._definitions
+        definitions = SeriesDefinitions(self._ddl) if given is None else OneSeries(given)
         for number, source in enumerate(self.sources):
             is_last = number == len(self.sources) - 1
             is_part = source.part is not None
@@ -184,12 +186,15 @@ class RowsPages:
                 yield from self._read(source, stream, selection, definitions)
 
     def _read(
-        self, source: Source, stream: Any, selection: Selection, definitions: Definitions
+        self, source: Source, stream: Any, selection: Selection, definitions: SeriesDefinitions
     ) -> Iterator[RowsPage]:
         reader = blocks_of(source, stream, block_size=self._block_size)
-        state = _State(GtidColumns(), CommitTimes(), RowNumbers(), Tables(definitions))
+        state: _State | None = None
         try:
             for block in reader:
+                if state is None:
+                    own = definitions.of(source.name, block.fixed_header(0).server_id)
+                    state = _State(GtidColumns(), CommitTimes(), RowNumbers(), Tables(own))
                 for part in expand(block):
                     yield from self._page(part, state, selection)
                     if selection.is_over:

@@ -9,8 +9,8 @@ The rule
    event is found by its header and checksum (`resync`), and the events from there on are followed to the cut,
    and past it until there is no doubt.
 4. Elsewhere, and where there is doubt (damage, positions in headers that are not the file's own, the start of
-   the log), the events are followed from the start of the log. So the answer depends on the log and the offset
-   alone: the end of one part and the start of the next are the same.
+   the log), the events are followed from the start of the log. So the answer depends on the log and the
+   offset alone: the end of one part and the start of the next are the same.
 """
 
 from __future__ import annotations
@@ -69,6 +69,8 @@ class Head(NamedTuple):
         What follows is encrypted.
     timestamp : int
         When the log was begun, in seconds since 1970; 0 where that is not known.
+    server_id : int or None
+        The server that wrote the first event; None where there is none.
     """
 
     binlog_version: int
@@ -77,6 +79,7 @@ class Head(NamedTuple):
     is_relay_log: bool
     is_encrypted: bool
     timestamp: int
+    server_id: int | None = None
 
     @property
     def formats(self) -> tuple[bytes, ...]:
@@ -100,6 +103,7 @@ def read_head(stream: BinaryIO, name: str) -> Head:
     length = header_length(version)
     context, position = Context(version), len(MAGIC)
     described, is_encrypted, timestamp = None, False, 0
+    server_id: int | None = None
     kind = -1
     for _ in range(_MAX_HEAD_EVENTS):
         stream.seek(position)
@@ -109,6 +113,7 @@ def read_head(stream: BinaryIO, name: str) -> Head:
         header = read_header(data, version)
         kind = context.layout.effective_type(header.type_code)
         timestamp = timestamp or header.timestamp
+        server_id = header.server_id if server_id is None else server_id
         if kind not in BETWEEN or header.event_size < length:
             break
         if kind == EventType.format_description_event:
@@ -125,7 +130,7 @@ def read_head(stream: BinaryIO, name: str) -> Head:
         is_encrypted |= kind == EventType.start_encryption_event
         position += header.event_size
     has_gtids = kind in GTID_TYPES
-    return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp)
+    return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)
 
 
 class Cut(NamedTuple):
