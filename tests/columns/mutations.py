@@ -35,7 +35,7 @@ def _events(path: Path) -> tuple[Format, tuple[bytes, ...]]:
 
 
 def mutated_log(seed: int) -> bytes:
-    """A log with one to three mutations; most have right positions and checksums, some are damaged in these."""
+    """A log with one to three mutations; most have right positions and checksums, a few are damaged there."""
     rng = random.Random(seed)
     layout, known = _events(rng.choice(small_logs()))
     events = list(known)
