@@ -18,6 +18,7 @@ stream_views, stream_options
            the views as streams, and what they may be told
 pipeline   logs into a lake, each transaction once
 state      the content of a table from its changes
+history    what statements in the logs did to it
 tables     the same for the tables of a lake
 session    a Spark for the command line
 classes    Java's archive of Spark's classes
