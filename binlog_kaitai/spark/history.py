@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from binlog_kaitai.columns.lake import folder_name
@@ -22,7 +22,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.follow.rests import Rests
 from binlog_kaitai.follow.upheavals import Statements, take_statement
-from binlog_kaitai.lake.lineage import Lineage, Place, Segment
+from binlog_kaitai.lake.lineage import Lineage, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.options import Filters
 from binlog_kaitai.spark.batch import between
@@ -69,8 +69,8 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
         if is_all and len(read) == 1:
             changes = changes.where(wanted)
         elif not changes.where(~wanted).isEmpty():
-            reason = "a statement emptied the table, or prepared changes were rolled back"
-            raise UsageError(f"{options.table}: {reason}; as_of, order and unions cannot take it in: {_INSTEAD}")
+            reason = "a statement emptied the table, or prepared changes were rolled back, which as_of, order"
+            raise UsageError(f"{options.table}: {reason} and unions do not take into account; {_INSTEAD}")
     return changes
 
 
@@ -133,5 +133,3 @@ def _sources_of(frame: DataFrame) -> Iterator[ReadOptions]:
         if leaf.getClass().getSimpleName() == _RELATION and leaf.table().name() == "binlog":
             yield ReadOptions.parse(dict(leaf.options().asCaseSensitiveMap()))
 
-
-__all__ = ["NUMBER", "Place", "current_changes", "lineage_of"]

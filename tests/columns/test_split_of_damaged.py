@@ -21,8 +21,11 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import cuts
 from binlog_kaitai.columns.splits.split import plan, read_split
+from binlog_kaitai.grammar import EventType, header_length
+from tests.columns.log_maker import LogMaker, events_of, log_of_statements, placed
 from tests.columns.mutations import mutated_log
 from tests.columns.test_splits import WHOLE
+from tests.corpus_files import case
 
 #: Of `cuts`: from where on, how far back, and how far ahead events are looked for.
 WINDOWS = ((1200, 1000, 20_000), (300, 200, 2000), (300, 300, 300))
@@ -82,3 +85,45 @@ def test_splits_of_a_mutated_log_agree_with_the_whole(path: Path, seed: int) -> 
         for number, view in enumerate(WHOLE):
             size = max(len(data) // (3 + (own + number) % 9), 50)
             check(str(path.with_suffix(f".{own:06}")), view, WINDOWS[(own + number) % 3], size)
+
+
+def reason_of(found: Result) -> str | None:
+    return None if found[1] is None else found[1][1]
+
+
+def agree(path: Path, data: bytes) -> dict[str, Result]:
+    """What each view gives of a log, if its splits of many sizes give the same."""
+    path.write_bytes(data)
+    found = {view: whole(view, str(path)) for view in WHOLE}
+    for view in WHOLE:
+        for windows in WINDOWS:
+            for size in range(100, len(data), max(len(data) // 4, 1)):
+                check(str(path), view, windows, size)
+    return found
+
+
+def test_a_table_map_ends_with_its_transaction(path: Path) -> None:
+    """Rows without one are damage, even if an earlier transaction has one of the same number."""
+    layout, (head, *transactions) = events_of(case("mysql-9.7", "rotate").logs[-1])
+    log, rows_first = LogMaker(layout), transactions[0]
+    log.add_all([*head, *rows_first])
+    log.add_all(raw for raw in rows_first if raw[4] != EventType.table_map_event)
+    found = agree(path, bytes(log.data))
+    assert reason_of(found["changes"]) == "the table map of these rows is missing"
+    *_, last = (event for event in bk.open(path) if event.type == "WRITE_ROWS_EVENT")
+    assert last.table_map is None
+
+
+def test_a_statement_that_cannot_be_read_is_damage_where_it_stands(path: Path) -> None:
+    data = bytearray(log_of_statements(b"CREATE TABLE t.x (a INT)", b"BEGIN", None, b"BEGIN", None))
+    layout, _ = events_of(case("mysql-5.6", "types_v1_rows").logs[0])
+    starts = [4]
+    while starts[-1] < len(data):
+        starts.append(starts[-1] + int.from_bytes(data[starts[-1] + 9 : starts[-1] + 13], "little"))
+    at = starts[1]
+    event = bytearray(data[at : starts[2]])
+    event[header_length(4) + 11 : header_length(4) + 13] = b"\xff\xff"  # the length of the status variables
+    data[at : starts[2]] = placed(bytes(event), at, layout)
+    found = agree(path, bytes(data))
+    assert found["changes"][1] is None
+    assert all(error is not None and error[0] == at for _, error in (found["events"], found["transactions"]))
