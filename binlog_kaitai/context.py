@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from binlog_kaitai.errors import EncryptedError, GrammarError
 from binlog_kaitai.grammar import (
+    CHECKSUM_SIZE,
     ROWS_TYPES,
     BinlogEvent,
     EventType,
@@ -19,6 +20,7 @@ from binlog_kaitai.grammar import (
     rows_table_id,
 )
 from binlog_kaitai.pieces import Pieces
+from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
 
 #: A statement of MySQL locks fewer tables than this by far; the bound is for hostile logs.
 MAX_TABLE_MAPS = 16_384
@@ -27,6 +29,14 @@ MAX_TABLE_MAPS = 16_384
 CONTEXT_TYPES = frozenset(
     (EventType.format_description_event, EventType.table_map_event, EventType.start_encryption_event)
 )
+
+#: Events after which no earlier table map holds. Servers close the tables at the end of each statement; a
+#: transaction begins or ends only where they are closed. So what rows mean never depends on an earlier
+#: transaction, and a log may be read from any of them.
+TABLES_CLOSE = BETWEEN | GTID_TYPES | {EventType.xid_event, EventType.xa_prepare_log_event}
+
+#: The same of statements that are nothing but this; a zero byte ends the name of the schema before them.
+CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")
 
 
 class Context:
@@ -46,7 +56,7 @@ class Context:
     is_encrypted : bool
         What follows cannot be read: MariaDB encrypted it.
     table_maps : dict
-        Body of the newest table map event by table id.
+        Body of the newest table map event by table id, of those that are still in force.
     pieces : Pieces
         Of a rows event that comes in several events, those that were there.
     """
@@ -91,6 +101,8 @@ class Context:
         """
         self.check_readable()
         kind = self.layout.effective_type(header.type_code)
+        if self.table_maps and self._closes_tables(raw, kind):
+            self.table_maps.clear()
         if kind not in CONTEXT_TYPES:
             return None
         event = parse_event(raw, header.type_code, self.layout)
@@ -111,6 +123,12 @@ class Context:
             self.is_encrypted = not event.header.is_ignorable
         return event
 
+    def _closes_tables(self, raw: bytes, kind: int) -> bool:
+        if kind != EventType.query_event:
+            return kind in TABLES_CLOSE
+        end = len(raw) - (CHECKSUM_SIZE if self.layout.is_checksummed else 0)
+        return raw.endswith(CLOSING_STATEMENTS, 0, end)
+
     def remember(self, table_map: TableMapEvent) -> None:
         """Take in the body of a table map event."""
         self.table_maps.pop(table_map.table_id.value, None)
@@ -119,4 +137,11 @@ class Context:
             del self.table_maps[next(iter(self.table_maps))]
 
 
-__all__ = ["CONTEXT_TYPES", "MAX_TABLE_MAPS", "Context", "GrammarError"]
+__all__ = [
+    "CLOSING_STATEMENTS",
+    "CONTEXT_TYPES",
+    "MAX_TABLE_MAPS",
+    "TABLES_CLOSE",
+    "Context",
+    "GrammarError",
+]

@@ -179,8 +179,8 @@ def with_later_logs(sources: list[Source]) -> list[Source]:
     path = sources[-1].path if sources else None
     if path is None or remote.is_url(path):
         return sources
-    folder, name = os.path.split(path)
-    series = re.sub(r"\d+$", "", name)
+    folder, series = series_of(path)
+    name = os.path.basename(path)
     later = [
         other
         for other in os.listdir(folder or ".")
@@ -188,6 +188,14 @@ def with_later_logs(sources: list[Source]) -> list[Source]:
     ]
     found = [Source.of_path(os.path.join(folder, other)) for other in sorted(later, key=natural_key)]
     return [*sources, *found]
+
+
+def series_of(name: str) -> tuple[str, str]:
+    """Folder and stem of a log's path or URL, which the logs of one server have in common."""
+    if remote.is_url(name):
+        name = name.partition("?")[0]
+    folder, file = os.path.split(name)
+    return folder, re.sub(r"\d+$", "", file)
 
 
 def read_index(path: str) -> list[str]:

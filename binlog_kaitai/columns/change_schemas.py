@@ -9,7 +9,8 @@ import pyarrow as pa
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.schema import Column, Schema
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.schema import Column, NameSource, Schema
 
 TIME = pa.timestamp("us", tz="UTC")
 _NAME = pa.dictionary(pa.int32(), pa.string())
@@ -63,6 +64,25 @@ def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Col
         found[name.lower()] = column
         spelled.setdefault(name.lower(), name)
     return {spelled[key]: column for key, column in found.items()}
+
+
+def check_schema(table: Schema, schema: pa.Schema) -> None:
+    """Refuse to make rows of nothing but nulls: a table has to have one of the columns that are asked for.
+
+    Raises
+    ------
+    UsageError
+        Says which columns the table has, or that its columns have no names.
+    """
+    wanted = [field.name for field in schema if field.name.rstrip("_").lower() not in _TAKEN]
+    own = own_columns(table, schema)
+    if not wanted or not own or not own.keys().isdisjoint(wanted):
+        return
+    told = f"{table.full_name}: none of the columns {', '.join(wanted)} is known here; "
+    if table.names_from is NameSource.NONE:
+        told += "the log does not name the columns (binlog_row_metadata), nor does a statement before it: "
+        raise UsageError(f"{told}give its CREATE TABLE (ddl), or ask for c1, c2, ...")
+    raise UsageError(f"{told}the table has {', '.join(own)}: ask for at least one of them")
 
 
 def untaken_name(name: str, taken: Collection[str]) -> str:

@@ -16,6 +16,7 @@ from binlog_kaitai.columns.change_schemas import (
     CHANGES_SCHEMA,
     META_FIELDS,
     TIME,
+    check_schema,
     merged_schema,
     own_columns,
 )
@@ -300,10 +301,11 @@ def typed_batches(
     Raises
     ------
     UsageError
-        With `is_whole`: the table has columns that the schema has not.
+        The table has none of the schema's columns; with `is_whole`: it has others besides them.
     """
 
     def schema_of(table: Table) -> pa.Schema:
+        check_schema(table.schema, schema)
         missing = set(own_columns(table.schema, schema)) - set(schema.names) if is_whole else ()
         if missing:
             reason = f"{table.schema.full_name} has new columns: {', '.join(sorted(missing))}"
@@ -349,8 +351,12 @@ def page_batches(
     for table, events in page.runs():
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
+        try:
+            schema = schema_of(table)
+        except UsageError as error:
+            raise page.event(int(events[0])).locate(error) from None
         with page.block.held():
-            for batch in _table_or_reader_batches(page, table, events, zero_dates, schema_of(table)):
+            for batch in _table_or_reader_batches(page, table, events, zero_dates, schema):
                 yield table, batch
 
 

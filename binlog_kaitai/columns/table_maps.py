@@ -8,7 +8,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.columns.rows.tables import last_of_each, newest_before
+from binlog_kaitai.columns.rows.tables import in_force, last_of_each, newest_before, times_closed
 from binlog_kaitai.context import MAX_TABLE_MAPS
 from binlog_kaitai.grammar import EventType, TableMapEvent
 from binlog_kaitai.reader import Event
@@ -46,6 +46,7 @@ class TableMaps:
         places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
         self._matches: dict[int, Any] = {}
         self._all_ids, self._places, self._own_ids = ids, places, own_ids
+        self._closed = times_closed(block)
         #: The names of the table maps of this block that can be read.
         self._own: list[Column] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
@@ -75,7 +76,8 @@ class TableMaps:
     def _match(self, rows: Any, ids: Any) -> Any:
         """For each rows event the number of its table map, earlier ones first; -1 where there is none."""
         assert self._block is not None
-        return newest_before(self._all_ids, self._places, rows, ids, len(self._block) + 2)
+        found = newest_before(self._all_ids, self._places, rows, ids, len(self._block) + 2)
+        return in_force(found, self._places, rows, self._closed)
 
     def column(self, kind: int, name: str) -> Column:
         """A name of the table of each rows event of a type; null where there is no table map."""
@@ -116,7 +118,11 @@ class TableMaps:
             self._known.clear()
             return
         earlier = len(self._known)
-        for own in last_of_each(self._own_ids).tolist():
+        in_force_yet = np.arange(len(self._own_ids))
+        if len(self._closed) and self._closed[-1]:
+            self._known.clear()
+            in_force_yet = np.flatnonzero(self._closed[self._rows] == self._closed[-1])
+        for own in in_force_yet[last_of_each(self._own_ids[in_force_yet])].tolist():
             id_ = int(self._own_ids[own])
             names = tuple(_json_of(block, pool, column, earlier + own) for column in self._columns)
             self._known.pop(id_, None)

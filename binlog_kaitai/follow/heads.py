@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from binlog_kaitai import sources
-from binlog_kaitai.adapter import crc32_of, gtid_set
+from binlog_kaitai.adapter import crc32_of, gtid_set, gtid_text, stored_checksum
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.splits import cuts
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.framing import read_start
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.framing import read_start, read_up_to
+from binlog_kaitai.grammar import EventType, header_length, read_header
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.sources import MAGIC
-from binlog_kaitai.transactions import BETWEEN
+from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
 
 BLOCK_SIZE_OF_HEADS = 1 << 16
+
+#: What a server writes at the end of a log; no such event is longer, in bytes.
+_ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
 
 _SETS = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
@@ -36,6 +41,12 @@ class Head:
         It is being written, or its server was killed.
     begun, first : int
         Times of the first event, and of the first one of a transaction, in seconds since 1970; 0: not known.
+    server_id : int
+        The server that wrote the first event.
+    is_relay_log : bool
+        The events are another server's.
+    first_gtid : str or None
+        GTID of the first transaction; None where it has none.
     """
 
     log_id: int
@@ -43,6 +54,9 @@ class Head:
     is_in_use: bool
     begun: int = 0
     first: int = 0
+    server_id: int = 0
+    is_relay_log: bool = False
+    first_gtid: str | None = None
 
 
 def open_log(path: str) -> BinaryIO:
@@ -81,11 +95,13 @@ def _read(stream: BinaryIO, path: str) -> Head | None:
     reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADS)
     log_id: int | None = None
     previous: GtidSet | None = None
-    begun = first = 0
+    begun = first = server_id = 0
+    first_gtid: str | None = None
     try:
         for block in reader:
             if log_id is None:
-                log_id, begun = crc32_of(block.raw(0), block.fixed_header(0)), block.fixed_header(0).timestamp
+                header = block.fixed_header(0)
+                log_id, begun, server_id = crc32_of(block.raw(0), header), header.timestamp, header.server_id
             kinds = block.types.tolist()
             for row, kind in enumerate(kinds):
                 if kind in _SETS:
@@ -93,11 +109,40 @@ def _read(stream: BinaryIO, path: str) -> Head | None:
             others = [row for row, kind in enumerate(kinds) if kind not in BETWEEN]
             if others:
                 first = block.fixed_header(others[0]).timestamp
+                if kinds[others[0]] in GTID_TYPES:
+                    first_gtid = gtid_text(block.event(others[0]).parsed)
                 break
     except BinlogError:
         if previous is None:
             raise
-    return None if log_id is None else Head(log_id, previous, reader.context.is_in_use, begun, first)
+    context = reader.context
+    if log_id is None:
+        return None
+    rest = server_id, context.is_relay_log, first_gtid
+    return Head(log_id, previous, context.is_in_use, begun, first, *rest)
+
+
+def closed_at(path: str) -> int | None:
+    """When a log was closed, in seconds since 1970, by the event that its server ended it with.
+
+    Raises
+    ------
+    BinlogError
+        It starts like no log that can be read.
+    """
+    with reading(path), open_log(path) as stream:
+        layout = cuts.read_head(stream, path).context().layout
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(max(size - _LONGEST_END, len(MAGIC)))
+        data = read_up_to(stream, _LONGEST_END)
+    for at in range(len(data) - header_length(layout.binlog_version), -1, -1):
+        header = read_header(data[at:], layout.binlog_version)
+        is_last = header.event_size == len(data) - at and header.next_position == size & 0xFFFFFFFF
+        if is_last and layout.effective_type(header.type_code) in _ENDS:
+            raw = data[at:]
+            is_whole = not layout.is_checksummed or stored_checksum(raw) == crc32_of(raw, header)
+            return header.timestamp if is_whole and header.timestamp else None
+    return None
 
 
 def _previous(body: Any, kind: int) -> GtidSet:

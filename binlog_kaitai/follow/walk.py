@@ -207,7 +207,7 @@ class Walk:
         rests, behind, gap, end = Rests(), None, None, begin
         for block in log.blocks(start):
             if isinstance(block, Gap):
-                rests, behind, gap = Rests(), CutFinder(log.head), block
+                rests, behind, gap = Rests(), CutFinder(log.head, is_sure=False), block
                 continue
             found, end = rests.of(block), int(block.end_positions[-1])
             if behind is not None:

@@ -210,15 +210,13 @@ def _changes(
         return schema.append(ABSENT_FIELD) if table.key in lacking else schema
 
     for page in pages:
-        for table, program in _programs(page):
+        for table, program in programs_of(page):
             before, after = program.columns()
             images = [image for at, image in enumerate((before, after)) if program.which >> at & 1]
             if any(len(image) < len(table.schema.columns) for image in images):
                 lacking.add(table.key)
-            if program.partial >= 0 and {*table.json_columns} & {*after} - {*before}:
-                written.untold[folder_name(table.key)] = _JSON_PARTS
-            if any(column.is_row_period for column in table.schema.columns):
-                written.untold[folder_name(table.key)] = _VERSIONED
+            if (reason := why_untold(table, program)) is not None:
+                written.untold[folder_name(table.key)] = reason
         for table, batch in batches(page, schema_of, zero_dates):
             name = folder_name(table.key)
             keys = (key for key, one in own_columns(table.schema).items() if one.is_primary_key)
@@ -227,7 +225,16 @@ def _changes(
             yield f"changes/{name}", with_names(batch, names)
 
 
-def _programs(page: RowsPage) -> Iterator[tuple[Table, Program]]:
+def why_untold(table: Table, program: Program) -> str | None:
+    """Why changes of a table whose images have such columns do not say what it contains; None if they do."""
+    if any(column.is_row_period for column in table.schema.columns):
+        return _VERSIONED
+    before, after = program.columns()
+    has_parts = program.partial >= 0 and {*table.json_columns} & {*after} - {*before}
+    return _JSON_PARTS if has_parts else None
+
+
+def programs_of(page: RowsPage) -> Iterator[tuple[Table, Program]]:
     """The distinct layouts of row images in a page, and their tables."""
     programs, program_of = page.images.programs()
     numbers, first = np.unique(program_of[page.chosen], return_index=True)

@@ -10,7 +10,7 @@
 options    what a reader may be told, from Spark's text to checked values
 schemas    Arrow's columns and Spark's, one made from the other
 infer      the columns of one table, with little reading
-pushdown   filters of a query that the reader takes over
+skipping   logs that a filter leaves out by their headers
 rows       what a task does with a split
 batch      partitions, and their reading
 stream     following logs: offsets, limits, partitions
@@ -18,6 +18,7 @@ stream_views, stream_options
            the views as streams, and what they may be told
 pipeline   logs into a lake, each transaction once
 state      the content of a table from its changes
+history    what statements in the logs did to it
 tables     the same for the tables of a lake
 session    a Spark for the command line
 classes    Java's archive of Spark's classes
@@ -75,8 +76,6 @@ def register(spark: SparkSession) -> None:
         raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
     from binlog_kaitai.spark.source import BinlogDataSource
 
-    # Off by default in Spark; a source is asked only if its option `pushFilters` is set.
-    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     register_source(spark, BinlogDataSource)
 
 

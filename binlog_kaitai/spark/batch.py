@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.columns.splits.split import LogFile, Split, divide, list_files
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.options import Offset, ReadOptions
-from binlog_kaitai.spark.pushdown import Pushed, chosen_splits, masked, narrowed
 from binlog_kaitai.spark.rows import rows_of
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_log = logging.getLogger(__name__)
 
 
 class SplitPartition(InputPartition):
@@ -46,22 +42,16 @@ class BinlogReader(DataSourceReader):
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
         self._options = options
         self._schema = schema
-        self._pushed: list[Pushed] = []
         # Spark pickles the reader for the tasks before it asks for the partitions.
         self._files = between(list_files(options.paths), options.starting, options.ending)
 
     def partitions(self) -> Sequence[InputPartition]:
-        """A partition a split, in the order of the logs; of these heads are read, and only where a filter is
-        about times or GTIDs.
+        """One partition for each split, in the order of the logs. The starts of logs are read only where a
+        filter is about times or GTIDs.
         """
-        options, pushed = self._options, self._pushed
-        splits = divide(self._files, options.split_size)
-        has_rows = logs_with_rows(self._files, narrowed(dict(options.filters), pushed, options.view), pushed)
-        chosen = [one for one in chosen_splits(splits, pushed) if has_rows[one.number]]
-        if pushed:
-            told = ", ".join(map(str, pushed))
-            _log.warning("pushed: %s; %d of %d splits are read", told, len(chosen), len(splits))
-        return [SplitPartition(split) for split in chosen]
+        splits = divide(self._files, self._options.split_size)
+        has_rows = logs_with_rows(self._files, self._options.filters)
+        return [SplitPartition(split) for split in splits if has_rows[split.number]]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one partition.
@@ -83,29 +73,8 @@ class BinlogReader(DataSourceReader):
         ):
             if offset is not None:
                 filters[name] = offset.position
-        options = replace(self._options, filters=narrowed(filters, self._pushed, self._options.view))
-        target = arrow_schema(self._schema)
-        for batch in rows_of(split, self._files[: split.number], options, target):
-            rows = masked(batch, self._pushed)
-            if len(rows):
-                yield rows
-
-
-class PushingReader(BinlogReader):
-    """The same, which takes over filters of the query.
-
-    Spark keeps what became of them with the DataFrame: a later query of the same one without filters that
-    can be pushed gets the rows of the earlier one. So this is for who asks for it.
-    """
-
-    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Takes over what it can; gives what is left to Spark."""
-        for one in filters:
-            pushed = Pushed.of(one, self._schema.fieldNames())
-            if pushed is None:
-                yield one
-            else:
-                self._pushed.append(pushed)
+        options = replace(self._options, filters=filters)
+        yield from rows_of(split, self._files[: split.number], options, arrow_schema(self._schema))
 
 
 def between(files: list[LogFile], starting: Offset | None, ending: Offset | None) -> list[LogFile]:

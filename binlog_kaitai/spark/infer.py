@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, META_FIELDS, merged_schema
+from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, merged_schema
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.scan import tables_of
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.splits.cuts import Cut, Gap, Log
 from binlog_kaitai.columns.splits.split import LogFile, list_files, opened, source_of
-from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
 from binlog_kaitai.schema import NameSource
+from binlog_kaitai.sources import series_of
 from binlog_kaitai.spark.options import ReadOptions
 
 #: Logs of no more bytes than this in all are read whole.
@@ -32,38 +34,60 @@ _HELP = (
 def table_columns(options: ReadOptions) -> pa.Schema:
     """The columns of the changes of a table: `META_FIELDS`, its own, and `ABSENT_FIELD` if that is wanted.
 
-    Its own are of its newest definition; with the option ``inferSchema``, and for logs that are small in all,
-    of all its definitions.
+    Its own are of its newest definition. They are of all its definitions with the option ``inferSchema``,
+    for logs that are small in all, and where the newest logs do not name them: then the statements of all
+    logs are followed, unless ``scanDdl`` is false. Where nothing names them they are ``c1``, ``c2``, ...
 
     Raises
     ------
     UsageError
         They are not found without reading more; says what to do.
     """
-    columns = _columns(options)
+    columns = merged_schema(_tables(options), options.zero_dates)
     return columns.append(ABSENT_FIELD) if options.tells_absent else columns
 
 
-def _columns(options: ReadOptions) -> pa.Schema:
+def _tables(options: ReadOptions) -> list[Table]:
+    """The definitions that the columns are taken from."""
     name = options.table or ""
     files = list_files(options.paths)
-    if options.infers or sum(file.size for file in files) <= SMALL:
-        tables = tables_of([source_of(file) for file in files], name, options.ddl)
-        schema = merged_schema(tables, options.zero_dates)
-        if len(schema) == len(META_FIELDS):
-            raise UsageError(f"the logs have no change of {name}")
-        return schema
-    found = list(_newest(files, name, options.ddl))
-    if not found:
+    reads_all = options.infers or sum(file.size for file in files) <= SMALL
+    found = [] if reads_all else list(_newest(files, name, options.ddl))
+    if not reads_all and not found:
         raise UsageError(f"{name} is not in the last {LARGE_WINDOW >> 20} MiB of the logs: {_HELP}")
-    named = [table for table in found if table.schema.names_from is not NameSource.NONE]
+    named = [table for table in found if _is_named(table)]
+    if reads_all or (not named and options.scan_ddl):
+        found = list(tables_of([source_of(file) for file in files], name, options.ddl))
+        named = [table for table in found if _is_named(table)]
+        if not found:
+            raise UsageError(f"the logs have no change of {name}")
+        return _warned(found, named)
+    return named or _warned(found, named)
+
+
+def _warned(found: list[Table], named: list[Table]) -> list[Table]:
     if not named:
-        raise UsageError(f"the log does not name the columns of {name} (binlog_row_metadata): {_HELP}")
-    return merged_schema(named, options.zero_dates)
+        reason = "neither the log (binlog_row_metadata) nor a statement that was read names its columns"
+        advice = "they are c1, c2, ...; give its CREATE TABLE by option('ddl', ...)"
+        told = f"{found[0].schema.full_name}: {reason}: {advice}"
+        warnings.warn(told, DefinitionWarning, stacklevel=2)
+    return found
+
+
+def _is_named(table: Table) -> bool:
+    return table.schema.names_from is not NameSource.NONE
 
 
 def _newest(files: Sequence[LogFile], name: str, ddl: str | None) -> Iterator[Table]:
-    """The definitions in the end of the newest log that has any, newest first."""
+    """The definitions in the end of the newest log of each series that has any, newest first."""
+    series: dict[tuple[str, str], list[LogFile]] = {}
+    for file in files:
+        series.setdefault(series_of(file.path), []).append(file)
+    for own in series.values():
+        yield from _newest_of_series(own, name, ddl)
+
+
+def _newest_of_series(files: Sequence[LogFile], name: str, ddl: str | None) -> Iterator[Table]:
     newest = [*zip(files[::-1], WINDOWS, strict=False), (files[-1], LARGE_WINDOW)]
     for file, window in newest:
         found: dict[int, Table] = {}

@@ -60,7 +60,6 @@ _OTHERS = (
     "scanDdl",
     "inferSchema",
     "absentColumns",
-    "pushFilters",
     "zeroDates",
 )
 _KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
@@ -102,8 +101,6 @@ class ReadOptions:
         Read through all logs for the columns of a table.
     tells_absent : bool
         In the view `TABLE`, a column says which columns an image does not have.
-    pushes : bool
-        Filters of the query are taken over.
     zero_dates : str
         One of `ZERO_DATES`.
     filters : dict
@@ -122,7 +119,6 @@ class ReadOptions:
     scan_ddl: bool = True
     infers: bool = False
     tells_absent: bool = False
-    pushes: bool = False
     zero_dates: str = "null"
     filters: Mapping[str, Any] = field(default_factory=dict)
 
@@ -160,7 +156,6 @@ class ReadOptions:
             scan_ddl=parse_bool("scanDdl", texts.get("scanDdl", "true")),
             infers=parse_bool("inferSchema", texts.get("inferSchema", "false")),
             tells_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
-            pushes=parse_bool("pushFilters", texts.get("pushFilters", "false")),
             zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
             filters=filters,
         )

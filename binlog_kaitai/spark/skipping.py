@@ -1,81 +1,88 @@
-"""Which logs can have rows, by their heads: when they were begun, and the GTIDs before them.
+"""Which logs can have rows: by when they were begun and closed, and by the GTIDs before and after them.
 
 What is assumed
 ---------------
-1. A log has no GTID that all logs before it have, and none that the next one does not know as written before.
-   MariaDB keeps to that with ``gtid_strict_mode``.
-2. Times rise from log to log, but for `SLACK`: so far a clock may have been set back, a transaction may have
-   lasted, the source of a replica may lag behind another one.
+1. A log has no GTID that its own first events say was written before. MariaDB keeps to that with
+   ``gtid_strict_mode``.
+2. Times of events lie between when their log was begun and when it was closed, but for `SLACK`: so far a
+   clock may have been set back, a transaction may have lasted, the source of a replica may lag behind.
 
-A log whose head does not tell is read.
+Logs may be those of several servers: one log says something about another only where the two are proven to
+follow each other, see `_follows`. A log whose first events say nothing is read, and so is each relay log.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any
-
-from pyspark.sql import datasource as ds
+from typing import Any, NamedTuple
 
 from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.follow.heads import Head, read_head
+from binlog_kaitai.follow.heads import Head, closed_at, read_head
 from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.spark.pushdown import Pushed
+from binlog_kaitai.sources import natural_key, series_of
 
-#: How much a time may be out of the order of the logs.
+#: How much the time of an event may lie before its log was begun, or after it was closed.
 SLACK = timedelta(days=1)
 
-#: Heads that are read at a time.
+#: Logs that are looked at in parallel.
 _READERS = 8
 
-_ABOUT_TIME = ("timestamp", "start", "commit")
-_LOWER, _UPPER = (ds.GreaterThan, ds.GreaterThanOrEqual), (ds.LessThan, ds.LessThanOrEqual)
+
+class _Log(NamedTuple):
+    """What the first events of a log say, and when it was closed; None where that is not known."""
+
+    head: Head | None
+    closed: int | None
 
 
-def logs_with_rows(
-    files: Sequence[LogFile], filters: Mapping[str, Any], pushed: Iterable[Pushed]
-) -> list[bool]:
-    """For each log whether it can have rows; heads are read only if a filter is about times or GTIDs.
+def logs_with_rows(files: Sequence[LogFile], filters: Mapping[str, Any]) -> list[bool]:
+    """For each log whether it can have rows; logs are looked at only if a filter is about times or GTIDs.
 
     Parameters
     ----------
     filters
-        By their Python names, what was pushed among them.
-    pushed
-        Of these, those about times.
+        By their Python names.
     """
-    low, high = _times(filters, pushed)
+    # Both are whole seconds, and the driver's options have a zone.
+    low, high = filters.get("start_datetime"), filters.get("stop_datetime")
     gtids = filters.get("include_gtids")
     if len(files) < 2 or (low is None and high is None and gtids is None):
         return [True] * len(files)
+
+    def look_at(file: LogFile) -> _Log:
+        return _look_at(file, needs_end=low is not None)
+
     with ThreadPoolExecutor(_READERS) as readers:
-        heads = [*readers.map(_head, files), None]
+        logs = list(readers.map(look_at, files))
     wanted = None if gtids is None else GtidSet.parse(gtids)
+    following = _following(files, logs) if wanted is not None else {}
     return [
-        _may_have_times(one, following, low, high) and _may_have_gtids(one, following, wanted)
-        for one, following in pairwise(heads)
+        _may_have_times(log, low, high) and _may_have_gtids(log.head, following.get(number), wanted)
+        for number, log in enumerate(logs)
     ]
 
 
-def _head(file: LogFile) -> Head | None:
+def _look_at(file: LogFile, *, needs_end: bool) -> _Log:
     try:
-        return read_head(file.path)
+        head = read_head(file.path)
+        if head is None or head.is_relay_log:
+            return _Log(None, None)
+        return _Log(head, closed_at(file.path) if needs_end else None)
     except BinlogError:
-        return None  # whoever reads the rows is told
+        return _Log(None, None)  # whoever reads the rows reports it
 
 
-def _may_have_times(
-    one: Head | None, following: Head | None, low: datetime | None, high: datetime | None
-) -> bool:
-    is_early = is_late = False
-    if low is not None and following is not None and following.begun:
-        is_early = datetime.fromtimestamp(following.begun, UTC) + SLACK < low
-    if high is not None and one is not None and one.begun and one.first:
-        is_late = datetime.fromtimestamp(min(one.begun, one.first), UTC) - SLACK > high
+def _may_have_times(log: _Log, low: datetime | None, high: datetime | None) -> bool:
+    head, is_early, is_late = log.head, False, False
+    if low is not None and log.closed is not None:
+        is_early = datetime.fromtimestamp(log.closed, UTC) + SLACK < low
+    if high is not None and head is not None and head.begun and head.first:
+        is_late = datetime.fromtimestamp(min(head.begun, head.first), UTC) - SLACK > high
     return not (is_early or is_late)
 
 
@@ -83,23 +90,34 @@ def _may_have_gtids(one: Head | None, following: Head | None, wanted: GtidSet | 
     if wanted is None or one is None or one.previous is None:
         return True
     left = wanted.without(one.previous)
-    if following is None or following.previous is None or one.previous.without(following.previous):
+    if following is None or following.previous is None:
         return bool(left)
     return bool(left.without(left.without(following.previous)))
 
 
-def _times(filters: Mapping[str, Any], pushed: Iterable[Pushed]) -> tuple[datetime | None, datetime | None]:
-    """The latest of the times to begin with, and the earliest of those to end with."""
-    # Both are whole seconds, and the driver's options have a zone.
-    lows = [value for value in (filters.get("start_datetime"),) if isinstance(value, datetime)]
-    highs = [value for value in (filters.get("stop_datetime"),) if isinstance(value, datetime)]
-    for one in pushed:
-        values = [value for value in one.values if isinstance(value, datetime)]
-        if one.about not in _ABOUT_TIME or not values or len(values) < len(one.values):
-            continue
-        times = [value if value.tzinfo else value.replace(tzinfo=UTC) for value in values]
-        if not isinstance(one.filter, _UPPER):
-            lows.append(min(times))
-        if not isinstance(one.filter, _LOWER):
-            highs.append(max(times))
-    return max(lows, default=None), min(highs, default=None)
+def _following(files: Sequence[LogFile], logs: Sequence[_Log]) -> dict[int, Head]:
+    """The head of the log that follows each one, where one does."""
+    series: dict[tuple[tuple[str, str], int], list[int]] = defaultdict(list)
+    for number, (file, log) in enumerate(zip(files, logs, strict=True)):
+        if log.head is not None:
+            series[series_of(file.path), log.head.server_id].append(number)
+    found = {}
+    for numbers in series.values():
+        for one, other in pairwise(sorted(numbers, key=lambda number: natural_key(files[number].path))):
+            head, after = logs[one].head, logs[other].head
+            if head is not None and after is not None and _follows(head, after):
+                found[one] = after
+    return found
+
+
+def _follows(head: Head, after: Head) -> bool:
+    """Whether a log of the same name and server id goes on where another ends.
+
+    Its server has the first transaction of the other log, and all that is before that. So two servers that
+    have the same id, and a server that was reset, are told apart.
+    """
+    if head.previous is None or after.previous is None or head.first_gtid is None:
+        return False
+    before = GtidSet.parse(head.first_gtid)
+    before.update(head.previous)
+    return head.begun <= after.begun and not before.without(after.previous)

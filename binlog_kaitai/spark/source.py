@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from binlog_kaitai.spark.batch import BinlogReader, PushingReader
+from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
 from binlog_kaitai.spark.stream_options import parse_stream, without_stream_options
@@ -46,7 +46,7 @@ class BinlogDataSource(DataSource):
         options = ReadOptions.parse(self.options)
         if options.view != TABLE:
             check_columns(schema, view_schema(options))
-        return (PushingReader if options.pushes else BinlogReader)(options, schema)
+        return BinlogReader(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         """A stream of the columns in `schema`.

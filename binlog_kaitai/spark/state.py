@@ -63,10 +63,15 @@ def latest(
     Raises
     ------
     UsageError
-        A key is no column, or no change has the GTID.
+        A key is no column, or no change has the GTID; or the logs say that their changes do not tell what the
+        table contains, as the state of a lake says it: rows were changed by statements logged as text, for
+        one. The logs are read for that on the driver, of a DataFrame that has them as its source.
     """
+    from binlog_kaitai.spark.history import NUMBER, current_changes
+
     own = [name for name in changes.columns if name not in (*META, ABSENT)]
-    log = order or [f.regexp_extract("_file", r"(\d+)\D*$", 1).cast("long")]
+    changes = current_changes(changes, is_all=as_of is None and order is None)
+    log = order or [f.regexp_extract("_file", NUMBER, 1).cast("long")]
     by_log = [*log, f.col("_position"), f.col("_row"), is_after().cast("int")]
     if as_of is not None:
         changes = _until(changes, as_of, by_log)

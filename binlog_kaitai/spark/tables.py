@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
@@ -94,14 +94,9 @@ class LakeTables:
             return None
         found = joined(parts)
         place = f.struct(*map(quoted, _BY_LOG[:3]))
-        if segment.after is not None:
-            found = found.where(place > _literal(segment.after))
-        for limit in (segment.before, self._until):
-            if limit is not None:
-                found = found.where(place < _literal(limit))
-        for first, last in self._lineage.undone:
-            found = found.where(~place.between(_literal(first), _literal(last)))
-        return found
+        if self._until is not None:
+            found = found.where(place < _literal(self._until))
+        return found.where(is_of_segment(place, segment, self._lineage))
 
     def _read(self, paths: list[str]) -> DataFrame:
         """Files of the same columns."""
@@ -131,6 +126,18 @@ class LakeTables:
         if last is None or last["place"] is None:
             raise UsageError(f"no transaction of {self._lake.folder} is from {as_of}, or before")
         return Place(*last["place"])
+
+
+def is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:
+    """Whether a change is one of a segment and was not rolled back; `place` has the fields of `Place`."""
+    found = f.lit(True)
+    if segment.after is not None:
+        found &= place > _literal(segment.after)
+    if segment.before is not None:
+        found &= place < _literal(segment.before)
+    for first, last in lineage.undone:
+        found &= ~place.between(_literal(first), _literal(last))
+    return found
 
 
 def _columns_of(path: str) -> StructType:

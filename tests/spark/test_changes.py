@@ -12,7 +12,9 @@ from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
 from binlog_kaitai.spark.schemas import plain_type
+from binlog_kaitai.spark.source import BinlogDataSource
 from binlog_kaitai.spark.state import latest
+from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_taken_names import NAMES, log_with
 from tests.corpus_files import CORPUS, Case, case, cases
 
@@ -122,6 +124,68 @@ def test_an_unnamed_table_of_a_large_log_asks_for_help(
     os.truncate(log, 2 << 20)  # a file in use that was given room ahead; sizes alone make it large
     with pytest.raises(PySparkException, match=r"(?s)t\.a.*inferSchema"):
         load(spark, log, table="t.a").collect()
+
+
+@pytest.fixture
+def unnamed(tmp_path: Path) -> Path:
+    """A log of more than a megabyte, of a server with its default metadata: a CREATE, and rows of t.a."""
+    one = case("mysql-9.7", "rotate")
+    layout, (head, *transactions) = events_of(one.logs[0])
+    log = LogMaker(layout)
+    log.add_all(head)
+    log.add_all(raw for transaction in transactions for raw in transaction)
+    _, (_, *inserts) = events_of(one.logs[-1])
+    while len(log.data) < 1 << 21:
+        log.add_all(raw for transaction in inserts[:1] for raw in transaction)
+    return log.write(tmp_path / "binlog.000001")
+
+
+def test_a_table_of_a_default_server_has_the_names_that_its_statements_gave(
+    spark: SparkSession, unnamed: Path
+) -> None:
+    """The first example of the README."""
+    frame = spark.read.format("binlog").option("table", "t.a").load(str(unnamed))
+    expected = bk.read_changes(unnamed, table="t.a").read_all()
+    assert frame.columns[-2:] == expected.schema.names[-2:] == ["id", "v"]
+    assert frame.where("id = 50 AND v = 'after the stop'").count() > 1000
+    assert frame.count() == expected.num_rows
+
+
+def test_a_table_without_any_definition_has_numbered_columns(unnamed: Path) -> None:
+    source = BinlogDataSource({"path": str(unnamed), "table": "t.a", "scanDdl": "false"})
+    with pytest.warns(bk.DefinitionWarning, match=r"t\.a: neither the log .*option\('ddl'"):
+        assert source.schema().names[-2:] == ["c1", "c2"]
+
+
+def test_a_schema_needs_names_in_the_log_or_by_ddl(spark: SparkSession) -> None:
+    log = case("mysql-9.7", "rotate").logs[-1]
+    reader = spark.read.format("binlog").option("table", "t.a").schema("id int, v string")
+    with pytest.raises(PySparkException, match=r"(?s)position \d+.*t\.a: none of the columns id, v .*"):
+        reader.load(str(log)).collect()
+    ddl = "CREATE TABLE t.a (id INT PRIMARY KEY, v VARCHAR(200))"
+    assert reader.option("ddl", ddl).load(str(log)).collect() == [(50, "after the stop")]
+
+
+def test_a_schema_has_one_of_the_table_s_columns(spark: SparkSession) -> None:
+    folder = case("mysql-9.7", "rotate").folder
+    reader = spark.read.format("binlog").option("table", "t.a")
+    with pytest.raises(PySparkException, match=r"(?s)none of the columns nothing .*the table has id, v"):
+        reader.schema("_file string, nothing int").load(str(folder)).collect()
+    expected = bk.read_changes([str(path) for path in sorted(folder.glob("*.0*"))], table="t.a").read_all()
+    assert reader.schema("_file string").load(str(folder)).count() == expected.num_rows
+
+
+def test_each_query_of_a_frame_has_its_own_rows(spark: SparkSession) -> None:
+    """Spark keeps what a source answers with the frame: no filter may become part of that."""
+    frame = spark.read.format("binlog").load(str(case("mysql-9.7", "rotate").folder))
+    commits = frame.where("type = 'XID_EVENT'")
+    count = commits.count()
+    assert frame.count() == frame.where("length(type) > 0").count() > count
+    assert frame.unionAll(commits).count() == frame.count() + count
+    commits.createOrReplaceTempView("commits")
+    frame.createOrReplaceTempView("all_events")
+    both = "SELECT count(*) AS n FROM commits UNION ALL SELECT count(*) FROM all_events"
+    assert sorted(row.n for row in spark.sql(both).collect()) == [count, frame.count()]
 
 
 def test_widest_columns_by_looking_through_the_logs(spark: SparkSession) -> None:

@@ -28,6 +28,7 @@ from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
 from binlog_kaitai.columns.unmatched import Unmatched
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, reading
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End, Event
@@ -181,7 +182,8 @@ class RowsPages:
         self._progress = progress
 
     def __iter__(self) -> Iterator[RowsPage]:
-        definitions = self._definitions or new_definitions(self._ddl)
+        given = self._definitions
+        definitions = SeriesDefinitions(self._ddl) if given is None else OneSeries(given)
         self._unmatched = Unmatched(self._filters, self.sources)
         for number, source in enumerate(self.sources):
             is_first, is_last = number == 0, number == len(self.sources) - 1
@@ -197,12 +199,15 @@ class RowsPages:
             self._prepared.warn()
 
     def _read(
-        self, source: Source, stream: Any, selection: Selection, definitions: Definitions
+        self, source: Source, stream: Any, selection: Selection, definitions: SeriesDefinitions
     ) -> Iterator[RowsPage]:
         reader = blocks_of(source, stream, block_size=self._block_size)
-        state = _State(GtidColumns(), CommitTimes(), RowNumbers(), Tables(definitions))
+        state: _State | None = None
         try:
             for block in reader:
+                if state is None:
+                    own = definitions.of(source.name, block.fixed_header(0).server_id)
+                    state = _State(GtidColumns(), CommitTimes(), RowNumbers(), Tables(own))
                 for part in expand(block):
                     with part.held():
                         yield from self._page(part, state, selection)

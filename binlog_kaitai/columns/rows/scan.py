@@ -10,8 +10,8 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Table, Tables
+from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.remote import is_url
 from binlog_kaitai.sources import Source
@@ -25,16 +25,18 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
 
     Damage ends the search in a log: whoever reads the rows is told.
     """
-    definitions = new_definitions(ddl)
+    definitions = SeriesDefinitions(ddl)
     nothing = np.zeros(0, dtype=np.int64)
     for source in sources:
-        tables = Tables(definitions)
+        tables: Tables | None = None
         seen: set[int] = set()
         try:
             with source.open() as stream:
                 # Checksums are left to whoever reads the rows.
                 reader = BlockReader.of_file(stream, source.name, block_size=_BLOCK_SIZE, leaves_checks=1)
                 for part in chain.from_iterable(map(expand, reader)):
+                    if tables is None:
+                        tables = Tables(definitions.of(source.name, part.fixed_header(0).server_id))
                     for table in tables.take(part, nothing, nothing)[0]:
                         if isinstance(table, Table) and table.schema.full_name == name:
                             if id(table) not in seen:

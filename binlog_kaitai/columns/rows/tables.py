@@ -18,7 +18,7 @@ from binlog_kaitai.columns.compile import kernel_or
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, width_of
-from binlog_kaitai.context import MAX_TABLE_MAPS
+from binlog_kaitai.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.beginnings import may_matter_bytes
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
@@ -37,6 +37,9 @@ _BEGINNING = 1 << 10
 
 #: So many table maps before a rows event are looked at one by one; nearly always it is the last of them.
 _NEAR = 4
+
+#: The types of events after which no earlier table map holds.
+_CLOSES = np.isin(np.arange(256), list(TABLES_CLOSE))
 
 #: No table map, and none of those near.
 _NONE, _FAR = -1, -2
@@ -108,17 +111,24 @@ class Tables:
         if block.is_special:
             self._known.clear()
             return [], np.full(len(rows), -1, dtype=np.int64)
-        maps, own_ids, made, which = self._read_maps(block)
+        framing = framing_statements(block)
+        maps, own_ids, made, which = self._read_maps(block, framing)
+        closed = times_closed(block, framing)
         earlier = list(self._known)
         # An earlier block's table maps stand before this block's first event.
         all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
         found = newest_before(all_ids, places, rows, ids, len(block) + 2)
+        found = in_force(found, places, rows, closed)
         numbers: dict[int, int] = {}
         choices = [*self._known.values(), *made]
         distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which)).astype(np.int64)
         table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[found]]
+        if len(closed) and closed[-1]:
+            self._known.clear()
+            is_kept = closed[maps] == closed[-1]
+            own_ids, which = own_ids[is_kept], which[is_kept]
         self._remember(own_ids, [made[number] for number in which[last_of_each(own_ids)].tolist()])
         return list({id(table): table for table in choices}.values()), table_of
 
@@ -129,10 +139,12 @@ class Tables:
         while len(self._known) > MAX_TABLE_MAPS:
             del self._known[next(iter(self._known))]
 
-    def _read_maps(self, block: Block) -> tuple[Any, Any, list[Table | BinlogError], Any]:
+    def _read_maps(
+        self, block: Block, framing: Any
+    ) -> tuple[Any, Any, list[Table | BinlogError], Any]:
         """The table maps of a block: numbers of the events, table ids, distinct tables, which of them."""
         rows = block.rows_of(EventType.table_map_event)
-        statements = statements_in(block)
+        statements = statements_in(block, framing=framing)
         if not len(rows):
             for row in statements:
                 self._observe(block, row)
@@ -196,11 +208,39 @@ def placed_error(error: BinlogError, event: Event) -> BinlogError:
     return event.locate(type(error)(error.reason, field=error.field))
 
 
-def statements_in(block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes) -> list[int]:
+def times_closed(block: Block, framing: Any = None) -> Any:
+    """How often tables were closed in a block, up to each of its events, int64.
+
+    Parameters
+    ----------
+    framing
+        What `framing_statements` gives, where that is known.
+    """
+    framing = framing_statements(block) if framing is None else framing
+    closes = _CLOSES[block.types]
+    closes[block.rows_of(EventType.query_event)[framing]] = True
+    return np.cumsum(closes)
+
+
+def in_force(found: Any, places: Any, rows: Any, closed: Any) -> Any:
+    """The table maps of rows events, but -1 for those after which tables were closed."""
+    at = places[found] if len(places) else found
+    since = np.where(at >= 0, closed[at], 0)
+    return np.where(closed[rows] == since, found, -1)
+
+
+def framing_statements(block: Block) -> Any:
+    """Which of the QUERY_EVENTs of a block are just BEGIN or COMMIT, a bool array."""
+    return frames_transaction(block, block.rows_of(EventType.query_event))
+
+
+def statements_in(
+    block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, framing: Any = None
+) -> list[int]:
     """The events whose statements may change a definition, by what they begin with."""
     found = block.rows_of(EventType.query_compressed_event).tolist()
     rows = block.rows_of(EventType.query_event)
-    rows = rows[~frames_transaction(block, rows)]
+    rows = rows[~(framing_statements(block) if framing is None else framing)]
     if len(rows):
         body = block.gather(EventType.query_event, rows)
         starts, lengths = body.ranges("query")
@@ -228,7 +268,7 @@ def frames_transaction(block: Block, rows: Any) -> Any:
     """
     ends = block.body_ends(rows)
     found = np.zeros(len(rows), dtype=np.bool_)
-    for words in (b"\0BEGIN", b"\0COMMIT"):
+    for words in CLOSING_STATEMENTS:
         ends_with.for_work(len(rows))(block.data, ends, np.frombuffer(words, dtype=np.uint8), found)
     return found
 

@@ -2,14 +2,15 @@
 
 The rule
 --------
-1. A cut lies before a GTID event. A log whose first transaction has no GTID event can also be cut before
-   BEGIN, and behind an XID_EVENT, COMMIT or ROLLBACK.
-2. From any offset on the first cut is found without what lies before: a little earlier an event is found by
-   its header and checksum (`resync`), and the events from there on are followed to the cut, and past it
-   until there is no doubt.
-3. Where there is doubt (damage, positions in headers that are not the file's own, the start of the log), the
-   events are followed from the start of the log. So the answer depends on the log and the offset alone, and
-   whoever asks for the end of one part and the start of the next is told the same.
+1. A cut lies before a GTID event: whatever came before it, a transaction begins there.
+2. In a log whose first transaction has no GTID event, a cut also lies before BEGIN, and after an XID_EVENT,
+   COMMIT or ROLLBACK, if a transaction begins there by the rule of `boundaries` and no GTID is in force.
+3. In a log with GTIDs the first cut from any offset on is found without what lies before: a little earlier an
+   event is found by its header and checksum (`resync`), and the events from there on are followed to the cut,
+   and past it until there is no doubt.
+4. Elsewhere, and where there is doubt (damage, positions in headers that are not the file's own, the start of
+   the log), the events are followed from the start of the log. So the answer depends on the log and the
+   offset alone: the end of one part and the start of the next are the same.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import io
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.kernels import BAD
-from binlog_kaitai.columns.transactions.boundaries import Role, roles_of
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, roles_of
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError
 from binlog_kaitai.event_types import type_name
@@ -69,6 +70,8 @@ class Head(NamedTuple):
         What follows is encrypted.
     timestamp : int
         When the log was begun, in seconds since 1970; 0 where that is not known.
+    server_id : int or None
+        The server that wrote the first event; None where there is none.
     """
 
     binlog_version: int
@@ -77,6 +80,7 @@ class Head(NamedTuple):
     is_relay_log: bool
     is_encrypted: bool
     timestamp: int
+    server_id: int | None = None
 
     @property
     def formats(self) -> tuple[bytes, ...]:
@@ -100,6 +104,7 @@ def read_head(stream: BinaryIO, name: str) -> Head:
     length = header_length(version)
     context, position = Context(version), len(MAGIC)
     described, is_encrypted, timestamp = None, False, 0
+    server_id: int | None = None
     kind = -1
     for _ in range(_MAX_HEAD_EVENTS):
         stream.seek(position)
@@ -109,6 +114,7 @@ def read_head(stream: BinaryIO, name: str) -> Head:
         header = read_header(data, version)
         kind = context.layout.effective_type(header.type_code)
         timestamp = timestamp or header.timestamp
+        server_id = header.server_id if server_id is None else server_id
         if kind not in BETWEEN or header.event_size < length:
             break
         if kind == EventType.format_description_event:
@@ -118,13 +124,15 @@ def read_head(stream: BinaryIO, name: str) -> Head:
             try:
                 context.observe(data, header)
             except BinlogError as error:
+                if described is not None:
+                    break  # whoever reads the events reports it
                 raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
             described = described or data
         # A copy that a server sent is plain, and the event in it marked as one to skip.
         is_encrypted |= kind == EventType.start_encryption_event and not header.flags & IGNORABLE
         position += header.event_size
     has_gtids = kind in GTID_TYPES
-    return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp)
+    return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)
 
 
 class Cut(NamedTuple):
@@ -176,7 +184,7 @@ class Log:
             return self.known[0]
         if self.head.is_encrypted:
             return None
-        if self._is_exact and start >= NEAR:
+        if self._is_exact and self.head.has_gtids and start >= NEAR:
             is_sure, cut = self._by_resync(start, stop)
             if is_sure:
                 return cut
@@ -196,7 +204,7 @@ class Log:
         formats, follower = start.formats, CutFinder(self.head)
         for block in self.blocks(start, stop):
             if isinstance(block, Gap):
-                follower = CutFinder(self.head)
+                follower = CutFinder(self.head, is_sure=False)
                 continue
             for position in follower.take(block):
                 if position > start.position:
@@ -243,7 +251,7 @@ class Log:
 
     def _by_resync(self, start: int, stop: int | None) -> tuple[bool, Cut | None]:
         """Whether the answer is sure, and the answer."""
-        at = self.search.event(start - LOOK_BACK, self._layout)
+        at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._layout)
         if at is None:
             return False, None
         formats, follower = self.head.formats, CutFinder(self.head)
@@ -285,20 +293,46 @@ def _before(cut: Cut | None, stop: int | None) -> Cut | None:
 
 
 class CutFinder:
-    """Finds the cuts in one block after another, from anywhere on."""
+    """Finds the cuts in one block after another.
 
-    def __init__(self, head: Head) -> None:
+    Parameters
+    ----------
+    is_sure
+        The first block is the start of the log, or of a part that begins at a cut; else it may begin inside a
+        transaction.
+    """
+
+    def __init__(self, head: Head, *, is_sure: bool = True) -> None:
         self._has_gtids = head.has_gtids
-        self._last_role = -1
+        self._boundaries = Boundaries()
+        self._is_sure = is_sure
+        self._last_role = Role.OUTSIDE
+        self._is_in_gtid = False
 
     def take(self, block: Block) -> list[int]:
         """Offsets of the cuts before events of the next block."""
         is_cut = np.isin(block.types, list(GTID_TYPES))
         if not self._has_gtids:
-            roles = roles_of(block).roles
-            before = np.concatenate(([self._last_role], roles[:-1]))
-            is_cut |= (roles == Role.BEGIN) & (before != Role.GTID)
-            is_cut |= (before == Role.END) & (roles != Role.GTID)
-            self._last_role = int(roles[-1])
+            is_cut |= self._without_gtids(block)
         found: list[int] = block.positions[is_cut].tolist()
         return found
+
+    def _without_gtids(self, block: Block) -> Any:
+        roles = roles_of(block).roles
+        segments = self._boundaries.divide(Roles(roles, roles))
+        begins = np.zeros(len(block), dtype=np.bool_)
+        begins[segments.rows[segments.starts[int(segments.continues) :]]] = True
+        before = np.concatenate(([self._last_role], roles[:-1]))
+        self._last_role = Role(roles[-1])
+        begins &= (roles == Role.BEGIN) | (before == Role.END)
+        # A GTID is in force up to the next one, or to an event of the log itself.
+        opens, closes = roles == Role.GTID, roles == Role.OUTSIDE
+        last = np.maximum.accumulate(np.where(opens | closes, np.arange(len(roles)), -1))
+        is_in_gtid = np.where(last >= 0, opens[last], self._is_in_gtid)
+        self._is_in_gtid = bool(is_in_gtid[-1])
+        if not self._is_sure:
+            known = np.flatnonzero(np.isin(roles, (Role.GTID, Role.OUTSIDE, Role.BEGIN, Role.END)))
+            first = int(known[0]) if len(known) else len(roles)
+            begins[: first + (roles[first : first + 1] == Role.END).sum()] = False
+            self._is_sure = len(known) > 0
+        return begins & ~is_in_gtid

@@ -18,6 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -31,10 +32,11 @@ from binlog_kaitai.columns.splits.history import LateDefinitions, definitions_be
 from binlog_kaitai.columns.transactions.batches import transaction_batches
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.errors import BinlogError, UsageError, reading
+from binlog_kaitai.ddl.series import OneSeries
+from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
 from binlog_kaitai.options import Filters
 from binlog_kaitai.schema import is_mariadb
-from binlog_kaitai.sources import Part, Source, SourceLike, resolve, state_of
+from binlog_kaitai.sources import Part, Source, SourceLike, resolve, series_of, state_of
 
 #: Like Spark's own default for files, in bytes.
 SPLIT_SIZE = 128 << 20
@@ -163,7 +165,8 @@ def read_split(
         The columns of the rows of one table, with `META_FIELDS` in front; others of the table are left out,
         and what a row does not have is null.
     earlier
-        The logs before this one: what they define counts, where a log does not name columns.
+        The logs before this one: what those of its own series define counts, where a log does not name
+        columns.
     ddl
         Text of CREATE TABLE statements, such as mysqldump writes.
     scan_ddl
@@ -237,7 +240,10 @@ def read_part(
         yield from read_events(source, verify_checksums=verify_checksums, **filters)
     elif view == "transactions":
         yield from transaction_batches(
-            [source], Filters.of(**filters), definitions=known(), verify_checksums=verify_checksums
+            [source],
+            Filters.of(**filters),
+            definitions=OneSeries(known()),
+            verify_checksums=verify_checksums,
         )
     else:
         pages = RowsPages(
@@ -320,7 +326,7 @@ def _definitions(
         return new_definitions(ddl)
 
     def load() -> Definitions:
-        logs = [(file, opened(file)) for file in earlier]
+        logs = [(file, opened(file)) for file in _of_one_series(split.file, earlier)]
         with opened(split.file) as log:
             return definitions_before(logs, split.file, log, Cut(start, part.formats), ddl)
 
@@ -328,6 +334,24 @@ def _definitions(
     with suppress(BinlogError), opened(split.file) as log:
         is_known = not is_mariadb(log.head.context().layout)
     return LateDefinitions(load, is_mariadb=not is_known, needs_names=needs_names)
+
+
+def _of_one_series(file: LogFile, others: Sequence[LogFile]) -> list[LogFile]:
+    """The other logs that the same server wrote as this one; see `SeriesDefinitions`."""
+    wanted = series_of(file.path)
+    same = [other for other in others if series_of(other.path) == wanted]
+    own = _server_id(file) if same else None
+    return [other for other in same if _server_id(other) == own]
+
+
+@lru_cache(_MAX_LOGS)
+def _server_id(file: LogFile) -> int | None:
+    """The server id in the first event of a log; None where that is damaged."""
+    try:
+        with opened(file) as log:
+            return log.head.server_id
+    except (DamagedError, NotABinlogError):
+        return None
 
 
 __all__ = [

@@ -20,7 +20,6 @@ from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
-from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
@@ -29,7 +28,7 @@ from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
 from binlog_kaitai.columns.unmatched import Unmatched
-from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, reading
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
@@ -93,7 +92,7 @@ def read_transactions(
         verify_checksums=verify_checksums,
         block_size=block_size,
         watcher=watcher,
-        definitions=new_definitions(ddl),
+        definitions=SeriesDefinitions(ddl),
     )
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 
@@ -129,11 +128,11 @@ def transaction_batches(
     verify_checksums: bool = True,
     block_size: int = BLOCK_SIZE,
     watcher: Watcher | None = None,
-    definitions: Definitions | None = None,
+    definitions: SeriesDefinitions | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The batches of the view; `watcher` sees the events, too, without a look at the filters.
 
-    `definitions` are what is known of tables before the first event.
+    `definitions` give what is known of tables before each log.
     """
     found = _finished_transactions(
         sources, filters, verify_checksums, block_size, watcher, definitions, makes_rows=True
@@ -175,12 +174,12 @@ def _finished_transactions(
     verify_checksums: bool,
     block_size: int,
     watcher: Watcher | None,
-    definitions: Definitions | None,
+    definitions: SeriesDefinitions | None,
     *,
     makes_rows: bool,
 ) -> Iterator[tuple[Source, Finished]]:
     watcher = watcher or Watcher()
-    definitions = Definitions() if definitions is None else definitions
+    definitions = SeriesDefinitions() if definitions is None else definitions
     unmatched = Unmatched(filters, sources)
     for number, source in enumerate(sources):
         is_first, is_last = number == 0, number == len(sources) - 1
@@ -218,7 +217,7 @@ class _Log:
         block_size: int,
         filters: Filters,
         watcher: Watcher,
-        definitions: Definitions,
+        definitions: SeriesDefinitions,
         *,
         makes_rows: bool,
     ) -> None:
@@ -229,7 +228,9 @@ class _Log:
         self._block_size = block_size
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
         self._with_schemas = bool(filters.databases or filters.tables)
-        self._gtids, self._tables, self._boundaries = GtidColumns(), Tables(definitions), Boundaries()
+        self._definitions = definitions
+        self._gtids, self._boundaries = GtidColumns(), Boundaries()
+        self._tables: Tables | None = None
         self._open: dict[str, Any] | None = None
 
     def read(self) -> Iterator[list[Finished]]:
@@ -275,7 +276,7 @@ class _Log:
             raise failures[min(failures)]
 
     def _finished(self, block: Block, gtids: Column | None, pool: Pool) -> list[Finished]:
-        images, roles = Images(block, self._tables), roles_of(block)
+        images, roles = Images(block, self._tables_of(block)), roles_of(block)
         segments = self._boundaries.divide(roles, is_before_gtid=block.is_before_gtid)
         if not len(block):
             return []
@@ -299,6 +300,12 @@ class _Log:
         if end > begin:
             found.append(Finished(None if rows is None else part(begin, end), page, begin, end))
         return found
+
+    def _tables_of(self, block: Block) -> Tables:
+        if self._tables is None:
+            server_id = block.fixed_header(0).server_id if len(block) else 0
+            self._tables = Tables(self._definitions.of(self._source.name, server_id))
+        return self._tables
 
     def _rows(self, page: Page, begin: int, end: int) -> pa.RecordBatch:
         return page.rows(begin, end, types=self._types, with_schemas=self._with_schemas)

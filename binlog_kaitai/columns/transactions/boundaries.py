@@ -25,6 +25,7 @@ from binlog_kaitai.columns.kernels import copy_ranges
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
 from binlog_kaitai.columns.transactions.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, divide_events
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
@@ -203,13 +204,17 @@ def _queries(block: Block, kind: int) -> Any:
     for index in np.flatnonzero(meanings[:, 0] < 0).tolist():
         start = int(starts[index])
         text = bytes(block.data[start : start + int(lengths[index])])
-        meanings[index] = meaning_of(text if body.fits[index] else _by_reader(block, kind, index))
+        meanings[index] = meaning_of(text) if body.fits[index] else _by_reader(block, kind, index)
     return meanings
 
 
-def _by_reader(block: Block, kind: int, index: int) -> bytes:
-    query: bytes = block.event(int(block.rows_of(kind)[index])).body.query
-    return query
+def _by_reader(block: Block, kind: int, index: int) -> Meaning:
+    """The same of one that its layout does not fit; a damaged one begins and ends nothing."""
+    try:
+        query: bytes = block.event(int(block.rows_of(kind)[index])).body.query
+    except BinlogError:
+        return Role.PART, Outcome.OPEN  # whoever reads the events reports it
+    return meaning_of(query)
 
 
 def unpacked_beginnings(block: Block, body: Any) -> list[bytes]:

@@ -1,0 +1,135 @@
+"""What the logs behind a DataFrame say of its table besides the row changes.
+
+Spark keeps the options of a source in the plan of a DataFrame. By them the logs are found, and are read once
+more, on the driver, for statements such as TRUNCATE and for changes that do not say what a table contains.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+
+from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.splits.split import list_files, source_of
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import DamagedError, UsageError
+from binlog_kaitai.follow.rests import Rests
+from binlog_kaitai.follow.upheavals import Statements, take_statement
+from binlog_kaitai.lake.lineage import Lineage, Segment
+from binlog_kaitai.lake.write import programs_of, why_untold
+from binlog_kaitai.options import Filters
+from binlog_kaitai.spark.batch import between
+from binlog_kaitai.spark.options import TABLE, ReadOptions
+from binlog_kaitai.spark.tables import is_of_segment
+
+#: The number at the end of a log's name, which is its place among the logs.
+NUMBER = r"(\d+)\D*$"
+
+#: How Spark calls a source of Python in a plan.
+_RELATION = "DataSourceV2Relation"
+
+_INSTEAD = "binlog-kaitai pipeline --state follows such statements"
+
+
+def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
+    """The changes that the content of their table comes from.
+
+    A DataFrame that no longer has the logs as its source, such as one of Parquet files, is taken as it is.
+
+    Parameters
+    ----------
+    is_all
+        All changes count, in the order of the logs' numbers; not only those up to a moment.
+
+    Raises
+    ------
+    UsageError
+        The changes do not say what the table contains; says why.
+    """
+    read = [one for one in _sources_of(changes) if one.view == TABLE]
+    for options in read:
+        lineage, name = lineage_of(options), _folder_name(options)
+        if name in lineage.unclear:
+            raise UsageError(f"{options.table}: {lineage.unclear[name]}")
+        segments = lineage.segments(name)
+        if segments == [Segment(name)] and not lineage.undone:
+            continue
+        if len(segments) > 1:
+            raise UsageError(f"{options.table}: other tables were renamed to it and from it; {_INSTEAD}")
+        log = f.regexp_extract("_file", NUMBER, 1).cast("long")
+        place = f.struct(log.alias("batch"), f.lit(0).cast("long").alias("piece"), "_position")
+        wanted = is_of_segment(place, segments[0], lineage)
+        if is_all and len(read) == 1:
+            changes = changes.where(wanted)
+        elif not changes.where(~wanted).isEmpty():
+            reason = "a statement emptied the table, or prepared changes were rolled back, which as_of, order"
+            raise UsageError(f"{options.table}: {reason} and unions do not take into account; {_INSTEAD}")
+    return changes
+
+
+def lineage_of(options: ReadOptions) -> Lineage:
+    """What the logs of a typed table say of it, as the records of a lake do; places are numbers of logs."""
+    files = between(list_files(options.paths), options.starting, options.ending)
+    chosen = Filters.of(table=options.table)
+    sources = [source_of(file) for file in files]
+    pages = RowsPages(sources, chosen, ddl=options.ddl, every_block=True, verify_checksums=False)
+    records: dict[str, dict[str, Any]] = {}
+    watch = _Watch()
+    try:
+        for page in pages:
+            file = page.block.file
+            if file not in records:
+                watch = _Watch()
+                records[file] = {"keys": {}, "untold": {}, "upheavals": []}
+            records[file]["upheavals"] += [asdict(one) for one in watch.upheavals(page)]
+            for table, program in programs_of(page):
+                records[file]["keys"].setdefault(folder_name(table.key), [])
+                if (reason := why_untold(table, program)) is not None:
+                    records[file]["untold"][folder_name(table.key)] = reason
+    except DamagedError:
+        pass  # whoever reads the rows reports it
+    return Lineage.of({"batch": _number(file), "pieces": [one]} for file, one in records.items())
+
+
+class _Watch:
+    """Finds what statements of one log do to whole tables."""
+
+    def __init__(self) -> None:
+        self._statements, self._rests, self._nothing = Statements(), Rests(), Definitions()
+        self._places = np.zeros(1, dtype=np.int64)
+
+    def upheavals(self, page: RowsPage) -> Iterator[Any]:
+        block = page.block
+        places = np.append(block.positions, block.end_positions[-1])[self._rests.of(block)]
+        self._places = np.append(self._places[-1], places)
+        for position, body in self._statements.of(block, self._places):
+            yield from take_statement(position, body, self._nothing)
+
+
+def _number(file: str) -> int:
+    found = re.search(NUMBER, file)
+    return int(found[1]) if found else 0
+
+
+def _folder_name(options: ReadOptions) -> str:
+    schema, _, table = (options.table or "").partition(".")
+    return folder_name((schema, table))
+
+
+def _sources_of(frame: DataFrame) -> Iterator[ReadOptions]:
+    """The options of each of our sources in a plan."""
+    plan: Any = getattr(frame, "_jdf", None)
+    if plan is None:
+        return  # Spark Connect has no plan here
+    leaves = plan.queryExecution().analyzed().collectLeaves()
+    for leaf in (leaves.apply(number) for number in range(leaves.size())):
+        if leaf.getClass().getSimpleName() == _RELATION and leaf.table().name() == "binlog":
+            yield ReadOptions.parse(dict(leaf.options().asCaseSensitiveMap()))
+

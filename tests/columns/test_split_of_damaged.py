@@ -1,0 +1,129 @@
+"""Splits of damaged logs: what they give is what the whole log gives, or what comes before its damage.
+
+The rule
+--------
+1. If the whole log is read without an error, so is each split; together they have its rows.
+2. If it ends with an error, the first split that raises, in the order of the log, names the same position and
+   reason. The rows of the splits before it, and its own before the error, are those of the whole log.
+
+What later splits give does not count: a query that fails has no rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.splits import cuts
+from binlog_kaitai.columns.splits.split import plan, read_split
+from binlog_kaitai.grammar import EventType, header_length
+from tests.columns.log_maker import LogMaker, events_of, log_of_statements, placed
+from tests.columns.damaged_logs import mutated_log
+from tests.columns.test_splits import WHOLE
+from tests.corpus_files import case
+
+#: Of `cuts`: from where on, how far back, and how far ahead events are looked for.
+WINDOWS = ((1200, 1000, 20_000), (300, 200, 2000), (300, 300, 300))
+
+Result = tuple[list[dict[str, Any]], tuple[int | None, str] | None]
+
+
+def rows_and_error(batches: Iterable[Any]) -> Result:
+    rows: list[dict[str, Any]] = []
+    try:
+        for batch in batches:
+            rows += batch.to_pylist()
+    except bk.BinlogError as error:
+        return rows, (error.position, error.reason)
+    return rows, None
+
+
+def whole(view: str, path: str) -> Result:
+    """The rows of a log up to its damage."""
+
+    def batches() -> Iterable[Any]:
+        yield from WHOLE[view](path)
+
+    return rows_and_error(batches())
+
+
+def in_splits(view: str, path: str, size: int) -> Result:
+    """The same of its splits, up to the first one that raises."""
+    found: list[dict[str, Any]] = []
+    for split in plan(path, size):
+        rows, error = rows_and_error(read_split(split, view))
+        found += rows
+        if error is not None:
+            return found, error
+    return found, None
+
+
+def check(path: str, view: str, windows: tuple[int, int, int], size: int) -> None:
+    cuts.NEAR, cuts.LOOK_BACK, cuts.PROOF = windows
+    assert in_splits(view, path, size) == whole(view, path), (view, windows, size)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A path for a log; afterwards the windows are what they were."""
+    for name in ("NEAR", "LOOK_BACK", "PROOF"):
+        monkeypatch.setattr(cuts, name, getattr(cuts, name))
+    return tmp_path / "binlog.000001"
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 8))
+def test_splits_of_a_mutated_log_agree_with_the_whole(path: Path, seed: int) -> None:
+    warnings.simplefilter("ignore")
+    for own in range(seed, seed + 8):
+        data = mutated_log(own)
+        path.with_suffix(f".{own:06}").write_bytes(data)
+        for number, view in enumerate(WHOLE):
+            size = max(len(data) // (3 + (own + number) % 9), 50)
+            check(str(path.with_suffix(f".{own:06}")), view, WINDOWS[(own + number) % 3], size)
+
+
+def reason_of(found: Result) -> str | None:
+    return None if found[1] is None else found[1][1]
+
+
+def agree(path: Path, data: bytes) -> dict[str, Result]:
+    """What each view gives of a log, if its splits of many sizes give the same."""
+    path.write_bytes(data)
+    found = {view: whole(view, str(path)) for view in WHOLE}
+    for view in WHOLE:
+        for windows in WINDOWS:
+            for size in range(100, len(data), max(len(data) // 4, 1)):
+                check(str(path), view, windows, size)
+    return found
+
+
+def test_a_table_map_ends_with_its_transaction(path: Path) -> None:
+    """Rows without one are damage, even if an earlier transaction has one of the same number."""
+    layout, (head, *transactions) = events_of(case("mysql-9.7", "rotate").logs[-1])
+    log, rows_first = LogMaker(layout), transactions[0]
+    log.add_all([*head, *rows_first])
+    log.add_all(raw for raw in rows_first if raw[4] != EventType.table_map_event)
+    found = agree(path, bytes(log.data))
+    assert reason_of(found["changes"]) == "the table map of these rows is missing"
+    *_, last = (event for event in bk.open(path) if event.type == "WRITE_ROWS_EVENT")
+    assert last.table_map is None
+
+
+def test_a_statement_that_cannot_be_read_is_damage_where_it_stands(path: Path) -> None:
+    data = bytearray(log_of_statements(b"CREATE TABLE t.x (a INT)", b"BEGIN", None, b"BEGIN", None))
+    layout, _ = events_of(case("mysql-5.6", "types_v1_rows").logs[0])
+    starts = [4]
+    while starts[-1] < len(data):
+        starts.append(starts[-1] + int.from_bytes(data[starts[-1] + 9 : starts[-1] + 13], "little"))
+    at = starts[1]
+    event = bytearray(data[at : starts[2]])
+    event[header_length(4) + 11 : header_length(4) + 13] = b"\xff\xff"  # the length of the status variables
+    data[at : starts[2]] = placed(bytes(event), at, layout)
+    found = agree(path, bytes(data))
+    assert found["changes"][1] is None
+    assert all(error is not None and error[0] == at for _, error in (found["events"], found["transactions"]))

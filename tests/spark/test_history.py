@@ -1,0 +1,89 @@
+"""What statements did to a table: `latest` knows of it as the state of a lake does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake.lineage import Lineage
+from binlog_kaitai.spark.history import lineage_of
+from binlog_kaitai.spark.options import ReadOptions
+from binlog_kaitai.spark.state import latest
+from tests.corpus_files import case
+from tests.spark.lakes import make_lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")
+
+TABLES = {
+    "mysql-9.7/ddl": ("t.a", "t.c", "t.p"),
+    "mysql-9.7/mixed": ("t.my", "t.s"),
+    "mysql-9.7/json_partial": ("t.jminimal",),
+    "mysql-9.7/payloads": ("t.a",),
+    "mariadb-11.8/system_versions": ("t.a", "t.b"),
+    "mariadb-11.8/xa": ("t.a",),
+}
+
+#: Tables whose changes do not say what they contain, and why.
+REFUSED = [
+    ("mysql-9.7/mixed", "t.s", "logged as text"),
+    ("mariadb-11.8/system_versions", "t.b", "SYSTEM VERSIONING"),
+    ("mysql-9.7/json_partial", "t.jminimal", "JSON documents"),
+    ("mysql-9.7/ddl", "t.c", "renamed"),
+]
+
+
+def logs_of(name: str) -> list[str]:
+    return [str(path) for path in case(*name.split("/")).logs]
+
+
+def load(spark: SparkSession, name: str, table: str) -> DataFrame:
+    reader = spark.read.format("binlog").option("table", table).option("zeroDates", "text")
+    return reader.load(logs_of(name))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_logs_say_what_the_records_of_a_lake_do(name: str, tmp_path: Path) -> None:
+    lake = make_lake(tmp_path / "lake", list(map(Path, logs_of(name))), size=1 << 30)
+    expected = Lineage.of(lake.records())
+    for table in TABLES[name]:
+        found = lineage_of(ReadOptions.parse({"paths": json.dumps(logs_of(name)), "table": table}))
+        schema, _, plain = table.partition(".")
+        key = folder_name((schema, plain))
+        assert found.unclear.get(key) == expected.unclear.get(key)
+        places = [
+            [(one.table, one.after and one.after.position, one.before and one.before.position) for one in own]
+            for own in (found.segments(key), expected.segments(key))
+        ]
+        assert places[0] == places[1]
+        undone = [[(a.position, b.position) for a, b in own.undone] for own in (found, expected)]
+        assert undone[0] == undone[1]
+
+
+@pytest.mark.spark
+def test_latest_refuses_what_the_state_of_a_lake_refuses(spark: SparkSession) -> None:
+    for name, table, reason in REFUSED:
+        with pytest.raises(UsageError, match=f"{table}: .*{reason}"):
+            latest(load(spark, name, table).where("_position > 0"))
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("name", "table"), [("mysql-9.7/ddl", "t.a"), ("mariadb-11.8/xa", "t.a")])
+def test_latest_takes_in_statements_and_what_was_rolled_back(
+    spark: SparkSession, name: str, table: str, tmp_path: Path
+) -> None:
+    from binlog_kaitai.spark.tables import LakeTables
+
+    lake = make_lake(tmp_path / "lake", list(map(Path, logs_of(name))), size=1 << 30)
+    state = LakeTables(spark, lake)
+    keys, changes = state.keys(table), load(spark, name, table)
+    found, expected = latest(changes, keys), state.current(table)
+    own = [one for one in expected.columns if one in found.columns]
+    assert sorted(map(str, found.select(own).collect())) == sorted(map(str, expected.select(own).collect()))
