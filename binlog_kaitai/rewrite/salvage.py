@@ -9,118 +9,19 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, BinaryIO, NamedTuple
-
-from zlib_ng.zlib_ng import crc32
+from typing import BinaryIO
 
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.framing import Frame, Framer, read_up_to
-from binlog_kaitai.grammar import (
-    CHECKSUM_SIZE,
-    EventType,
-    header_length,
-    header_offset,
-    parse_event,
-    read_header,
-)
+from binlog_kaitai.grammar import header_length, parse_event, read_header
 from binlog_kaitai.reader import checksum_status
-from binlog_kaitai.sources import MAGIC
-
-#: No server writes a longer first event.
-_LONGEST_HEAD = 1 << 10
+from binlog_kaitai.rewrite.heads import Head
 
 #: Shorter events are read to see whether they are whole, in bytes.
 _SHORT = 64 << 10
-
-
-@dataclass(frozen=True)
-class Head:
-    """The start of a log: what its first event says of all the others.
-
-    Attributes
-    ----------
-    context : Context
-        What is known behind the first event.
-    end : int
-        Offset behind it.
-    """
-
-    context: Context
-    end: int
-
-
-def read_head(stream: BinaryIO) -> Head:
-    """Read magic and first event of a log.
-
-    Raises
-    ------
-    BinlogError
-        They cannot be read.
-    """
-    framer = Framer.of_file(stream)
-    context = Context(framer.binlog_version)
-    for frame in framer:
-        context.observe(frame.raw, frame.header)
-        return Head(context, frame.end_position)
-    return Head(context, len(MAGIC))
-
-
-class Mended(NamedTuple):
-    """The start of a log with one byte put right, and where that is."""
-
-    head: bytes
-    position: int
-
-
-def mended(stream: BinaryIO) -> Mended | None:
-    """The start of a log whose first event has just one wrong byte, which its checksum tells.
-
-    None if the checksum fits, or no one byte makes it fit. That a byte does by chance happens once in some
-    100,000 times, and then the event has to be one that describes a format.
-    """
-    stream.seek(0)
-    start = read_up_to(stream, _LONGEST_HEAD)
-    if len(start) < len(MAGIC) + header_length(4) or not start.startswith(MAGIC):
-        return None
-    size = read_header(start[len(MAGIC) :], 4).event_size
-    head = start[: len(MAGIC) + size]
-    if not header_length(4) + CHECKSUM_SIZE < size == len(head) - len(MAGIC) or _is_head(head):
-        return None
-    found = [one for one in _neighbours(head) if _is_head(one.head)]
-    return found[0] if len(found) == 1 else None
-
-
-def _is_head(data: bytes) -> bool:
-    """Whether this is the start of a log of version 4, with a checksum that fits."""
-    with suppress(BinlogError):
-        frame = next(iter(Framer.of_file(io.BytesIO(data))))
-        is_format = frame.header.type_code == EventType.format_description_event
-        layout = Context(4).layout
-        return is_format and checksum_status(frame.raw, frame.header, layout) == "ok"
-    return False
-
-
-def _neighbours(head: bytes) -> Iterator[Mended]:
-    """What differs in one byte, and has a checksum that fits."""
-    data, end = bytearray(head), len(head) - CHECKSUM_SIZE
-    flags = len(MAGIC) + header_offset("flags")
-    in_use, data[flags] = data[flags] & 1, data[flags] & ~1  # the checksum is that of a closed log
-    stored = int.from_bytes(head[end:], "little")
-    for at in range(len(MAGIC), end):
-        before = crc32(memoryview(data)[len(MAGIC) : at])
-        behind, own = bytes(data[at + 1 : end]), data[at]
-        for value in range(256):
-            if crc32(behind, crc32(bytes([value]), before)) == stored and value != own:
-                new = bytes(data[:at]) + bytes([value]) + behind + head[end:]
-                yield Mended(new[:flags] + bytes([new[flags] | in_use]) + new[flags + 1 :], at)
-    right = crc32(memoryview(data)[len(MAGIC) : end]).to_bytes(CHECKSUM_SIZE, "little")
-    wrong = [at for at, (a, b) in enumerate(zip(right, head[end:], strict=True)) if a != b]
-    if len(wrong) == 1:
-        yield Mended(head[:end] + right, end + wrong[0])
 
 
 def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
@@ -133,7 +34,7 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
     report
         What a pass over it found.
     head
-        Its start, which is not lost: a wrong checksum of the first event is made anew.
+        Its start, which has been put right.
     """
     size = stream.seek(0, io.SEEK_END)
     found = _joined(one for one in report.lost if one.end > head.end)
@@ -235,34 +136,3 @@ def _is_whole(frame: Frame, context: Context) -> bool:
         return checksum_status(frame.raw, frame.header, context.layout) != "bad"
     except BinlogError:
         return False
-
-
-class Headed(io.RawIOBase):
-    """A log with other bytes at its start."""
-
-    def __init__(self, stream: BinaryIO, head: bytes) -> None:
-        self._stream: Any = stream
-        self._head = head
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return bool(self._stream.seekable())
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return int(self._stream.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._stream.tell())
-
-    def readinto(self, room: Any) -> int:
-        start = self.tell()
-        data = self._stream.read(len(room))
-        own = self._head[start : start + len(data)]
-        room[: len(data)] = own + data[len(own) :]
-        return len(data)
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()

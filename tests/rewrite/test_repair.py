@@ -12,7 +12,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
 from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.rewrite import Repair, repair
-from binlog_kaitai.rewrite.salvage import read_head
+from binlog_kaitai.rewrite.heads import read_head
 from binlog_kaitai.sources import MAGIC, Source
 from tests.columns.log_maker import log_of_statements
 from tests.core.test_pieces import in_pieces

@@ -7,8 +7,9 @@ behind a header that cannot be right it goes on at the next whole event, if the 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +41,19 @@ from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
 
 
+class Start(NamedTuple):
+    """Magic and first event as they should be, and where in the damaged log the events after them begin."""
+
+    data: bytes
+    end: int
+
+
 def scan(
-    source: Source, progress: Callable[[int], object] | None = None, *, is_thorough: bool = False
+    source: Source,
+    progress: Callable[[int], object] | None = None,
+    *,
+    is_thorough: bool = False,
+    start: Start | None = None,
 ) -> Report:
     """Check one log.
 
@@ -53,6 +65,8 @@ def scan(
         Gets the offset that has been reached, now and then.
     is_thorough
         Hold every body to the grammar, also where checksums vouch for many; see `bodies`.
+    start
+        Takes the place of the log's own start, which is damaged; the log can seek.
 
     Raises
     ------
@@ -61,7 +75,7 @@ def scan(
     """
     report = Report(source.name)
     with reading(source.name), source.open() as stream:
-        _Scan(report, progress or (lambda position: None), is_thorough=is_thorough).run(stream)
+        _Scan(report, progress or (lambda position: None), is_thorough=is_thorough).run(stream, start)
     return report
 
 
@@ -79,10 +93,14 @@ class _Scan:
         self._bodies = Bodies(all_of_them=is_thorough)
         self._boundaries = Boundaries()
 
-    def run(self, stream: Any) -> None:
+    def run(self, stream: Any, start: Start | None = None) -> None:
         report = self._report
+        reader: BlockReader | None
         try:
-            reader: BlockReader | None = BlockReader.of_file(stream, report.file, leaves_checks=2)
+            if start is None:
+                reader = BlockReader.of_file(stream, report.file, leaves_checks=2)
+            else:
+                reader = self._after(start, stream)
         except BinlogError as error:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
@@ -91,6 +109,15 @@ class _Scan:
         if self._drift and self._off_to_the_end is not None:
             report.add(self._off_to_the_end)
         report.bodies = self._bodies.count
+
+    def _after(self, start: Start, stream: Any) -> BlockReader:
+        """A reader of the events after a start that stands elsewhere."""
+        first = BlockReader.of_file(io.BytesIO(start.data), self._report.file)
+        for block in first:
+            self._take(block)
+        self._drift = None
+        stream.seek(start.end)
+        return BlockReader(stream, first.context, start.end, name=self._report.file, leaves_checks=2)
 
     def _run_to_damage(self, reader: BlockReader, stream: Any) -> BlockReader | None:
         """Read up to the end or to where the frames are lost; gives the reader of what follows."""
