@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from binlog_kaitai.cli import options
@@ -24,7 +26,8 @@ def command(
 
     Every whole event is kept, but those of transactions of which a part is lost. Positions and checksums
     are made anew, and the log counts as closed. Says what was lost and left out; the new log has been checked
-    like `verify` does when the command ends. Exits 0 once it is written.
+    like `verify` does when the command ends. Exits 1 if nothing proves how the events are laid out, or if
+    nothing could be kept.
 
     \b
     Examples:
@@ -50,3 +53,8 @@ def command(
         )
     for line in [to_json(repair_object(done))] if output == "json" else repair_lines(done):
         click.echo(line)
+    if done.is_empty or done.lacks_format:
+        reason = "nothing of it could be kept" if done.is_empty else "whole transactions had to be left out"
+        hint = "; --format-from LOG may help" if done.is_empty else ""
+        click.echo(f"binlog-kaitai: {source}: {reason}{hint}", err=True)
+        sys.exit(1)

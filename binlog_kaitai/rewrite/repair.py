@@ -23,7 +23,7 @@ from binlog_kaitai.grammar import EventType, Format
 from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
 from binlog_kaitai.rewrite.format_search import Rebuilt
 from binlog_kaitai.rewrite.heads import Head, find_head, read_head, replaced
-from binlog_kaitai.rewrite.salvage import lost_in
+from binlog_kaitai.rewrite.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.rewrite.writer import LogWriter, writing
 from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES
@@ -31,7 +31,8 @@ from binlog_kaitai.transactions import GTID_TYPES
 #: Where one of these is, each transaction begins with a GTID event.
 _TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
 
-#: Why pieces of a rows event are left out.
+#: Why events are left out: those of a relay log; pieces of a rows event.
+_NO_FORMAT = "the format description of their server is lost"
 _PIECES = "not all pieces of the rows event are there"
 
 
@@ -68,6 +69,8 @@ class Repair:
         Bytes in which there is no whole event.
     dropped : list of Dropped
         Whole events that were left out.
+    doubtful : list of Doubtful
+        Events that were kept though nothing proves that they are whole.
     result : Report
         What a pass over the new log found; it has no damage.
     """
@@ -80,7 +83,23 @@ class Repair:
     rebuilt: Rebuilt | None = None
     lost: list[Lost] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
+    doubtful: list[Doubtful] = field(default_factory=list)
     result: Report = field(default_factory=lambda: Report(""))
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes of the damaged log that are in no event of the new one."""
+        return sum(one.end - one.start for one in self.lost) + sum(one.size for one in self.dropped)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of the damaged log but its first event could be kept, though more was there."""
+        return self.result.events <= 1 and self.lost_bytes > 0
+
+    @property
+    def lacks_format(self) -> bool:
+        """Whether whole events were left out because nothing says how they are laid out."""
+        return any(one.reason == _NO_FORMAT for one in self.dropped)
 
 
 def repair(
@@ -130,11 +149,15 @@ def repair(
         source.open() as stream,
         writing(target, overwrite=overwrite) as writer,
     ):
-        done.lost = lost_in(stream, report, head)
+        done.lost, done.doubtful = lost_in(stream, report, head)
         _Rebuild(writer, done, head, keep_partial=keep_partial).run(stream)
     done.result = scan(Source.of_path(target))
     if done.result.damage_count:
         raise done.result.damages[0]
+    left_out = [(one.position, one.position + one.size) for one in done.dropped]
+    done.doubtful = [
+        one for one in done.doubtful if not any(start <= one.position < end for start, end in left_out)
+    ]
     return done
 
 
@@ -155,12 +178,10 @@ def _writes_gtids(layout: Format) -> bool:
 
     MariaDB does from 10.0 on, MySQL from 5.7 on. MySQL 5.6 has the events, and writes them with gtid_mode=ON.
     """
-    of_mysql, of_mariadb = EventType.gtid_log_event, EventType.gtid_event
-    is_mysql_56 = not layout.post_header_length_of(EventType.transaction_context_event)
-    return bool(
-        layout.post_header_length_of(of_mariadb)
-        or (layout.post_header_length_of(of_mysql) and not is_mysql_56)
-    )
+    # Types that came with MySQL 5.7 tell it from 5.6.
+    is_newer = layout.post_header_length_of(EventType.transaction_context_event) > 0
+    is_mariadb = layout.post_header_length_of(EventType.gtid_event) > 0
+    return knows_gtids(layout) and (is_newer or is_mariadb)
 
 
 class _Rebuild:
@@ -205,12 +226,13 @@ class _Rebuild:
         if self._lacks_format and not self._keep_partial:
             self._take_outside(block, found)
             return
-        self._has_gtids |= not _TELL_GTIDS.isdisjoint(block.kinds) or _writes_gtids(block.layout)
+        self._has_gtids |= not _TELL_GTIDS.isdisjoint(block.kinds)
         if self._is_adrift:
             if self._keep_partial:
                 first, reason = orphans(block), _PIECES
             else:
-                first = sure_beginning(block, found, has_gtids=self._has_gtids)
+                has_gtids = self._has_gtids or _writes_gtids(block.layout)
+                first = sure_beginning(block, found, has_gtids=has_gtids)
                 reason = "its beginning may be lost"
             if first:
                 size = int(block.end_positions[first - 1] - block.positions[0])
@@ -226,8 +248,7 @@ class _Rebuild:
         is_outside = found.roles == Role.OUTSIDE
         self._writer.write(block, np.flatnonzero(is_outside))
         for row in np.flatnonzero(~is_outside).tolist():
-            reason = "the format description of their server is lost"
-            self._drop(int(block.positions[row]), int(block.sizes[row]), 1, None, reason)
+            self._drop(int(block.positions[row]), int(block.sizes[row]), 1, None, _NO_FORMAT)
 
     def _note_open(self, block: Block, segments: Segments, roles: Any, first: int) -> None:
         if not segments.is_open:

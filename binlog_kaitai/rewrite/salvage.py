@@ -9,14 +9,16 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple, cast
 
+from binlog_kaitai.columns.blocks.part_reader import Limited
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.framing import Frame, Framer, read_up_to
-from binlog_kaitai.grammar import header_length, parse_event, read_header
+from binlog_kaitai.grammar import EventType, Format, header_length, parse_event, read_header
 from binlog_kaitai.reader import checksum_status
 from binlog_kaitai.rewrite.heads import Head
 
@@ -24,8 +26,16 @@ from binlog_kaitai.rewrite.heads import Head
 _SHORT = 64 << 10
 
 
-def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
-    """What of a log cannot be used, in order, none touching another.
+class Doubtful(NamedTuple):
+    """An event that is kept though nothing proves that it is whole."""
+
+    position: int
+    size: int
+    reason: str
+
+
+def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Lost], list[Doubtful]]:
+    """What of a log cannot be used, in order, none touching another; and what is doubtful.
 
     Parameters
     ----------
@@ -42,13 +52,78 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
     if end is not None and end.bytes_behind and (not found or found[-1].end < size):
         # A log in use: what was being written is no damage, but no event either.
         found.append(Lost(end.position, TO_THE_END, "is no whole event"))
-    context = head.context
+    context, doubtful = head.context, list[Doubtful]()
     if context.layout.binlog_version < 4:
         rest = found  # nothing in a header proves where it is
     else:
+        if not context.layout.is_checksummed:
+            found = _joined(_with_shifted(stream, found, head, doubtful))
         search = Search(stream)
         rest = [part for one in found for part in _searched(stream, search, one, context)]
-    return [one._replace(start=max(one.start, head.end), end=min(one.end, size)) for one in rest]
+    rest = [one._replace(start=max(one.start, head.end), end=min(one.end, size)) for one in rest]
+    doubtful += _after_damage(stream, rest, head, has_gtids=bool(report.gtids))
+    return rest, sorted(doubtful)
+
+
+def _with_shifted(
+    stream: BinaryIO, found: list[Lost], head: Head, doubtful: list[Doubtful]
+) -> Iterator[Lost]:
+    """The same, with events that no checksum covers and that have other bytes than they should.
+
+    Where bytes were inserted into an event, or removed, its frame is as long as before, and ends where no
+    event begins. The positions that later events state are off by as much. If they are not, the damage may
+    still have begun in the event.
+    """
+    context, at, size = head.context, head.end, stream.seek(0, io.SEEK_END)
+    for lost in found:
+        is_broken = at < lost.start < lost.end
+        before = _last_event(stream, at, lost.start, context) if is_broken else None
+        at = lost.end
+        own = _event_at(stream, lost.start, lost.end, context)
+        if before is None or (own is not None and _shift(own) == _shift(before)):
+            yield lost  # the header that follows is where it should be
+            continue
+        after = _event_at(stream, lost.end, size, context) if lost.end < size else None
+        is_known = context.has_exact_positions or context.is_relay_log
+        if is_known and after is not None and None not in (_shift(before), _shift(after)):
+            if _shift(after) != _shift(before):
+                yield lost._replace(start=before.position)
+                continue
+        reason = "damage follows it and may have begun in it: the log has no checksums"
+        doubtful.append(Doubtful(before.position, len(before.raw), reason))
+        yield lost
+
+
+def _after_damage(
+    stream: BinaryIO, lost: list[Lost], head: Head, *, has_gtids: bool
+) -> Iterator[Doubtful]:
+    """The first events after damage, where nothing proves them or what precedes them."""
+    context, size = head.context, stream.seek(0, io.SEEK_END)
+    for one in lost:
+        frame = _event_at(stream, one.end, size, context) if one.start < one.end < size else None
+        if frame is None:
+            continue
+        if not context.layout.is_checksummed:
+            reason = "damage precedes it and may reach into it: the log has no checksums"
+            yield Doubtful(one.end, len(frame.raw), reason)
+        elif one.start == head.end and not has_gtids and knows_gtids(context.layout):
+            # MySQL 5.6 writes GTIDs with gtid_mode=ON only, and says so right after the format.
+            yield Doubtful(one.end, len(frame.raw), "its GTID event may be lost: the damage hides if the log has any")
+
+
+def knows_gtids(layout: Format) -> bool:
+    """Whether the server that describes its format like this knows GTID events."""
+    of_mysql, of_mariadb = EventType.gtid_log_event, EventType.gtid_event
+    return bool(layout.post_header_length_of(of_mysql) or layout.post_header_length_of(of_mariadb))
+
+
+def _last_event(stream: BinaryIO, start: int, end: int, context: Context) -> Frame | None:
+    stream.seek(start)
+    reader = BlockReader(cast(BinaryIO, Limited(stream, end - start)), context, start, reads_ahead=False)
+    last = None
+    for last in reader:
+        pass
+    return None if last is None else _event_at(stream, int(last.positions[-1]), end, context)
 
 
 def _joined(parts: Iterable[Lost]) -> list[Lost]:
