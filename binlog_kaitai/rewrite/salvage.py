@@ -75,23 +75,25 @@ def _with_shifted(
     still have begun in the event.
     """
     context, at, size = head.context, head.end, stream.seek(0, io.SEEK_END)
+    is_exact = context.has_exact_positions or context.is_relay_log
     for lost in found:
-        is_broken = at < lost.start < lost.end
-        before = _last_event(stream, at, lost.start, context) if is_broken else None
-        at = lost.end
-        own = _event_at(stream, lost.start, lost.end, context)
-        if before is None or (own is not None and _shift(own) == _shift(before)):
-            yield lost  # the header that follows is where it should be
+        if lost.start == lost.end:
+            yield lost
             continue
-        after = _event_at(stream, lost.end, size, context) if lost.end < size else None
-        is_known = context.has_exact_positions or context.is_relay_log
-        if is_known and after is not None and None not in (_shift(before), _shift(after)):
-            if _shift(after) != _shift(before):
-                yield lost._replace(start=before.position)
-                continue
-        reason = "damage follows it and may have begun in it: the log has no checksums"
-        doubtful.append(Doubtful(before.position, len(before.raw), reason))
-        yield lost
+        after = _event_at(stream, lost.end, size, context) if lost.end < size and is_exact else None
+        start = lost.start
+        while start > at:
+            before, own = _last_event(stream, at, start, context), _event_at(stream, start, size, context)
+            if before is None or (own is not None and _shift(own) == _shift(before)):
+                break  # the header that follows is where it should be
+            shifts = {_shift(one) for one in (after, before) if one is not None}
+            if after is None or None in shifts or len(shifts) == 1:
+                reason = "damage follows it and may have begun in it: the log has no checksums"
+                doubtful.append(Doubtful(before.position, len(before.raw), reason))
+                break
+            start = before.position
+        yield lost._replace(start=start)
+        at = lost.end
 
 
 def _after_damage(
