@@ -144,6 +144,17 @@ class GrammarError(DamagedError):
 
 
 @contextmanager
+def writing_to(file: str) -> Iterator[None]:
+    """Errors of the system become `SourceError` that names the file; a reader that has gone away is none."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise SourceError(f"cannot write: {error.strerror or error}", file=file) from error
+
+
+@contextmanager
 def reading(file: str) -> Iterator[None]:
     """Errors of the system become `SourceError`, and those of this package name the file.
 

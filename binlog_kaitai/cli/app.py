@@ -95,13 +95,18 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except BinlogError as error:
         code = _complain(error, EXIT_DAMAGED)
     except OSError as error:
-        code = _complain(SourceError(f"cannot write: {error.strerror or error}"), EXIT_USAGE)
+        # What goes to files is written by those that name them (`writing_to`).
+        code = _complain(SourceError(f"cannot write: {error.strerror or error}", file=_name_of(error)), EXIT_USAGE)
     except MemoryError as error:
         reason = f"not enough memory, which has to hold each event whole, several times: {error}"
         code = _complain(SourceError(reason.removesuffix(": ")), EXIT_USAGE)
     except (KeyboardInterrupt, click.Abort):
         code = 130
     sys.exit(code)
+
+
+def _name_of(error: OSError) -> str:
+    return "stdout" if error.filename is None else os.fsdecode(error.filename)
 
 
 def _complain(error: BinlogError, code: int) -> int:

@@ -33,6 +33,8 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
     """
     from binlog_kaitai.columns.blocks.seek import stops_before
 
+    if output == "json" and (wide or in_full):
+        raise UsageError("--wide and --full are for text; JSON has everything")
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
     found = False
     with open(sources, verify_checksums=False) as log:

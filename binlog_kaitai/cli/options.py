@@ -9,9 +9,11 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.options import ZERO_DATES
+from binlog_kaitai.options import ZERO_DATES, Filters
 from binlog_kaitai.reader import End, EndKind
+from binlog_kaitai.remote import is_url
 from binlog_kaitai.sources import resolve
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -22,10 +24,23 @@ sources = click.argument(
 )
 
 
-def formats(*names: str) -> Callable[[_Command], _Command]:
-    """Add `--format`, whose default is the first of the names; the command gets it as `output`."""
+class LocalPath(click.Path):
+    """A path to write to; what has a scheme in front is refused, since it would become a local folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if is_url(os.fspath(value)):
+            self.fail(f"{os.fspath(value)} is a URL; only local paths can be written", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def formats(*names: str, default: str | None = "") -> Callable[[_Command], _Command]:
+    """Add `--format`, whose default is the first of the names; the command gets it as `output`.
+
+    With `default` None the command gets None where nothing is chosen.
+    """
     choice = click.Choice(names)
-    return click.option("--format", "output", type=choice, default=names[0], show_default=True)
+    shown = {"default": names[0], "show_default": True} if default == "" else {"show_default": names[0]}
+    return click.option("--format", "output", type=choice, **shown)
 
 
 def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:
@@ -67,12 +82,20 @@ def filters(command: _Command) -> _Command:
 
     @wraps(command)
     def call(**arguments: Any) -> Any:
+        _refuse_empty_span(arguments["start_datetime"], arguments["stop_datetime"])
         _say_start_beyond(arguments["sources"], arguments["start_position"])
         return command(**arguments)
 
     for option in reversed(_FILTERS):
         call = option(call)
     return cast(_Command, call)
+
+
+def _refuse_empty_span(start: str | None, stop: str | None) -> None:
+    chosen = Filters.of(start_datetime=start, stop_datetime=stop)
+    if chosen.start_timestamp is not None and chosen.stop_timestamp is not None:
+        if chosen.start_timestamp >= chosen.stop_timestamp:
+            raise UsageError(f"--start-datetime {start} is not before --stop-datetime {stop}")
 
 
 def _say_start_beyond(sources: Sequence[str], start: int | None) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
@@ -28,7 +29,7 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 @click.command()
 @options.sources
 @click.option(
-    "--to", "target", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The lake's folder."
+    "--to", "target", type=options.LocalPath(path_type=Path), required=True, metavar="DIR", help="The lake's folder."
 )
 @click.option("--continuous", is_flag=True, help="Go on until interrupted.")
 @click.option(
@@ -115,6 +116,11 @@ def command(
     from binlog_kaitai.spark.stream import Following
     from binlog_kaitai.spark.stream_options import at_least_one, parse_starting
 
+    given = click.get_current_context().get_parameter_source("interval")
+    if not continuous and given is ParameterSource.COMMANDLINE:
+        raise UsageError("--interval is for --continuous")
+    if tables and views and "changes" not in views:
+        raise UsageError("--tables chooses among the changes: add --view changes")
     if "-" in sources:
         raise UsageError("stdin cannot be followed")
     if as_of is not None and (not state or continuous):
