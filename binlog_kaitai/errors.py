@@ -8,6 +8,7 @@
      ├── NotABinlogError    the file starts like no binary log
      ├── EncryptedError     the log is encrypted
      └── DamagedError       the bytes are not what a server writes
+          ├── DamagedStartError   of a log, magic or first event; a NotABinlogError, too
           ├── TruncatedError   the file ends inside an event
           ├── FramingError     an event header cannot be right
           │    └── AnotherLogError   files were put together: another log begins in the middle
@@ -125,6 +126,10 @@ class DamagedError(BinlogError):
 
 class TruncatedError(DamagedError):
     """The file ends inside an event, and was closed: nothing more will come."""
+
+
+class DamagedStartError(NotABinlogError, DamagedError):
+    """The file starts like no binary log, but it is one, or was: events follow, or it is cut off."""
 
 
 class FramingError(DamagedError):

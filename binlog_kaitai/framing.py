@@ -17,8 +17,22 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import BinaryIO, NamedTuple
 
-from binlog_kaitai.errors import AnotherLogError, EncryptedError, FramingError, NotABinlogError
-from binlog_kaitai.grammar import EventType, Header, detect_version, header_length, header_offset, read_header
+from binlog_kaitai.errors import (
+    AnotherLogError,
+    DamagedStartError,
+    EncryptedError,
+    FramingError,
+    NotABinlogError,
+)
+from binlog_kaitai.grammar import (
+    EventType,
+    Header,
+    detect_version,
+    header_length,
+    header_offset,
+    header_struct,
+    read_header,
+)
 from binlog_kaitai.sources import ENCRYPTED_MAGIC, MAGIC
 
 _STEP = 1 << 20
@@ -215,11 +229,18 @@ def read_start(stream: BinaryIO) -> tuple[int, bytes]:
     NotABinlogError, EncryptedError
         The first bytes are not those of a readable log.
     """
-    check_magic(read_up_to(stream, len(MAGIC)))
+    start = read_up_to(stream, len(MAGIC))
+    if start != MAGIC:
+        raise _not_a_log(start + read_up_to(stream, _LOOK_AHEAD))
     ahead = read_up_to(stream, header_length(1))
     # Of fewer bytes nothing can be told; they are a part of an event in any version.
     return detect_version(ahead) if len(ahead) == header_length(1) else 4, ahead
 
+
+#: As much of a file that does not begin like a log is searched for events, in bytes.
+_LOOK_AHEAD = 64 << 10
+
+_KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 
 _PACKED = "it is packed by {0}, and can be read as `{0} -dc FILE | binlog-kaitai ... -`"
 
@@ -234,16 +255,40 @@ _OTHER_FILES = {
 }
 
 
-def check_magic(start: bytes) -> None:
-    """Refuse a file that does not start like a binary log."""
+def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
+    """What is wrong with a file that begins with these bytes, and not with the magic.
+
+    It is a damaged log, and not another file, if it is cut off inside the magic, or if events follow.
+    """
+    start = data[: len(MAGIC)]
     if start == ENCRYPTED_MAGIC:
-        raise EncryptedError("the file is encrypted by MySQL (binlog_encryption)", position=0)
-    if start == MAGIC:
-        return
+        return EncryptedError("the file is encrypted by MySQL (binlog_encryption)", position=0)
     if not start:
-        raise NotABinlogError("not a binary log: it is empty", position=0)
+        return DamagedStartError("not a binary log: it is empty", position=0)
     reason = f"not a binary log: it starts with {start.hex(' ')}, not with {MAGIC.hex(' ')}"
+    if MAGIC.startswith(start):
+        return DamagedStartError(reason, position=0)
+    if holds_events(data):
+        reason = f"the magic is damaged: it is {start.hex(' ')}, not {MAGIC.hex(' ')}, but events follow"
+        return DamagedStartError(reason, position=0)
     for other, what in _OTHER_FILES.items():
         if start.startswith(other):
             reason += f": {what}"
-    raise NotABinlogError(reason, position=0)
+    return NotABinlogError(reason, position=0)
+
+
+def holds_events(data: bytes) -> bool:
+    """Whether two events follow each other somewhere in the start of a file, by their headers."""
+    read, length = header_struct(4), header_length(4)
+    last = len(data) - 2 * length
+    for at in range(last + 1):
+        if data[at + header_offset("type_code")] not in _KNOWN_TYPES:
+            continue
+        first = Header(*read.unpack_from(data, at))
+        if not first.next_position or not length <= first.event_size <= last - at + length:
+            continue
+        second = Header(*read.unpack_from(data, at + first.event_size))
+        expected = (first.next_position + second.event_size) & 0xFFFFFFFF
+        if second.type_code in _KNOWN_TYPES and length <= second.event_size and second.next_position == expected:
+            return True
+    return False

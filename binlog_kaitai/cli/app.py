@@ -13,7 +13,7 @@ from typing import NoReturn
 import click
 
 import binlog_kaitai
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, SourceError, UsageError
 from binlog_kaitai.render.json_text import ENCODING_ERRORS
 
 EXIT_DAMAGED = 1
@@ -68,7 +68,7 @@ def app() -> None:
     SOURCE is a file, a glob pattern, a directory of logs, a server's .index file, or - for stdin.
 
     Exit codes: 0 fine; 1 the data is damaged, what and where is on stderr; 2 wrong usage, or a
-    file that is not there; 3, of sql, some of the script is comments only.
+    file that is not there or is not a binary log; 3, of sql, some of the script is comments only.
     """
 
 
@@ -90,6 +90,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = EXIT_USAGE
+    except NotABinlogError as error:
+        code = _complain(error, EXIT_DAMAGED if isinstance(error, DamagedError) else EXIT_USAGE)
     except (UsageError, SourceError) as error:
         code = _complain(error, EXIT_USAGE)
     except BinlogError as error:

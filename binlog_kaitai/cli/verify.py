@@ -19,7 +19,7 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     """Check logs for damage.
 
     Checks frames, positions, checksums, bodies and the continuity of GTIDs. Says what is fine and names each
-    damage; exits 1 if there is any. Gaps between GTIDs are told, inside a
+    damage; exits 1 if there is any, 2 if a file is not a binary log. Gaps between GTIDs are told, inside a
     log and between logs that are named together, but are no damage by themselves. With --format json a line
     is an object for each file.
 
@@ -36,12 +36,13 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     from binlog_kaitai.render.report import counted, report_lines, report_object
     from binlog_kaitai.sources import resolve
 
-    damage_count = 0
+    damage_count = not_logs = 0
     covered: GtidSet | None = None
     for source in resolve(sources):
         with progress_over(source) as advance:
             report = scan(source, advance, is_thorough=thorough)
         damage_count += report.damage_count
+        not_logs += not report.is_log
         missing = GtidSet()
         if report.previous_gtids is not None:
             missing = report.previous_gtids.without(covered) if covered is not None else missing
@@ -52,6 +53,9 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
         lines = [to_json(report_object(report, missing))] if as_json else report_lines(report, missing)
         for line in lines:
             click.echo(line)
+    if damage_count and damage_count == not_logs:
+        click.echo(f"binlog-kaitai: {counted(not_logs, 'file')} not a binary log", err=True)
+        sys.exit(2)
     if damage_count:
         click.echo(f"binlog-kaitai: {counted(damage_count, 'damage')}", err=True)
         sys.exit(1)

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.columns.verify.report import Lost, Report
 from binlog_kaitai.columns.verify.scan import Start, scan
-from binlog_kaitai.errors import BinlogError, UsageError, reading
+from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
 from binlog_kaitai.grammar import EventType, Format
 from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
 from binlog_kaitai.rewrite.format_search import Rebuilt
@@ -169,6 +169,8 @@ def _head_of(stream: BinaryIO, format_from: Source | None) -> Head:
     try:
         return find_head(stream)
     except BinlogError as error:
+        if isinstance(error, NotABinlogError) and not isinstance(error, DamagedError):
+            raise
         error.reason += "; --format-from takes it from another log of the same server"
         raise
 
