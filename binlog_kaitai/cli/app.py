@@ -13,8 +13,10 @@ from typing import NoReturn
 import click
 
 import binlog_kaitai
+from binlog_kaitai.cli.messages import warn
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, SourceError, UsageError
 from binlog_kaitai.render.json_text import ENCODING_ERRORS
+from binlog_kaitai.render.terminal import printable
 
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2
@@ -81,13 +83,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ENCODING_ERRORS)
-    warnings.showwarning = lambda message, *_: click.echo(f"binlog-kaitai: warning: {message}", err=True)
+    warnings.showwarning = lambda message, *_: warn(f"warning: {message}")
     try:
         app.main(arguments, prog_name="binlog-kaitai", standalone_mode=False)
         code = 0
     except click.exceptions.Exit as request:
         code = request.exit_code
     except click.ClickException as error:
+        error.message = printable(error.message)
         error.show()
         code = EXIT_USAGE
     except NotABinlogError as error:
@@ -114,5 +117,5 @@ def _name_of(error: OSError) -> str:
 def _complain(error: BinlogError, code: int) -> int:
     with suppress(OSError):
         sys.stdout.flush()
-    click.echo(f"binlog-kaitai: {error}", err=True)
+    warn(error)
     return code

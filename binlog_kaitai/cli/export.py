@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.cli.progress import progress_over_all
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
 from binlog_kaitai.lake import VIEWS
@@ -75,7 +75,7 @@ def command(
                 options.say_ends(pages.ends)
         counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}
     for name, count in counts.items():
-        click.echo(f"{name}: {count} rows", file=sys.stdout)
+        say(f"{name}: {count} rows")
     if damage:
         raise damage[0]
 

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
+from binlog_kaitai.cli.messages import say, warn
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.options import ZERO_DATES, Filters
@@ -105,9 +106,7 @@ def _say_start_beyond(sources: Sequence[str], start: int | None) -> None:
         return
     size = os.path.getsize(path)
     if start > size:
-        click.echo(
-            f"binlog-kaitai: warning: {path} ends at {size}, before --start-position {start}", err=True
-        )
+        warn(f"warning: {path} ends at {size}, before --start-position {start}")
 
 
 _FILTERS: list[Callable[[Any], Any]] = [
@@ -134,7 +133,7 @@ def say_ends(ends: list[End]) -> None:
     """Tell on stderr which files are still being written, or were not closed."""
     for end in ends:
         if end.kind is EndKind.IN_USE:
-            click.echo(f"{end.file}: {end_text(end)}", err=True)
+            say(f"{end.file}: {end_text(end)}", err=True)
 
 
 def end_text(end: End) -> str:

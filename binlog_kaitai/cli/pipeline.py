@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import FORMATS, VIEWS
 
@@ -185,9 +186,9 @@ def _refresh(pipeline: Pipeline, spark: Any, as_of: datetime | str | None) -> No
 
     for name, rows in State(pipeline.lake).refresh(LakeTables(spark, pipeline.lake, as_of)):
         if isinstance(rows, UsageError):
-            click.echo(f"state: {rows}", err=True)
+            say(f"state: {rows}", err=True)
         else:
-            click.echo(f"state/{name}: {rows} rows")
+            say(f"state/{name}: {rows} rows")
 
 
 def _say(record: dict[str, Any]) -> None:
@@ -198,7 +199,7 @@ def _say(record: dict[str, Any]) -> None:
     for piece in record["pieces"]:
         counts.update(piece.get("rows", {}))
     for name, rows in sorted(counts.items()):
-        click.echo(f"batch {record['batch']}: {name}: {rows} rows")
+        say(f"batch {record['batch']}: {name}: {rows} rows")
 
 
 def _plain(error: Exception) -> BinlogError:

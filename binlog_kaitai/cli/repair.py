@@ -7,6 +7,7 @@ import sys
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say, warn
 from binlog_kaitai.cli.progress import progress_over
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.json_text import to_json
@@ -51,10 +52,13 @@ def command(
             overwrite=overwrite,
             progress=advance,
         )
-    for line in [to_json(repair_object(done))] if output == "json" else repair_lines(done):
-        click.echo(line)
+    if output == "json":
+        click.echo(to_json(repair_object(done)))
+    else:
+        for line in repair_lines(done):
+            say(line)
     if done.is_empty or done.lacks_format:
         reason = "nothing of it could be kept" if done.is_empty else "whole transactions had to be left out"
         hint = "; --format-from LOG may help" if done.is_empty else ""
-        click.echo(f"binlog-kaitai: {source}: {reason}{hint}", err=True)
+        warn(f"{source}: {reason}{hint}")
         sys.exit(1)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.cli.progress import watched
 from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.sources import Source
@@ -47,7 +48,7 @@ def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: A
     targets = _targets(logs, target)
     with watched(logs, beside_output=True) as watched_logs:
         for done in slice_log(watched_logs, targets, overwrite=overwrite, **filters):
-            click.echo(slice_line(done))
+            say(slice_line(done))
 
 
 def _targets(logs: list[Source], target: str) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.cli.progress import progress_over_all
 from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.stats.model import PART_NAMES
@@ -93,7 +94,7 @@ def _write_page(stats: Stats, path: Path) -> None:
     text = page(stats)
     with writing_to(str(path)):
         path.write_bytes(text)
-    click.echo(f"{path}: {len(text):,} bytes", err=True)
+    say(f"{path}: {len(text):,} bytes", err=True)
 
 
 def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:

@@ -7,6 +7,7 @@ import sys
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say, warn
 from binlog_kaitai.cli.progress import progress_over
 from binlog_kaitai.render.json_text import to_json
 
@@ -49,13 +50,14 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
             covered = covered or GtidSet()
             covered.update(report.previous_gtids)
             covered.update(report.gtids)
-        as_json = output == "json"
-        lines = [to_json(report_object(report, missing))] if as_json else report_lines(report, missing)
-        for line in lines:
-            click.echo(line)
+        if output == "json":
+            click.echo(to_json(report_object(report, missing)))
+            continue
+        for line in report_lines(report, missing):
+            say(line)
     if damage_count and damage_count == not_logs:
-        click.echo(f"binlog-kaitai: {counted(not_logs, 'file')} not a binary log", err=True)
+        warn(f"{counted(not_logs, 'file')} not a binary log")
         sys.exit(2)
     if damage_count:
-        click.echo(f"binlog-kaitai: {counted(damage_count, 'damage')}", err=True)
+        warn(counted(damage_count, "damage"))
         sys.exit(1)
