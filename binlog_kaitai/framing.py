@@ -179,6 +179,28 @@ class Framer:
         return size
 
 
+def not_at_an_event(stream: BinaryIO, position: int) -> str | None:
+    """Why no event can be read at a position of a log, and where the nearest ones begin; None if one can.
+
+    The stream can seek, and is at the log's first byte. Only headers are read.
+    """
+    version, _ = read_start(stream)
+    length, size, at = header_length(version), stream.seek(0, io.SEEK_END), len(MAGIC)
+    before = None
+    while at < position and at + length <= size:
+        stream.seek(at)
+        event_size = read_header(read_up_to(stream, length), version).event_size
+        if event_size < length:
+            break
+        before, at = at, at + event_size
+    if at == position:
+        return None
+    if at < position:
+        return f"no event begins at {position}: the last one before it begins at {before}" if before else None
+    nearest = [place for place in (before, at) if place is not None and place < size]
+    return f"no event begins at {position}; the nearest begin at {' and '.join(map(str, nearest))}"
+
+
 def another_log(position: int) -> AnotherLogError:
     """What is wrong with a file in which a second log begins."""
     reason = f"another log begins here: files were put together, and can be read apart if cut at {position}"
@@ -289,6 +311,10 @@ def holds_events(data: bytes) -> bool:
             continue
         second = Header(*read.unpack_from(data, at + first.event_size))
         expected = (first.next_position + second.event_size) & 0xFFFFFFFF
-        if second.type_code in _KNOWN_TYPES and length <= second.event_size and second.next_position == expected:
+        if (
+            second.type_code in _KNOWN_TYPES
+            and length <= second.event_size
+            and second.next_position == expected
+        ):
             return True
     return False

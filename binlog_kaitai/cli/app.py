@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 import warnings
@@ -13,10 +14,9 @@ from typing import NoReturn
 import click
 
 import binlog_kaitai
-from binlog_kaitai.cli.messages import warn
+from binlog_kaitai.cli.messages import say, warn
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, SourceError, UsageError
 from binlog_kaitai.render.json_text import ENCODING_ERRORS
-from binlog_kaitai.render.terminal import printable
 
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2
@@ -90,8 +90,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except click.exceptions.Exit as request:
         code = request.exit_code
     except click.ClickException as error:
-        error.message = printable(error.message)
-        error.show()
+        text = io.StringIO()
+        error.show(file=text)
+        for line in text.getvalue().rstrip("\n").split("\n"):
+            say(line, err=True)
         code = EXIT_USAGE
     except NotABinlogError as error:
         code = _complain(error, EXIT_DAMAGED if isinstance(error, DamagedError) else EXIT_USAGE)
@@ -101,7 +103,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _complain(error, EXIT_DAMAGED)
     except OSError as error:
         # What goes to files is written by those that name them (`writing_to`).
-        code = _complain(SourceError(f"cannot write: {error.strerror or error}", file=_name_of(error)), EXIT_USAGE)
+        code = _complain(
+            SourceError(f"cannot write: {error.strerror or error}", file=_name_of(error)), EXIT_USAGE
+        )
     except MemoryError as error:
         reason = f"not enough memory, which has to hold each event whole, several times: {error}"
         code = _complain(SourceError(reason.removesuffix(": ")), EXIT_USAGE)

@@ -11,7 +11,7 @@ import click
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.cli.progress import watched
-from binlog_kaitai.errors import writing_to
+from binlog_kaitai.errors import DamagedError, writing_to
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -72,7 +72,9 @@ def _server_options(command: _Command) -> _Command:
 @click.option("--exclude-gtids", metavar="SET", help="Not these transactions.")
 @click.option("--local-load", "-l", metavar="DIR", help="Where files of LOAD DATA go; default: /tmp.")
 @_flag("--to-last-log", "-t", help="Go on with the later logs beside the last SOURCE.")
-@click.option("--result-file", "-r", type=options.LocalPath(dir_okay=False), metavar="FILE", help="Not to stdout.")
+@click.option(
+    "--result-file", "-r", type=options.LocalPath(dir_okay=False), metavar="FILE", help="Not to stdout."
+)
 @_server_options
 def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None, **given: Any) -> None:
     """What mysqlbinlog and mariadb-binlog print, byte for byte.
@@ -102,6 +104,10 @@ def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None
         try:
             with watched(logs, beside_output=not result_file) as watched_logs:
                 reader = dump(watched_logs, _guarded(output.write, target), chosen)
+        except DamagedError as error:
+            if error.file == logs[0].name:  # which may be undamaged, and read from the middle of an event
+                options.refuse_position(logs[0], given["start_position"])
+            raise
         finally:
             output.flush()
     options.say_ends(reader.ends)

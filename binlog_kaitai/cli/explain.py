@@ -48,6 +48,8 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
                     found = True
                     _print(event, output, width, in_full=in_full)
     if not found and position is not None:
+        for source in log.sources:
+            options.refuse_position(source, position)
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
 from binlog_kaitai.cli.messages import say, warn
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.framing import not_at_an_event
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.options import ZERO_DATES, Filters
 from binlog_kaitai.reader import End, EndKind
 from binlog_kaitai.remote import is_url
-from binlog_kaitai.sources import resolve
+from binlog_kaitai.sources import Source, resolve
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -94,9 +96,25 @@ def filters(command: _Command) -> _Command:
 
 def _refuse_empty_span(start: str | None, stop: str | None) -> None:
     chosen = Filters.of(start_datetime=start, stop_datetime=stop)
-    if chosen.start_timestamp is not None and chosen.stop_timestamp is not None:
-        if chosen.start_timestamp >= chosen.stop_timestamp:
-            raise UsageError(f"--start-datetime {start} is not before --stop-datetime {stop}")
+    first, last = chosen.start_timestamp, chosen.stop_timestamp
+    if first is not None and last is not None and first >= last:
+        raise UsageError(f"--start-datetime {start} is not before --stop-datetime {stop}")
+
+
+def refuse_position(source: Source, position: int | None) -> None:
+    """Refuse a position inside an event, naming where the nearest events begin.
+
+    Raises
+    ------
+    UsageError
+        No event begins at the position.
+    """
+    reason = None
+    with suppress(BinlogError, OSError), source.open() as stream:
+        if position is not None and stream.seekable():
+            reason = not_at_an_event(stream, position)
+    if reason is not None:
+        raise UsageError(reason, file=source.name)
 
 
 def _say_start_beyond(sources: Sequence[str], start: int | None) -> None:

@@ -30,7 +30,12 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 @click.command()
 @options.sources
 @click.option(
-    "--to", "target", type=options.LocalPath(path_type=Path), required=True, metavar="DIR", help="The lake's folder."
+    "--to",
+    "target",
+    type=options.LocalPath(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="The lake's folder.",
 )
 @click.option("--continuous", is_flag=True, help="Go on until interrupted.")
 @click.option(

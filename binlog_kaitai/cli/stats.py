@@ -40,7 +40,9 @@ _CHART_STEPS = 72
     metavar="N",
     help="Length of rankings.",
 )
-@click.option("--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write a page for a browser.")
+@click.option(
+    "--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write a page for a browser."
+)
 def command(
     sources: tuple[str, ...],
     output: str | None,

@@ -115,9 +115,9 @@ class _Columns(NamedTuple):
             fields, rests = [leaf.path], [f"{value:<{_VALUE_WIDTH}}  {leaf.meaning}"]
         else:
             fields, rests = _wrapped(leaf.path, self.field), _value_lines(value, leaf.meaning, self.rest)
-        nothing = ("", "")
         for place, field, rest in zip_longest(places, fields, rests):
-            yield self.line(*(place or nothing), field or "", rest or "")
+            offset, bytes_ = place or ("", "")
+            yield self.line(offset, bytes_, field or "", rest or "")
 
 
 def _hex_width(count: int) -> int:
@@ -136,7 +136,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _value_lines(value: str, meaning: str, width: int) -> list[str]:
-    """The whole value, and as much of its meaning as there is room for: two lines, or the rest of a wide one."""
+    """The whole value, and as much of its meaning as two lines hold, or the rest of a wide one."""
     line = f"{value:<{_VALUE_WIDTH}}  {meaning}".rstrip()
     if len(line) <= width:
         return [line]

@@ -68,7 +68,7 @@ def _rebuilt_text(how: Rebuilt) -> str:
     if how.is_proven:
         return f"{what}; its checksum proves it"
     if how.doubtful:
-        return f"{what}; the events that follow fit it, but these of its fields are guessed: {', '.join(how.doubtful)}"
+        return f"{what}; the events that follow fit it, but it is a guess in {', '.join(how.doubtful)}"
     return f"{what}; the events that follow fit it"
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-#: C0 and C1 controls with DEL, marks and overrides of the writing direction, ends of lines and paragraphs, and
-#: lone surrogates, which stand for bytes that are not UTF-8.
+#: C0 and C1 controls with DEL, marks and overrides of the writing direction, ends of lines and paragraphs,
+#: and lone surrogates, which stand for bytes that are not UTF-8.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

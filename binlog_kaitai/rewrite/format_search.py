@@ -162,10 +162,7 @@ def _following(stream: BinaryIO, position: int, layout: Format) -> _Following | 
 
 #: Types that have a fixed part of the body in each server that writes them.
 _HAVE_LENGTH = frozenset(
-    kind
-    for known in known_formats()
-    for kind, length in enumerate(known.post_header_lengths, 1)
-    if length
+    kind for known in known_formats() for kind, length in enumerate(known.post_header_lengths, 1) if length
 )
 
 

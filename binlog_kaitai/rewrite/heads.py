@@ -5,8 +5,8 @@ Strategy
 1. A first event whose checksum fits is taken as it is.
 2. If one byte of it is wrong, its checksum says which.
 3. If it is whole but elsewhere (bytes were inserted before it, or the magic is damaged), it is moved.
-4. Else it is rebuilt from what released servers write, and proven by its checksum or by the events that follow
-   (`format_search`).
+4. Else it is rebuilt from what released servers write, and proven by its checksum or by the events
+   that follow (`format_search`).
 """
 
 from __future__ import annotations

@@ -96,9 +96,7 @@ def _with_shifted(
         at = lost.end
 
 
-def _after_damage(
-    stream: BinaryIO, lost: list[Lost], head: Head, *, has_gtids: bool
-) -> Iterator[Doubtful]:
+def _after_damage(stream: BinaryIO, lost: list[Lost], head: Head, *, has_gtids: bool) -> Iterator[Doubtful]:
     """The first events after damage, where nothing proves them or what precedes them."""
     context, size = head.context, stream.seek(0, io.SEEK_END)
     for one in lost:
@@ -110,7 +108,7 @@ def _after_damage(
             yield Doubtful(one.end, len(frame.raw), reason)
         elif one.start == head.end and not has_gtids and knows_gtids(context.layout):
             # MySQL 5.6 writes GTIDs with gtid_mode=ON only, and says so right after the format.
-            yield Doubtful(one.end, len(frame.raw), "its GTID event may be lost: the damage hides if the log has any")
+            yield Doubtful(one.end, len(frame.raw), "its GTID event may be lost, if it had one")
 
 
 def knows_gtids(layout: Format) -> bool:
@@ -122,10 +120,10 @@ def knows_gtids(layout: Format) -> bool:
 def _last_event(stream: BinaryIO, start: int, end: int, context: Context) -> Frame | None:
     stream.seek(start)
     reader = BlockReader(cast(BinaryIO, Limited(stream, end - start)), context, start, reads_ahead=False)
-    last = None
-    for last in reader:
-        pass
-    return None if last is None else _event_at(stream, int(last.positions[-1]), end, context)
+    position = -1
+    for block in reader:
+        position = int(block.positions[-1])
+    return None if position < 0 else _event_at(stream, position, end, context)
 
 
 def _joined(parts: Iterable[Lost]) -> list[Lost]:

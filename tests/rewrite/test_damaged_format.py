@@ -138,5 +138,3 @@ def test_shifted_bytes_are_left_out_or_named(log: LogFile, tmp_path: Path) -> No
         counts[is_right] += 1
         assert is_right or done.doubtful, (at, size)
     assert counts[True] > counts[False]
-
-

@@ -76,7 +76,8 @@ class Report:
     def is_log(self) -> bool:
         """Whether the file is a binary log, be it damaged."""
         return not any(
-            isinstance(error, NotABinlogError) and not isinstance(error, DamagedError) for error in self.damages
+            isinstance(error, NotABinlogError) and not isinstance(error, DamagedError)
+            for error in self.damages
         )
 
     def add(self, error: BinlogError, end: int | None = None) -> None:
