@@ -8,6 +8,7 @@
      ├── NotABinlogError    the file starts like no binary log
      ├── EncryptedError     the log is encrypted
      └── DamagedError       the bytes are not what a server writes
+          ├── DamagedStartError   of a log, magic or first event; a NotABinlogError, too
           ├── TruncatedError   the file ends inside an event
           ├── FramingError     an event header cannot be right
           │    └── AnotherLogError   files were put together: another log begins in the middle
@@ -150,6 +151,10 @@ class TruncatedError(DamagedError):
     """The file ends inside an event, and was closed: nothing more will come."""
 
 
+class DamagedStartError(NotABinlogError, DamagedError):
+    """The file starts like no binary log, but it is one, or was: events follow, or it is cut off."""
+
+
 class FramingError(DamagedError):
     """An event header cannot be right: impossible size, or a position that does not fit."""
 
@@ -170,6 +175,17 @@ def out_of_memory(error: MemoryError) -> SourceError:
     """The error for an event that does not fit into memory."""
     reason = f"not enough memory, which has to hold each event whole, several times: {error}"
     return SourceError(reason.removesuffix(": "))
+
+
+@contextmanager
+def writing_to(file: str) -> Iterator[None]:
+    """Errors of the system become `SourceError` that names the file; a reader that has gone away is none."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise SourceError(f"cannot write: {error.strerror or error}", file=file) from error
 
 
 @contextmanager

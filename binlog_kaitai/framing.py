@@ -17,8 +17,22 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import BinaryIO, NamedTuple
 
-from binlog_kaitai.errors import AnotherLogError, EncryptedError, FramingError, NotABinlogError
-from binlog_kaitai.grammar import EventType, Header, detect_version, header_length, header_offset, read_header
+from binlog_kaitai.errors import (
+    AnotherLogError,
+    DamagedStartError,
+    EncryptedError,
+    FramingError,
+    NotABinlogError,
+)
+from binlog_kaitai.grammar import (
+    EventType,
+    Header,
+    detect_version,
+    header_length,
+    header_offset,
+    header_struct,
+    read_header,
+)
 from binlog_kaitai.sources import ENCRYPTED_MAGIC, MAGIC
 
 _STEP = 1 << 20
@@ -166,6 +180,28 @@ class Framer:
         return size
 
 
+def not_at_an_event(stream: BinaryIO, position: int) -> str | None:
+    """Why no event can be read at a position of a log, and where the nearest ones begin; None if one can.
+
+    The stream can seek, and is at the log's first byte. Only headers are read.
+    """
+    version, _ = read_start(stream)
+    length, size, at = header_length(version), stream.seek(0, io.SEEK_END), len(MAGIC)
+    before = None
+    while at < position and at + length <= size:
+        stream.seek(at)
+        event_size = read_header(read_up_to(stream, length), version).event_size
+        if event_size < length:
+            break
+        before, at = at, at + event_size
+    if at == position:
+        return None
+    if at < position:
+        return f"no event begins at {position}: the last one before it begins at {before}" if before else None
+    nearest = [place for place in (before, at) if place is not None and place < size]
+    return f"no event begins at {position}; the nearest begin at {' and '.join(map(str, nearest))}"
+
+
 def another_log(position: int) -> AnotherLogError:
     """What is wrong with a file in which a second log begins."""
     reason = f"another log begins here: files were put together, and can be read apart if cut at {position}"
@@ -216,11 +252,18 @@ def read_start(stream: BinaryIO) -> tuple[int, bytes]:
     NotABinlogError, EncryptedError
         The first bytes are not those of a readable log.
     """
-    check_magic(read_up_to(stream, len(MAGIC)))
+    start = read_up_to(stream, len(MAGIC))
+    if start != MAGIC:
+        raise _not_a_log(start + read_up_to(stream, _LOOK_AHEAD))
     ahead = read_up_to(stream, header_length(1))
     # Of fewer bytes nothing can be told; they are a part of an event in any version.
     return detect_version(ahead) if len(ahead) == header_length(1) else 4, ahead
 
+
+#: As much of a file that does not begin like a log is searched for events, in bytes.
+_LOOK_AHEAD = 64 << 10
+
+_KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 
 _PACKED = "it is packed by {0}, and can be read as `{0} -dc FILE | binlog-kaitai ... -`"
 
@@ -235,16 +278,44 @@ _OTHER_FILES = {
 }
 
 
-def check_magic(start: bytes) -> None:
-    """Refuse a file that does not start like a binary log."""
+def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
+    """What is wrong with a file that begins with these bytes, and not with the magic.
+
+    It is a damaged log, and not another file, if it is cut off inside the magic, or if events follow.
+    """
+    start = data[: len(MAGIC)]
     if start == ENCRYPTED_MAGIC:
-        raise EncryptedError("the file is encrypted by MySQL (binlog_encryption)", position=0)
-    if start == MAGIC:
-        return
+        return EncryptedError("the file is encrypted by MySQL (binlog_encryption)", position=0)
     if not start:
-        raise NotABinlogError("not a binary log: it is empty", position=0)
+        return DamagedStartError("not a binary log: it is empty", position=0)
     reason = f"not a binary log: it starts with {start.hex(' ')}, not with {MAGIC.hex(' ')}"
+    if MAGIC.startswith(start):
+        return DamagedStartError(reason, position=0)
+    if holds_events(data):
+        reason = f"the magic is damaged: it is {start.hex(' ')}, not {MAGIC.hex(' ')}, but events follow"
+        return DamagedStartError(reason, position=0)
     for other, what in _OTHER_FILES.items():
         if start.startswith(other):
             reason += f": {what}"
-    raise NotABinlogError(reason, position=0)
+    return NotABinlogError(reason, position=0)
+
+
+def holds_events(data: bytes) -> bool:
+    """Whether two events follow each other somewhere in the start of a file, by their headers."""
+    read, length = header_struct(4), header_length(4)
+    last = len(data) - 2 * length
+    for at in range(last + 1):
+        if data[at + header_offset("type_code")] not in _KNOWN_TYPES:
+            continue
+        first = Header(*read.unpack_from(data, at))
+        if not first.next_position or not length <= first.event_size <= last - at + length:
+            continue
+        second = Header(*read.unpack_from(data, at + first.event_size))
+        expected = (first.next_position + second.event_size) & 0xFFFFFFFF
+        if (
+            second.type_code in _KNOWN_TYPES
+            and length <= second.event_size
+            and second.next_position == expected
+        ):
+            return True
+    return False

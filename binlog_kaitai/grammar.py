@@ -33,7 +33,7 @@ from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent
 from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
 
-from binlog_kaitai.errors import GrammarError, NotABinlogError
+from binlog_kaitai.errors import DamagedStartError, GrammarError
 from binlog_kaitai.walk import children, find_leftover, inflated_size, reason_of, unfinished_field
 
 __all__ = [
@@ -135,14 +135,14 @@ def detect_version(head: bytes) -> int:
 
     Raises
     ------
-    NotABinlogError
+    DamagedStartError
         The first event is neither a format description nor a START_EVENT_V3 of a known length.
     """
     try:
         return int(LogStart(KaitaiStream(io.BytesIO(head))).binlog_version)
     except ValidationFailedError as error:
         first = read_header(head, 1)
-        raise NotABinlogError(
+        raise DamagedStartError(
             f"no known version: the first event has type {first.type_code} and {first.event_size} bytes"
         ) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 import warnings
@@ -14,7 +15,15 @@ from typing import NoReturn
 import click
 
 import binlog_kaitai
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
+from binlog_kaitai.cli.messages import say, warn
+from binlog_kaitai.errors import (
+    BinlogError,
+    DamagedError,
+    NotABinlogError,
+    SourceError,
+    UsageError,
+    out_of_memory,
+)
 from binlog_kaitai.render.json_text import ENCODING_ERRORS
 
 EXIT_DAMAGED = 1
@@ -69,7 +78,7 @@ def app() -> None:
     SOURCE is a file, a glob pattern, a directory of logs, a server's .index file, or - for stdin.
 
     Exit codes: 0 fine; 1 the data is damaged, what and where is on stderr; 2 wrong usage, or a
-    file that is not there; 3, of sql, some of the script is comments only.
+    file that is not there or is not a binary log; 3, of sql, some of the script is comments only.
     """
 
 
@@ -82,23 +91,31 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ENCODING_ERRORS)
-    # Several passes over the same logs find the same: each warning is said once.
-    said = lru_cache(maxsize=None)(lambda text: click.echo(f"binlog-kaitai: warning: {text}", err=True))
-    warnings.showwarning = lambda message, *_: said(str(message))
+    # Several passes over the same logs find the same: each warning is printed once.
+    warn_once = lru_cache(maxsize=None)(lambda text: warn(f"warning: {text}"))
+    warnings.showwarning = lambda message, *_: warn_once(str(message))
     try:
         app.main(arguments, prog_name="binlog-kaitai", standalone_mode=False)
         code = 0
     except click.exceptions.Exit as request:
         code = request.exit_code
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(file=text)
+        for line in text.getvalue().rstrip("\n").split("\n"):
+            say(line, err=True)
         code = EXIT_USAGE
+    except NotABinlogError as error:
+        code = _complain(error, EXIT_DAMAGED if isinstance(error, DamagedError) else EXIT_USAGE)
     except (UsageError, SourceError) as error:
         code = _complain(error, EXIT_USAGE)
     except BinlogError as error:
         code = _complain(error, EXIT_DAMAGED)
     except OSError as error:
-        code = _complain(SourceError(f"cannot write: {error.strerror or error}"), EXIT_USAGE)
+        # What goes to files is written by those that name them (`writing_to`).
+        code = _complain(
+            SourceError(f"cannot write: {error.strerror or error}", file=_name_of(error)), EXIT_USAGE
+        )
     except MemoryError as error:
         code = _complain(out_of_memory(error), EXIT_USAGE)
     except (KeyboardInterrupt, click.Abort):
@@ -106,8 +123,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(code)
 
 
+def _name_of(error: OSError) -> str:
+    return "stdout" if error.filename is None else os.fsdecode(error.filename)
+
+
 def _complain(error: BinlogError, code: int) -> int:
     with suppress(OSError):
         sys.stdout.flush()
-    click.echo(f"binlog-kaitai: {error}", err=True)
+    warn(error)
     return code

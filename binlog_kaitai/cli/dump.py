@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
-from typing import Any, TypeVar
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, BinaryIO, TypeVar
 
 import click
 
@@ -21,6 +21,7 @@ from binlog_kaitai.cli.client_options import (
     options_without_meaning,
 )
 from binlog_kaitai.cli.progress import watched
+from binlog_kaitai.errors import DamagedError, writing_to
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _NUMBER, _NUMBERS, _POSITION = ClientNumber(), ClientNumbers(), ClientPosition()
@@ -91,7 +92,9 @@ def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command],
 @click.option("--exclude-gtids", metavar="SET", help="Not these transactions.")
 @click.option("--local-load", "-l", metavar="DIR", help="Where files of LOAD DATA go; default: /tmp.")
 @_flag("--to-last-log", "-t", help="Go on with the later logs beside the last SOURCE.")
-@click.option("--result-file", "-r", type=click.Path(dir_okay=False), metavar="FILE", help="Not to stdout.")
+@click.option(
+    "--result-file", "-r", type=options.LocalPath(dir_okay=False), metavar="FILE", help="Not to stdout."
+)
 @_flag(
     "--print-row-count", "prints_row_count", default=True, help="MariaDB: how many rows changed (default)."
 )
@@ -130,13 +133,32 @@ def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None
     logs = resolve(sources)
     if to_last_log:
         logs = with_later_logs(logs)
-    with open(result_file, "wb") if result_file else nullcontext(sys.stdout.buffer) as output:
+    chosen, target = _options(**given), result_file or "stdout"
+    with writing_to(target), _opened(result_file) as output:
         try:
             with watched(logs, beside_output=not result_file) as watched_logs:
-                reader = dump(watched_logs, output.write, _options(**given))
+                reader = dump(watched_logs, _guarded(output.write, target), chosen)
+        except DamagedError as error:
+            if error.file == logs[0].name:  # which may be undamaged, and read from the middle of an event
+                options.refuse_position(logs[0], given["start_position"])
+            raise
         finally:
             output.flush()
     options.say_ends(reader.ends)
+
+
+def _opened(result_file: str | None) -> AbstractContextManager[BinaryIO]:
+    return open(result_file, "wb") if result_file else nullcontext(sys.stdout.buffer)
+
+
+def _guarded(write: Callable[[bytes], object], target: str) -> Callable[[bytes], object]:
+    """Writes, and names the target where that fails: what reads the logs would name the log."""
+
+    def guarded(data: bytes) -> object:
+        with writing_to(target):
+            return write(data)
+
+    return guarded
 
 
 def _options(

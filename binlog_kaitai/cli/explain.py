@@ -8,6 +8,7 @@ import sys
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.reader import Event, open
 from binlog_kaitai.render.explain import explain_json, explain_text
@@ -17,7 +18,7 @@ from binlog_kaitai.render.explain import explain_json, explain_text
 @options.sources
 @click.option("--at", "position", type=options.number, metavar="POS", help="Only the event at this offset.")
 @options.formats("text", "json")
-@click.option("--wide", is_flag=True, help="Do not cut lines at the width of the terminal.")
+@click.option("--wide", is_flag=True, help="Do not wrap lines at the width of the terminal.")
 @click.option("--full", "in_full", is_flag=True, help="Show all bytes of fields of more than 4 KiB.")
 def command(sources: tuple[str, ...], position: int | None, output: str, wide: bool, in_full: bool) -> None:
     """Every byte of an event: offset, hex, field, value, meaning.
@@ -33,6 +34,8 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
     """
     from binlog_kaitai.columns.blocks.seek import stops_before
 
+    if output == "json" and (wide or in_full):
+        raise UsageError("--wide and --full are for text; JSON has everything")
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
     found = False
     with open(sources, verify_checksums=False) as log:
@@ -45,6 +48,8 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
                     found = True
                     _print(event, output, width, in_full=in_full)
     if not found and position is not None:
+        for source in log.sources:
+            options.refuse_position(source, position)
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
 
 
@@ -55,6 +60,6 @@ def _print(event: Event, output: str, width: int | None, *, in_full: bool) -> No
     else:
         lines, error = explain_text(event, width, in_full=in_full)
         for line in lines:
-            click.echo(line)
+            say(line)
     if error is not None:
         raise event.locate(error)

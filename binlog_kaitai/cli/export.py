@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,15 +10,16 @@ from typing import Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.cli.progress import progress_over_all
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
 from binlog_kaitai.lake import VIEWS
 
 
 @click.command()
 @options.sources
 @click.option(
-    "--to", "target", type=click.Path(path_type=Path), required=True, metavar="DIR", help="New folder."
+    "--to", "target", type=options.LocalPath(path_type=Path), required=True, metavar="DIR", help="New folder."
 )
 @options.filters
 @options.views
@@ -52,12 +52,13 @@ def command(
     from binlog_kaitai.columns.transactions.batches import read_transactions
     from binlog_kaitai.options import Filters
 
-    if target.exists() and any(target.iterdir()):
-        raise UsageError(f"{target} is not empty")
+    with writing_to(str(target)):
+        target.mkdir(parents=True, exist_ok=True)
+        if any(target.iterdir()):
+            raise UsageError("is not empty; name a new folder", file=str(target))
     if "-" in sources and len(views) != 1:
         raise UsageError("stdin can be read once only: choose one --view")
     wanted = views or VIEWS
-    target.mkdir(parents=True, exist_ok=True)
     damage: list[BinlogError] = []
     counts: dict[str, int] = {}
     for view in dict.fromkeys(wanted):
@@ -74,7 +75,7 @@ def command(
                 options.say_ends(pages.ends)
         counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}
     for name, count in counts.items():
-        click.echo(f"{name}: {count} rows", file=sys.stdout)
+        say(f"{name}: {count} rows")
     if damage:
         raise damage[0]
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any, BinaryIO, TypeVar
+from contextlib import suppress
+from functools import wraps
+from typing import Any, BinaryIO, TypeVar, cast
 
 import click
 
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.cli.messages import say
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.framing import not_at_an_event
 from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.options import MAX_POSITION, ZERO_DATES, whole_number
+from binlog_kaitai.options import MAX_POSITION, ZERO_DATES, Filters, whole_number
 from binlog_kaitai.reader import End, EndKind
+from binlog_kaitai.remote import is_url
+from binlog_kaitai.sources import Source
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -31,10 +38,23 @@ def number(text: str) -> int:
     return value
 
 
-def formats(*names: str) -> Callable[[_Command], _Command]:
-    """Add `--format`, whose default is the first of the names; the command gets it as `output`."""
+class LocalPath(click.Path):
+    """A path to write to; what has a scheme in front is refused, since it would become a local folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if is_url(os.fspath(value)):
+            self.fail(f"{os.fspath(value)} is a URL; only local paths can be written", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def formats(*names: str, default: str | None = "") -> Callable[[_Command], _Command]:
+    """Add `--format`, whose default is the first of the names; the command gets it as `output`.
+
+    With `default` None the command gets None where nothing is chosen.
+    """
     choice = click.Choice(names)
-    return click.option("--format", "output", type=choice, default=names[0], show_default=True)
+    shown = {"default": names[0], "show_default": True} if default == "" else {"show_default": names[0]}
+    return click.option("--format", "output", type=choice, **shown)
 
 
 def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:
@@ -73,9 +93,39 @@ zero_dates = click.option(
 
 def filters(command: _Command) -> _Command:
     """Add the filter options; the command gets them as keywords, by the names of `Filters.of`."""
+
+    @wraps(command)
+    def call(**arguments: Any) -> Any:
+        _refuse_empty_span(arguments["start_datetime"], arguments["stop_datetime"])
+        return command(**arguments)
+
     for option in reversed(_FILTERS):
-        command = option(command)
-    return command
+        call = option(call)
+    return cast(_Command, call)
+
+
+def _refuse_empty_span(start: str | None, stop: str | None) -> None:
+    chosen = Filters.of(start_datetime=start, stop_datetime=stop)
+    first, last = chosen.start_timestamp, chosen.stop_timestamp
+    if first is not None and last is not None and first >= last:
+        raise UsageError(f"--start-datetime {start} is not before --stop-datetime {stop}")
+
+
+def refuse_position(source: Source, position: int | None) -> None:
+    """Refuse a position inside an event, naming where the nearest events begin.
+
+    Raises
+    ------
+    UsageError
+        No event begins at the position.
+    """
+    reason = None
+    with suppress(BinlogError, OSError), source.open() as stream:
+        if position is not None and stream.seekable():
+            reason = not_at_an_event(stream, position)
+    if reason is not None:
+        raise UsageError(reason, file=source.name)
+
 
 
 _FILTERS: list[Callable[[Any], Any]] = [
@@ -102,7 +152,7 @@ def say_ends(ends: list[End]) -> None:
     """Tell on stderr which files are still being written, or were not closed."""
     for end in ends:
         if end.kind is EndKind.IN_USE:
-            click.echo(f"{end.file}: {end_text(end)}", err=True)
+            say(f"{end.file}: {end_text(end)}", err=True)
 
 
 def end_text(end: End) -> str:

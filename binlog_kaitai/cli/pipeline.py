@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import FORMATS, VIEWS
 
@@ -28,7 +30,12 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 @click.command()
 @options.sources
 @click.option(
-    "--to", "target", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The lake's folder."
+    "--to",
+    "target",
+    type=options.LocalPath(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="The lake's folder.",
 )
 @click.option("--continuous", is_flag=True, help="Go on until interrupted.")
 @click.option(
@@ -115,6 +122,11 @@ def command(
     from binlog_kaitai.spark.stream import Following
     from binlog_kaitai.spark.stream_options import at_least_one, parse_starting
 
+    given = click.get_current_context().get_parameter_source("interval")
+    if not continuous and given is ParameterSource.COMMANDLINE:
+        raise UsageError("--interval is for --continuous")
+    if tables and views and "changes" not in views:
+        raise UsageError("--tables chooses among the changes: add --view changes")
     if "-" in sources:
         raise UsageError("stdin cannot be followed")
     if as_of is not None and (not state or continuous):
@@ -179,9 +191,9 @@ def _refresh(pipeline: Pipeline, spark: Any, as_of: datetime | str | None) -> No
 
     for name, rows in State(pipeline.lake).refresh(LakeTables(spark, pipeline.lake, as_of)):
         if isinstance(rows, UsageError):
-            click.echo(f"state: {rows}", err=True)
+            say(f"state: {rows}", err=True)
         else:
-            click.echo(f"state/{name}: {rows} rows")
+            say(f"state/{name}: {rows} rows")
 
 
 def _say(record: dict[str, Any]) -> None:
@@ -192,7 +204,7 @@ def _say(record: dict[str, Any]) -> None:
     for piece in record["pieces"]:
         counts.update(piece.get("rows", {}))
     for name, rows in sorted(counts.items()):
-        click.echo(f"batch {record['batch']}: {name}: {rows} rows")
+        say(f"batch {record['batch']}: {name}: {rows} rows")
 
 
 def _plain(error: Exception) -> BinlogError:

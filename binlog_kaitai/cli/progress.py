@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, cast
 
+from binlog_kaitai.render.terminal import printable
 from binlog_kaitai.sources import Source
 
 #: Shorter logs are done before a bar would be seen, in bytes.
@@ -143,7 +144,7 @@ class _Bar:
 
     def _title(self) -> str:
         # What is in brackets would be markup.
-        name = os.path.basename(self._name or "").replace("[", r"\[")
+        name = printable(os.path.basename(self._name or "")).replace("[", r"\[")
         return f"{self._task} {name}".strip()
 
     def _begin(self) -> None:

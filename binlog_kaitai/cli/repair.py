@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say, warn
 from binlog_kaitai.cli.progress import progress_over
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.json_text import to_json
@@ -12,7 +15,7 @@ from binlog_kaitai.render.json_text import to_json
 
 @click.command()
 @click.argument("source", metavar="SOURCE")
-@click.option("--to", "target", metavar="FILE", required=True, help="The new log.")
+@click.option("--to", "target", type=options.LocalPath(), metavar="FILE", required=True, help="The new log.")
 @click.option("--keep-partial", is_flag=True, help="Keep whole events of transactions that are not whole.")
 @click.option("--format-from", metavar="LOG", help="Take the first event from this log of the same server.")
 @click.option("--overwrite", is_flag=True, help="Write over a file that is there.")
@@ -24,7 +27,8 @@ def command(
 
     Every whole event is kept, but those of transactions of which a part is lost. Positions and checksums
     are made anew, and the log counts as closed. Says what was lost and left out; the new log has been checked
-    like `verify` does when the command ends. Exits 0 once it is written.
+    like `verify` does when the command ends. Exits 1 if nothing proves how the events are laid out, or if
+    nothing could be kept.
 
     \b
     Examples:
@@ -48,5 +52,13 @@ def command(
             overwrite=overwrite,
             progress=advance,
         )
-    for line in [to_json(repair_object(done))] if output == "json" else repair_lines(done):
-        click.echo(line)
+    if output == "json":
+        click.echo(to_json(repair_object(done)))
+    else:
+        for line in repair_lines(done):
+            say(line)
+    if done.is_empty or done.lacks_format:
+        reason = "nothing of it could be kept" if done.is_empty else "whole transactions had to be left out"
+        hint = "; --format-from LOG may help" if done.is_empty else ""
+        warn(f"{source}: {reason}{hint}")
+        sys.exit(1)

@@ -8,15 +8,21 @@ from typing import Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.cli.progress import watched
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.sources import Source
 
 
 @click.command()
 @options.sources
 @click.option(
-    "--to", "target", metavar="FILE|DIR", required=True, help="The new log, or the place of new logs."
+    "--to",
+    "target",
+    type=options.LocalPath(),
+    metavar="FILE|DIR",
+    required=True,
+    help="The new log, or the place of new logs.",
 )
 @click.option("--overwrite", is_flag=True, help="Write over files that are there.")
 @options.filters
@@ -42,7 +48,7 @@ def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: A
     targets = _targets(logs, target)
     with watched(logs, beside_output=True) as watched_logs:
         for done in slice_log(watched_logs, targets, overwrite=overwrite, **filters):
-            click.echo(slice_line(done))
+            say(slice_line(done))
 
 
 def _targets(logs: list[Source], target: str) -> list[str]:
@@ -54,5 +60,6 @@ def _targets(logs: list[Source], target: str) -> list[str]:
     names = [os.path.basename(log.name) for log in logs]
     if len(set(names)) < len(names):
         raise UsageError("several logs have the same name; name one at a time", file=target)
-    os.makedirs(target, exist_ok=True)
+    with writing_to(target):
+        os.makedirs(target, exist_ok=True)
     return [os.path.join(target, name) for name in names]

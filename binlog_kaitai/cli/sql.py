@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import warn
 from binlog_kaitai.cli.progress import progress_over_all
 
 #: Something that was chosen is a comment in the script, not a statement.
@@ -65,7 +66,7 @@ def command(
     wanted = SqlOptions.of(
         undo=not redo, operation=operation, where=where, column=column, allow_unnamed=allow_unnamed
     )
-    report = Report(lambda warning: click.echo(f"binlog-kaitai: warning: {warning}", err=True))
+    report = Report(lambda warning: warn(f"warning: {warning}"))
     ends: list[Any] = []
     write = sys.stdout.buffer.write
     try:

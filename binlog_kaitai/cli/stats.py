@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
 from binlog_kaitai.cli.progress import progress_over_all
+from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.stats.model import PART_NAMES
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ _CHART_STEPS = 72
 @click.command()
 @options.sources
 @options.filters
-@options.formats("table", "json", "csv")
+@options.formats("table", "json", "csv", default=None)
 @click.option("--part", "parts", type=click.Choice(PART_NAMES), multiple=True, help="Only this part. *")
 @click.option("--by", type=click.Choice(tuple(_STEPS)), help="Length of a step of the timeline.")
 @click.option(
@@ -38,10 +40,12 @@ _CHART_STEPS = 72
     metavar="N",
     help="Length of rankings.",
 )
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page for a browser.")
+@click.option(
+    "--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write a page for a browser."
+)
 def command(
     sources: tuple[str, ...],
-    output: str,
+    output: str | None,
     parts: tuple[str, ...],
     by: str | None,
     top: int,
@@ -65,10 +69,13 @@ def command(
       binlog-kaitai stats --by hour --part timeline --format csv /var/lib/mysql/binlog.index
       binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
     """
-    from binlog_kaitai.errors import UsageError
     from binlog_kaitai.options import Filters
     from binlog_kaitai.stats import collect
 
+    if html is not None and (output or parts or by):
+        raise UsageError("--html writes a page with all parts; leave out --format, --part and --by")
+    if by and "timeline" not in parts and (parts or output == "csv"):
+        raise UsageError("--by is the length of the timeline's steps: add --part timeline")
     if output == "csv" and len(parts) > 1:
         raise UsageError("CSV holds one table: choose one --part")
     with progress_over_all("stats") as progress:
@@ -76,7 +83,7 @@ def command(
     if html is not None:
         _write_page(stats, html)
     else:
-        _write(stats, output, parts, _STEPS[by] if by else 0)
+        _write(stats, output or "table", parts, _STEPS[by] if by else 0)
         sys.stdout.flush()
     options.say_ends(stats.ends)
     if stats.error is not None:
@@ -87,8 +94,9 @@ def _write_page(stats: Stats, path: Path) -> None:
     from binlog_kaitai.render.html import page
 
     text = page(stats)
-    path.write_bytes(text)
-    click.echo(f"{path}: {len(text):,} bytes", err=True)
+    with writing_to(str(path)):
+        path.write_bytes(text)
+    say(f"{path}: {len(text):,} bytes", err=True)
 
 
 def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:

@@ -351,13 +351,7 @@ def page_batches(
     for table, events in page.runs():
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
-        try:
-            schema = schema_of(table)
-        except UsageError as error:
-            raise page.event(int(events[0])).locate(error) from None
-        with page.block.held():
-            for batch in _table_or_reader_batches(page, table, events, zero_dates, schema):
-                yield table, batch
+        yield from _batches_of(page, table, events, schema_of, zero_dates)
 
 
 def table_batches_of(
@@ -368,26 +362,52 @@ def table_batches_of(
     Raises
     ------
     BinlogError
-        The first one by position, behind the batches of all tables up to where each is wrong.
+        The first one by position, after the batches of all events before it.
     """
-    numbers = page.images.table_of[page.chosen]
-    _, first = np.unique(numbers, return_index=True)
-    error: BinlogError | None = None
-    for at in np.sort(first).tolist():
-        events = page.chosen[numbers == numbers[at]]
-        table = page.images.table(int(events[0]))
+    stop, error = len(page.images), None
+    while True:
+        numbers = page.images.table_of[page.chosen[page.chosen < stop]]
+        if len(np.unique(numbers)) < 2:  # in the order of the log anyhow
+            yield from _batches_before(page, stop, schema_of, zero_dates)
+            break
         try:
-            if not isinstance(table, Table):
-                raise page.refuse(int(events[0]))
-            schema = schema_of(table)
-            with page.block.held():
-                for batch in _table_or_reader_batches(page, table, events, zero_dates, schema):
-                    yield table, batch
+            yield from list(_batches_before(page, stop, schema_of, zero_dates))
+            break
         except BinlogError as caught:
-            if error is None or (caught.position or 0) < (error.position or 0):
-                error = caught
+            # Nothing after the damage, of any table; what precedes it is made once more.
+            positions = page.block.positions[page.images.rows]
+            place = -1 if caught.position is None else caught.position
+            stop = min(stop - 1, int(np.searchsorted(positions, place)))
+            error = caught
     if error is not None:
         raise error
+
+
+def _batches_before(
+    page: RowsPage, stop: int, schema_of: Callable[[Table], pa.Schema], zero_dates: str
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
+    """The batches of all events before one, table by table."""
+    chosen = page.chosen[page.chosen < stop]
+    numbers = page.images.table_of[chosen]
+    _, first = np.unique(numbers, return_index=True)
+    for at in np.sort(first).tolist():
+        events = chosen[numbers == numbers[at]]
+        table = page.images.table(int(events[0]))
+        if not isinstance(table, Table):
+            raise page.refuse(int(events[0]))
+        yield from _batches_of(page, table, events, schema_of, zero_dates)
+
+
+def _batches_of(
+    page: RowsPage, table: Table, events: Any, schema_of: Callable[[Table], pa.Schema], zero_dates: str
+) -> Iterator[tuple[Table, pa.RecordBatch]]:
+    try:
+        schema = schema_of(table)
+    except UsageError as error:
+        raise page.event(int(events[0])).locate(error) from None
+    with page.block.held():
+        for batch in _table_or_reader_batches(page, table, events, zero_dates, schema):
+            yield table, batch
 
 
 def _table_or_reader_batches(

@@ -15,6 +15,7 @@ from binlog_kaitai.columns.change_schemas import table_schema
 from binlog_kaitai.columns.changes import table_batches_of
 from binlog_kaitai.columns.encoding import parquet_options, with_one_dictionary
 from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.errors import writing_to
 
 #: Rows and bytes of a row group, as far as they are gathered; bytes of all tables that wait to be written.
 _GROUP_ROWS, _GROUP_BYTES, _ALL_BYTES = 1 << 19, 32 << 20, 96 << 20
@@ -48,7 +49,7 @@ class PartWriter:
     def __init__(self, folder: Path, *, stores_schema: bool = True) -> None:
         self.rows = 0
         self.waiting = 0
-        self._folder = folder
+        self._folder = self._path = folder
         self._stores_schema = stores_schema
         self._batches: list[pa.RecordBatch] = []
         self._writer: pq.ParquetWriter | None = None
@@ -73,21 +74,26 @@ class PartWriter:
         table = pa.Table.from_batches(self._batches)
         if self._writer is None:
             self._options = parquet_options(table)
-            self._writer = pq.ParquetWriter(
-                self._next_path(), table.schema, store_schema=self._stores_schema, **self._options
-            )
-        self._writer.write_table(with_one_dictionary(table, self._options), row_group_size=_GROUP_ROWS)
+            self._path = self._next_path()
+            with writing_to(str(self._path)):
+                self._writer = pq.ParquetWriter(
+                    self._path, table.schema, store_schema=self._stores_schema, **self._options
+                )
+        with writing_to(str(self._path)):
+            self._writer.write_table(with_one_dictionary(table, self._options), row_group_size=_GROUP_ROWS)
         self._batches, self.waiting = [], 0
 
     def close(self) -> None:
         """Write what waits and end the file."""
         self.flush()
         if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+            writer, self._writer = self._writer, None
+            with writing_to(str(self._path)):
+                writer.close()
 
     def _next_path(self) -> Path:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        with writing_to(str(self._folder)):
+            self._folder.mkdir(parents=True, exist_ok=True)
         number = 1 + len(list(self._folder.glob("part-*.parquet")))
         return self._folder / f"part-{number:05}.parquet"
 

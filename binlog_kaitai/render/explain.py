@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterator
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from binlog_kaitai.adapter import utc
 from binlog_kaitai.errors import GrammarError
@@ -11,9 +14,18 @@ from binlog_kaitai.info import plain
 from binlog_kaitai.reader import Event
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
+from binlog_kaitai.render.terminal import printable
 
 _BYTES_A_LINE = 16
-_HEX_WIDTH = 3 * _BYTES_A_LINE - 1
+
+#: Narrower terminals get half as many; none counts as narrower than 80 columns.
+_ROOM_FOR_ALL_BYTES, _NARROWEST = 110, 80
+
+#: With so much room for value and meaning both stand in one line, and the meaning is cut.
+_WIDE = 60
+
+#: Values are padded to this, so that meanings begin in one column.
+_VALUE_WIDTH = 24
 
 #: A longer field is shown by its beginning, in bytes; its value by no more characters.
 _LONG, _LONG_VALUE = 4 << 10, 60
@@ -50,27 +62,93 @@ def _start_of(event: Event) -> int:
 
 
 def _lines(event: Event, dissection: Dissection, width: int | None, *, in_full: bool) -> Iterator[str]:
-    yield "  ".join(_headline(event))
+    headline = "  ".join(_headline(event))
+    yield from [headline] if width is None else textwrap.wrap(headline, max(width, _NARROWEST))
     start = _start_of(event)
-    field_width = max(len(one.path) for leaf in dissection.leaves for one in (leaf, *leaf.parts))
+    leaves = [one for leaf in (*dissection.leaves, *dissection.derived) for one in (leaf, *leaf.parts)]
+    columns = _Columns.fitted(width, start + len(event.raw), max(len(one.path) for one in leaves))
     for leaf in dissection.leaves:
         shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
-        data = event.raw[leaf.offset : shown]
-        head = f"{start + leaf.offset:>10}  {data[:_BYTES_A_LINE].hex(' '):<{_HEX_WIDTH}}  "
-        yield _cut(head + _about(leaf, field_width), width)
-        for at in range(_BYTES_A_LINE, len(data), _BYTES_A_LINE):
-            yield f"{start + leaf.offset + at:>10}  {data[at : at + _BYTES_A_LINE].hex(' ')}"
+        data, step = event.raw[leaf.offset : shown], columns.bytes_a_line
+        places = [
+            (str(start + leaf.offset + at), data[at : at + step].hex(" ")) for at in range(0, len(data), step)
+        ]
+        yield from columns.lines(places, leaf)
         if shown < leaf.end:
-            yield f"{'…':>10}  {leaf.end - shown} more bytes; --full shows them"
+            yield columns.line("…", f"{leaf.end - shown} more bytes; --full shows them")
         for part in leaf.parts:
-            yield _cut(f"{'bits':>10}  {'':<{_HEX_WIDTH}}  {_about(part, field_width)}", width)
+            yield from columns.lines([("bits", "")], part)
     for leaf in dissection.derived:
-        yield _cut(f"{'=':>10}  {'':<{_HEX_WIDTH}}  {_about(leaf, field_width)}", width)
+        yield from columns.lines([("=", "")], leaf)
     yield ""
 
 
-def _about(leaf: Leaf, field_width: int) -> str:
-    return f"{leaf.path:<{field_width}}  {shown_value(leaf):<24}  {leaf.meaning}".rstrip()
+class _Columns(NamedTuple):
+    """Widths of the columns; text that is longer goes on in the next line."""
+
+    offset: int
+    bytes_a_line: int
+    field: int
+    rest: int | None  # value and meaning; None for no limit
+
+    @classmethod
+    def fitted(cls, width: int | None, last_offset: int, longest: int) -> _Columns:
+        """Those for a terminal of some width; a narrow one is treated as one of 80 columns."""
+        if width is None:
+            return cls(10, _BYTES_A_LINE, longest, None)
+        width = max(width, _NARROWEST)
+        offset = max(len(str(last_offset)), len("bits"))
+        step = _BYTES_A_LINE if width >= _ROOM_FOR_ALL_BYTES else _BYTES_A_LINE // 2
+        room = width - offset - 2 - _hex_width(step) - 2
+        field = min(longest, max(room // 2 - 2, _NARROWEST // 4))
+        return cls(offset, step, field, room - field - 2)
+
+    def line(self, offset: str, bytes_: str, field: str = "", rest: str = "") -> str:
+        """One line, without spaces at its end."""
+        hexes = f"{bytes_:<{_hex_width(self.bytes_a_line)}}"
+        return f"{offset:>{self.offset}}  {hexes}  {field:<{self.field}}  {rest}".rstrip()
+
+    def lines(self, places: list[tuple[str, str]], leaf: Leaf) -> Iterator[str]:
+        """A leaf beside its bytes."""
+        value = printable(shown_value(leaf))
+        if self.rest is None:
+            fields, rests = [leaf.path], [f"{value:<{_VALUE_WIDTH}}  {leaf.meaning}"]
+        else:
+            fields, rests = _wrapped(leaf.path, self.field), _value_lines(value, leaf.meaning, self.rest)
+        for place, field, rest in zip_longest(places, fields, rests):
+            offset, bytes_ = place or ("", "")
+            yield self.line(offset, bytes_, field or "", rest or "")
+
+
+def _hex_width(count: int) -> int:
+    return 3 * count - 1
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """A path in lines, broken after dots and underscores where that is possible."""
+    lines = [""]
+    for name in re.findall(r"[^._]*[._]?", text):
+        for piece in (name[at : at + width] for at in range(0, len(name), width)):
+            if len(lines[-1]) + len(piece) > width:
+                lines.append("")
+            lines[-1] += piece
+    return lines
+
+
+def _value_lines(value: str, meaning: str, width: int) -> list[str]:
+    """The whole value, and as much of its meaning as two lines hold, or the rest of a wide one."""
+    line = f"{value:<{_VALUE_WIDTH}}  {meaning}".rstrip()
+    if len(line) <= width:
+        return [line]
+    if width >= _WIDE and len(value) <= width // 2:
+        return [line[: width - 1] + "…"]
+    lines = textwrap.wrap(value, width) or [""]
+    more = textwrap.wrap(meaning, width, max_lines=2, placeholder="…")
+    if not value:
+        return more or [""]
+    if len(more) == 1 and len(lines[-1]) + 2 + len(more[0]) <= width:
+        return [*lines[:-1], f"{lines[-1]}  {more[0]}"]
+    return [*lines, *more]
 
 
 def _headline(event: Event) -> Iterator[str]:
@@ -83,10 +161,6 @@ def _headline(event: Event) -> Iterator[str]:
     yield f"checksum {event.checksum_status}"
     if event.gtid:
         yield f"of {event.gtid}"
-
-
-def _cut(line: str, width: int | None) -> str:
-    return line if width is None or len(line) <= width else line[: width - 1] + "…"
 
 
 def shown_value(leaf: Leaf) -> str:

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from binlog_kaitai.adapter import utc
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
+from binlog_kaitai.render.terminal import printable
 from binlog_kaitai.transactions import GTID_TYPES
 
 _GTID_TYPES = frozenset(type_name(kind) for kind in GTID_TYPES)
@@ -79,7 +80,7 @@ def _cells(one: dict[str, Any]) -> list[str]:
 
 def _line(cells: list[str], info: str) -> str:
     padded = (f"{cell:<{width}}" for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
-    return f"{'  '.join(padded)}  {info}".rstrip() + "\n"
+    return printable(f"{'  '.join(padded)}  {info}".rstrip()) + "\n"
 
 
 def _info(one: dict[str, Any]) -> str:

@@ -73,6 +73,8 @@ def report_lines(report: Report, missing: GtidSet) -> Iterator[str]:
 def _state(report: Report) -> str:
     if any(isinstance(error, EncryptedError) for error in report.damages):
         return "NOT CHECKED, encrypted"
+    if not report.is_log:
+        return "NOT A BINARY LOG"
     return f"DAMAGED, {counted(report.damage_count, 'place')}" if report.damage_count else "ok"
 
 

@@ -10,6 +10,7 @@ from binlog_kaitai.render.report import counted, report_object
 
 if TYPE_CHECKING:
     from binlog_kaitai.rewrite import Dropped, Repair, Slice
+    from binlog_kaitai.rewrite.format_search import Rebuilt
 
 #: Of a long list as many are told to people.
 _MAX_SHOWN = 100
@@ -22,8 +23,11 @@ def repair_object(done: Repair) -> dict[str, Any]:
         "target": done.target,
         "damage_count": done.damage_count,
         "mended": done.mended,
+        "rebuilt": done.rebuilt._asdict() if done.rebuilt else None,
         "lost": [part._asdict() for part in done.lost],
         "dropped": [part._asdict() for part in done.dropped],
+        "doubtful": [part._asdict() for part in done.doubtful],
+        "lost_bytes": done.lost_bytes,
         "gaps": done.result.gaps(),
         "result": report_object(done.result, GtidSet()),
     }
@@ -35,6 +39,8 @@ def repair_lines(done: Repair) -> Iterator[str]:
     yield f"{done.file}: {counted(done.damage_count, 'damage') if done.damage_count else 'no damage'}"
     if done.mended is not None:
         yield f"  put right: the byte at {done.mended}, in the first event"
+    if done.rebuilt is not None:
+        yield f"  rebuilt: the first event, {_rebuilt_text(done.rebuilt)}"
     yield from _shown(
         "lost", [f"{one.start} to {one.end}, {one.reason}" for one in done.lost if one.end > one.start]
     )
@@ -42,8 +48,10 @@ def repair_lines(done: Repair) -> Iterator[str]:
         "missing before", [f"{one.start}, {one.reason}" for one in done.lost if one.end == one.start]
     )
     yield from _shown("left out", [_dropped_text(one) for one in done.dropped])
+    yield from _shown("doubtful", [f"the event at {one.position}: {one.reason}" for one in done.doubtful])
     kept = f"{counted(result.size, 'byte')}, {counted(result.events, 'event')}, "
-    yield f"{done.target}: {kept}{counted(result.transactions, 'transaction')}, without damage"
+    lost = f"; {counted(done.lost_bytes, 'byte')} of the damaged log are not in it" if done.lost_bytes else ""
+    yield f"{done.target}: {kept}{counted(result.transactions, 'transaction')}, verified{lost}"
     for source, gaps in result.gaps().items():
         ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps)
         yield f"  not in it of {source}: {ranges}"
@@ -53,6 +61,15 @@ def _shown(what: str, lines: list[str]) -> Iterator[str]:
     yield from (f"  {what}: {line}" for line in lines[:_MAX_SHOWN])
     if len(lines) > _MAX_SHOWN:
         yield f"  {what}: {len(lines) - _MAX_SHOWN:,} more"
+
+
+def _rebuilt_text(how: Rebuilt) -> str:
+    what = f"as server {how.version} writes it"
+    if how.is_proven:
+        return f"{what}; its checksum proves it"
+    if how.doubtful:
+        return f"{what}; the events that follow fit it, but it is a guess in {', '.join(how.doubtful)}"
+    return f"{what}; the events that follow fit it"
 
 
 def _dropped_text(one: Dropped) -> str:

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from binlog_kaitai.adapter import utc
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
+from binlog_kaitai.render.terminal import printable
 
 _COLUMNS = (("position", 10), ("time (UTC)", 19), ("table", 24), ("change", 6))
 _OF_EVENT = ("file", "position", "row", "timestamp", "gtid", "server_id", "schema", "table")
@@ -66,7 +67,7 @@ def _table_lines(objects: list[dict[str, Any]], is_first: bool) -> Iterator[str]
 
 def _line(cells: list[str], rest: str) -> str:
     padded = (f"{cell:<{width}}" for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
-    return f"{'  '.join(padded)}  {rest}".rstrip() + "\n"
+    return printable(f"{'  '.join(padded)}  {rest}".rstrip()) + "\n"
 
 
 def _values(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
@@ -88,7 +89,6 @@ def _shown(value: Any) -> str:
         text = _json(value["json"])
     else:
         text = "NULL" if value is None else value if isinstance(value, str) else _json(value)
-    text = " ".join(text.split(" ")).replace("\n", "\\n")
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 

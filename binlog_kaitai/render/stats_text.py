@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from binlog_kaitai.render.amounts import shown, shown_bytes, shown_seconds
+from binlog_kaitai.render.terminal import printable
 from binlog_kaitai.stats.model import Kind, Part, Stats
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -101,8 +102,7 @@ def _print_table(part: Part, console: Console) -> None:
 
 
 def _one_line(text: str) -> str:
-    flat = " ".join(text.split())
-    flat = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in flat)
+    flat = printable(" ".join(text.split()))
     return flat if len(flat) <= _MAX_TEXT else flat[: _MAX_TEXT - 1] + "…"
 
 

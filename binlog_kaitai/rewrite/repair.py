@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from binlog_kaitai.columns.blocks.part_reader import Limited
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.columns.verify.report import Lost, Report
-from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError, UsageError, reading
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.columns.verify.scan import Start, scan
+from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
+from binlog_kaitai.grammar import EventType, Format
 from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
-from binlog_kaitai.rewrite.salvage import Head, Headed, Mended, lost_in, mended, read_head
+from binlog_kaitai.rewrite.format_search import Rebuilt
+from binlog_kaitai.rewrite.heads import Head, find_head, read_head, replaced
+from binlog_kaitai.rewrite.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.rewrite.writer import LogWriter, writing
 from binlog_kaitai.sources import MAGIC, Source
 from binlog_kaitai.transactions import GTID_TYPES
@@ -30,7 +31,8 @@ from binlog_kaitai.transactions import GTID_TYPES
 #: Where one of these is, each transaction begins with a GTID event.
 _TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
 
-#: Why pieces of a rows event are left out.
+#: Why events are left out: those of a relay log; pieces of a rows event.
+_NO_FORMAT = "the format description of their server is lost"
 _PIECES = "not all pieces of the rows event are there"
 
 
@@ -61,10 +63,14 @@ class Repair:
         How many there are.
     mended : int or None
         Offset of the one byte of the first event that was wrong, and was put right.
+    rebuilt : Rebuilt or None
+        How the first event was rebuilt, where more of it was wrong.
     lost : list of Lost
         Bytes in which there is no whole event.
     dropped : list of Dropped
         Whole events that were left out.
+    doubtful : list of Doubtful
+        Events that were kept though nothing proves that they are whole.
     result : Report
         What a pass over the new log found; it has no damage.
     """
@@ -74,9 +80,26 @@ class Repair:
     damages: list[BinlogError] = field(default_factory=list)
     damage_count: int = 0
     mended: int | None = None
+    rebuilt: Rebuilt | None = None
     lost: list[Lost] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
+    doubtful: list[Doubtful] = field(default_factory=list)
     result: Report = field(default_factory=lambda: Report(""))
+
+    @property
+    def lost_bytes(self) -> int:
+        """Bytes of the damaged log that are in no event of the new one."""
+        return sum(one.end - one.start for one in self.lost) + sum(one.size for one in self.dropped)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of the damaged log but its first event could be kept, though more was there."""
+        return self.result.events <= 1 and self.lost_bytes > 0
+
+    @property
+    def lacks_format(self) -> bool:
+        """Whether whole events were left out because nothing says how they are laid out."""
+        return any(one.reason == _NO_FORMAT for one in self.dropped)
 
 
 def repair(
@@ -99,7 +122,7 @@ def repair(
     keep_partial
         Keep whole events of transactions that are not whole, too; of rows events in pieces, those with all.
     format_from
-        Another log of the same server: its first event takes the place of the damaged one's.
+        Another log of the same server: its first event takes the place of the damaged one.
     overwrite
         Write over a file that is there.
     progress
@@ -108,81 +131,67 @@ def repair(
     Raises
     ------
     UsageError
-        The target is there; the log cannot seek; the logs' first events do not have the same length.
+        The target exists; the log cannot seek.
     BinlogError
-        The first event cannot be read, so that nothing else can; or the log is encrypted.
+        The first event is damaged, and nothing proves what it was; or the log is encrypted.
     """
-    if format_from is not None:
-        source, right = _with_head_of(source, format_from), None
-    else:
-        source, right = _with_mended_head(source)
-    report = scan(source, progress)
-    done = Repair(source.name, target, report.damages, report.damage_count)
-    if right is not None:
-        done.mended = right.position
-        done.damages.insert(0, _wrong_byte(source.name, right.position))
+    with reading(source.name), source.open() as stream:
+        if not stream.seekable():
+            raise UsageError("a stream cannot be repaired; write it to a file first", file=source.name)
+        head = _head_of(stream, format_from)
+    report = scan(source, progress, start=Start(head.data, head.end))
+    done = Repair(source.name, target, report.damages, report.damage_count, head.mended, head.rebuilt)
+    if head.damage is not None:
+        done.damages.insert(0, head.damage.at(file=source.name, position=0))
         done.damage_count += 1
     with (
         reading(source.name),
         source.open() as stream,
         writing(target, overwrite=overwrite) as writer,
     ):
-        if not stream.seekable():
-            raise UsageError("a stream cannot be repaired; write it to a file first", file=source.name)
-        head = _read_head(stream)
-        done.lost = lost_in(stream, report, head)
-        _Rebuild(writer, done, head.context, keep_partial=keep_partial).run(stream)
+        done.lost, done.doubtful = lost_in(stream, report, head)
+        _Rebuild(writer, done, head, keep_partial=keep_partial).run(stream)
     done.result = scan(Source.of_path(target))
     if done.result.damage_count:
         raise done.result.damages[0]
+    left_out = [(one.position, one.position + one.size) for one in done.dropped]
+    done.doubtful = [
+        one for one in done.doubtful if not any(start <= one.position < end for start, end in left_out)
+    ]
     return done
 
 
-def _read_head(stream: BinaryIO) -> Head:
-    stream.seek(0)
+def _head_of(stream: BinaryIO, format_from: Source | None) -> Head:
+    """The start of a log, put right, or that of another log with the same format."""
+    if format_from is not None:
+        with reading(format_from.name), format_from.open() as other:
+            return replaced(stream, read_head(other))
     try:
-        head = read_head(stream)
-        if head.end < min(stream.seek(0, io.SEEK_END), len(MAGIC) + 1):
-            raise TruncatedError("ends inside its first event")
+        return find_head(stream)
     except BinlogError as error:
+        if isinstance(error, NotABinlogError) and not isinstance(error, DamagedError):
+            raise
         error.reason += "; --format-from takes it from another log of the same server"
         raise
-    return head
 
 
-def _with_head_of(source: Source, other: Source) -> Source:
-    with other.open() as stream:
-        end = read_head(stream).end
-        stream.seek(0)
-        head = stream.read(end)
-    return _headed(source, head)
+def _writes_gtids(layout: Format) -> bool:
+    """Whether the server that describes its format like this begins each transaction with a GTID event.
 
-
-def _with_mended_head(source: Source) -> tuple[Source, Mended | None]:
-    with source.open() as stream:
-        found = mended(stream) if stream.seekable() else None
-    return (source, None) if found is None else (_headed(source, found.head), found)
-
-
-def _wrong_byte(name: str, position: int) -> ChecksumError:
-    reason = f"the checksum does not fit the bytes; the one at {position} is wrong"
-    kind = "FORMAT_DESCRIPTION_EVENT"
-    return ChecksumError(reason, file=name, position=len(MAGIC), event_type=kind, field="checksum")
-
-
-def _headed(source: Source, head: bytes) -> Source:
-    def opened() -> BinaryIO:
-        headed: Any = Headed(source.open(), head)
-        return cast(BinaryIO, io.BufferedReader(headed))
-
-    return Source(source.name, opened)
+    MariaDB does from 10.0 on, MySQL from 5.7 on. MySQL 5.6 has the events, and writes them with gtid_mode=ON.
+    """
+    # Types that came with MySQL 5.7 tell it from 5.6.
+    is_newer = layout.post_header_length_of(EventType.transaction_context_event) > 0
+    is_mariadb = layout.post_header_length_of(EventType.gtid_event) > 0
+    return knows_gtids(layout) and (is_newer or is_mariadb)
 
 
 class _Rebuild:
-    def __init__(self, writer: LogWriter, done: Repair, context: Context, *, keep_partial: bool) -> None:
+    def __init__(self, writer: LogWriter, done: Repair, head: Head, *, keep_partial: bool) -> None:
         self._writer = writer
         self._done = done
-        self._context = context
+        self._head = head
+        self._context = context = head.context
         self._keep_partial = keep_partial
         self._has_gtids = False
         # A relay log has the format of its events' server behind its own; nothing reads them without that.
@@ -193,8 +202,13 @@ class _Rebuild:
         self._pieces: Open | None = None
 
     def run(self, stream: BinaryIO) -> None:
-        at = 0
-        for lost in [*self._done.lost, None]:
+        for block in BlockReader.of_file(io.BytesIO(self._head.data), self._done.file, reads_ahead=False):
+            self._take(block)
+        at = self._head.end
+        if self._head.lost is not None:
+            self._done.lost.insert(0, self._head.lost)
+            self._close("a part of it is lost")
+        for lost in [*(one for one in self._done.lost if one.end > at or one.start >= at), None]:
             end = stream.seek(0, io.SEEK_END) if lost is None else lost.start
             for block in self._blocks(stream, at, end):
                 self._take(block)
@@ -204,12 +218,7 @@ class _Rebuild:
     def _blocks(self, stream: BinaryIO, start: int, end: int) -> Iterator[Block]:
         stream.seek(start)
         part: Any = Limited(stream, end - start)
-        name = self._done.file
-        reader = (
-            BlockReader(part, self._context, start, name=name, reads_ahead=False)
-            if start
-            else BlockReader.of_file(part, name, reads_ahead=False)
-        )
+        reader = BlockReader(part, self._context, start, name=self._done.file, reads_ahead=False)
         yield from reader
         self._context = reader.context
 
@@ -224,7 +233,8 @@ class _Rebuild:
             if self._keep_partial:
                 first, reason = orphans(block), _PIECES
             else:
-                first = sure_beginning(block, found, has_gtids=self._has_gtids)
+                has_gtids = self._has_gtids or _writes_gtids(block.layout)
+                first = sure_beginning(block, found, has_gtids=has_gtids)
                 reason = "its beginning may be lost"
             if first:
                 size = int(block.end_positions[first - 1] - block.positions[0])
@@ -240,8 +250,7 @@ class _Rebuild:
         is_outside = found.roles == Role.OUTSIDE
         self._writer.write(block, np.flatnonzero(is_outside))
         for row in np.flatnonzero(~is_outside).tolist():
-            reason = "the format description of their server is lost"
-            self._drop(int(block.positions[row]), int(block.sizes[row]), 1, None, reason)
+            self._drop(int(block.positions[row]), int(block.sizes[row]), 1, None, _NO_FORMAT)
 
     def _note_open(self, block: Block, segments: Segments, roles: Any, first: int) -> None:
         if not segments.is_open:

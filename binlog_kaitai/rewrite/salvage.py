@@ -9,122 +9,33 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
-from zlib_ng.zlib_ng import crc32
-
+from binlog_kaitai.columns.blocks.part_reader import Limited
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.framing import Frame, Framer, read_up_to
-from binlog_kaitai.grammar import (
-    CHECKSUM_SIZE,
-    EventType,
-    header_length,
-    header_offset,
-    parse_event,
-    read_header,
-)
+from binlog_kaitai.grammar import EventType, Format, header_length, parse_event, read_header
 from binlog_kaitai.reader import checksum_status
-from binlog_kaitai.sources import MAGIC
-
-#: No server writes a longer first event.
-_LONGEST_HEAD = 1 << 10
+from binlog_kaitai.rewrite.heads import Head
 
 #: Shorter events are read to see whether they are whole, in bytes.
 _SHORT = 64 << 10
 
 
-@dataclass(frozen=True)
-class Head:
-    """The start of a log: what its first event says of all the others.
+class Doubtful(NamedTuple):
+    """An event that is kept though nothing proves that it is whole."""
 
-    Attributes
-    ----------
-    context : Context
-        What is known behind the first event.
-    end : int
-        Offset behind it.
-    """
-
-    context: Context
-    end: int
-
-
-def read_head(stream: BinaryIO) -> Head:
-    """Read magic and first event of a log.
-
-    Raises
-    ------
-    BinlogError
-        They cannot be read.
-    """
-    framer = Framer.of_file(stream)
-    context = Context(framer.binlog_version)
-    for frame in framer:
-        context.observe(frame.raw, frame.header)
-        return Head(context, frame.end_position)
-    return Head(context, len(MAGIC))
-
-
-class Mended(NamedTuple):
-    """The start of a log with one byte put right, and where that is."""
-
-    head: bytes
     position: int
+    size: int
+    reason: str
 
 
-def mended(stream: BinaryIO) -> Mended | None:
-    """The start of a log whose first event has just one wrong byte, which its checksum tells.
-
-    None if the checksum fits, or no one byte makes it fit. That a byte does by chance happens once in some
-    100,000 times, and then the event has to be one that describes a format.
-    """
-    stream.seek(0)
-    start = read_up_to(stream, _LONGEST_HEAD)
-    if len(start) < len(MAGIC) + header_length(4) or not start.startswith(MAGIC):
-        return None
-    size = read_header(start[len(MAGIC) :], 4).event_size
-    head = start[: len(MAGIC) + size]
-    if not header_length(4) + CHECKSUM_SIZE < size == len(head) - len(MAGIC) or _is_head(head):
-        return None
-    found = [one for one in _neighbours(head) if _is_head(one.head)]
-    return found[0] if len(found) == 1 else None
-
-
-def _is_head(data: bytes) -> bool:
-    """Whether this is the start of a log of version 4, with a checksum that fits."""
-    with suppress(BinlogError):
-        frame = next(iter(Framer.of_file(io.BytesIO(data))))
-        is_format = frame.header.type_code == EventType.format_description_event
-        layout = Context(4).layout
-        return is_format and checksum_status(frame.raw, frame.header, layout) == "ok"
-    return False
-
-
-def _neighbours(head: bytes) -> Iterator[Mended]:
-    """What differs in one byte, and has a checksum that fits."""
-    data, end = bytearray(head), len(head) - CHECKSUM_SIZE
-    flags = len(MAGIC) + header_offset("flags")
-    in_use, data[flags] = data[flags] & 1, data[flags] & ~1  # the checksum is that of a closed log
-    stored = int.from_bytes(head[end:], "little")
-    for at in range(len(MAGIC), end):
-        before = crc32(memoryview(data)[len(MAGIC) : at])
-        behind, own = bytes(data[at + 1 : end]), data[at]
-        for value in range(256):
-            if crc32(behind, crc32(bytes([value]), before)) == stored and value != own:
-                new = bytes(data[:at]) + bytes([value]) + behind + head[end:]
-                yield Mended(new[:flags] + bytes([new[flags] | in_use]) + new[flags + 1 :], at)
-    right = crc32(memoryview(data)[len(MAGIC) : end]).to_bytes(CHECKSUM_SIZE, "little")
-    wrong = [at for at, (a, b) in enumerate(zip(right, head[end:], strict=True)) if a != b]
-    if len(wrong) == 1:
-        yield Mended(head[:end] + right, end + wrong[0])
-
-
-def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
-    """What of a log cannot be used, in order, none touching another.
+def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Lost], list[Doubtful]]:
+    """What of a log cannot be used, in order, none touching another; and what is doubtful.
 
     Parameters
     ----------
@@ -133,7 +44,7 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
     report
         What a pass over it found.
     head
-        Its start, which is not lost: a wrong checksum of the first event is made anew.
+        Its start, which has been put right.
     """
     size = stream.seek(0, io.SEEK_END)
     found = _joined(one for one in report.lost if one.end > head.end)
@@ -141,13 +52,78 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> list[Lost]:
     if end is not None and end.bytes_behind and (not found or found[-1].end < size):
         # A log in use: what was being written is no damage, but no event either.
         found.append(Lost(end.position, TO_THE_END, "is no whole event"))
-    context = head.context
+    context, doubtful = head.context, list[Doubtful]()
     if context.layout.binlog_version < 4:
         rest = found  # nothing in a header proves where it is
     else:
+        if not context.layout.is_checksummed:
+            found = _joined(_with_shifted(stream, found, head, doubtful))
         search = Search(stream)
         rest = [part for one in found for part in _searched(stream, search, one, context)]
-    return [one._replace(start=max(one.start, head.end), end=min(one.end, size)) for one in rest]
+    rest = [one._replace(start=max(one.start, head.end), end=min(one.end, size)) for one in rest]
+    doubtful += _after_damage(stream, rest, head, has_gtids=bool(report.gtids))
+    return rest, sorted(doubtful)
+
+
+def _with_shifted(
+    stream: BinaryIO, found: list[Lost], head: Head, doubtful: list[Doubtful]
+) -> Iterator[Lost]:
+    """The same, with events that no checksum covers and that have other bytes than they should.
+
+    Where bytes were inserted into an event, or removed, its frame is as long as before, and ends where no
+    event begins. The positions that later events state are off by as much. If they are not, the damage may
+    still have begun in the event.
+    """
+    context, at, size = head.context, head.end, stream.seek(0, io.SEEK_END)
+    is_exact = context.has_exact_positions or context.is_relay_log
+    for lost in found:
+        if lost.start == lost.end:
+            yield lost
+            continue
+        after = _event_at(stream, lost.end, size, context) if lost.end < size and is_exact else None
+        start = lost.start
+        while start > at:
+            before, own = _last_event(stream, at, start, context), _event_at(stream, start, size, context)
+            if before is None or (own is not None and _shift(own) == _shift(before)):
+                break  # the header that follows is where it should be
+            shifts = {_shift(one) for one in (after, before) if one is not None}
+            if after is None or None in shifts or len(shifts) == 1:
+                reason = "damage follows it and may have begun in it: the log has no checksums"
+                doubtful.append(Doubtful(before.position, len(before.raw), reason))
+                break
+            start = before.position
+        yield lost._replace(start=start)
+        at = lost.end
+
+
+def _after_damage(stream: BinaryIO, lost: list[Lost], head: Head, *, has_gtids: bool) -> Iterator[Doubtful]:
+    """The first events after damage, where nothing proves them or what precedes them."""
+    context, size = head.context, stream.seek(0, io.SEEK_END)
+    for one in lost:
+        frame = _event_at(stream, one.end, size, context) if one.start < one.end < size else None
+        if frame is None:
+            continue
+        if not context.layout.is_checksummed:
+            reason = "damage precedes it and may reach into it: the log has no checksums"
+            yield Doubtful(one.end, len(frame.raw), reason)
+        elif one.start == head.end and not has_gtids and knows_gtids(context.layout):
+            # MySQL 5.6 writes GTIDs with gtid_mode=ON only, and says so right after the format.
+            yield Doubtful(one.end, len(frame.raw), "its GTID event may be lost, if it had one")
+
+
+def knows_gtids(layout: Format) -> bool:
+    """Whether the server that describes its format like this knows GTID events."""
+    of_mysql, of_mariadb = EventType.gtid_log_event, EventType.gtid_event
+    return bool(layout.post_header_length_of(of_mysql) or layout.post_header_length_of(of_mariadb))
+
+
+def _last_event(stream: BinaryIO, start: int, end: int, context: Context) -> Frame | None:
+    stream.seek(start)
+    reader = BlockReader(cast(BinaryIO, Limited(stream, end - start)), context, start, reads_ahead=False)
+    position = -1
+    for block in reader:
+        position = int(block.positions[-1])
+    return None if position < 0 else _event_at(stream, position, end, context)
 
 
 def _joined(parts: Iterable[Lost]) -> list[Lost]:
@@ -235,34 +211,3 @@ def _is_whole(frame: Frame, context: Context) -> bool:
         return checksum_status(frame.raw, frame.header, context.layout) != "bad"
     except BinlogError:
         return False
-
-
-class Headed(io.RawIOBase):
-    """A log with other bytes at its start."""
-
-    def __init__(self, stream: BinaryIO, head: bytes) -> None:
-        self._stream: Any = stream
-        self._head = head
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return bool(self._stream.seekable())
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return int(self._stream.seek(offset, whence))
-
-    def tell(self) -> int:
-        return int(self._stream.tell())
-
-    def readinto(self, room: Any) -> int:
-        start = self.tell()
-        data = self._stream.read(len(room))
-        own = self._head[start : start + len(data)]
-        room[: len(data)] = own + data[len(own) :]
-        return len(data)
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()

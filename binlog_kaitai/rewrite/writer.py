@@ -15,7 +15,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.mapped import LONG, pieces
 from binlog_kaitai.columns.blocks.sums import crc32_of
 from binlog_kaitai.columns.kernels import copy_ranges, put_u4
-from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.sources import MAGIC
 
@@ -136,14 +136,13 @@ def writing(target: str, *, overwrite: bool = False) -> Iterator[LogWriter]:
         It cannot be written.
     """
     if os.path.exists(target) and not overwrite:
-        raise UsageError("is there already; name another file, or say --overwrite", file=target)
+        raise UsageError("exists already; name another file, or use --overwrite", file=target)
     part = f"{target}.part"
     try:
-        with open(part, "w+b") as stream:
-            yield LogWriter(stream)
-        os.replace(part, target)
-    except OSError as error:
-        raise SourceError(f"cannot write: {error.strerror or error}", file=target) from error
+        with writing_to(target):
+            with open(part, "w+b") as stream:
+                yield LogWriter(stream)
+            os.replace(part, target)
     finally:
         with suppress(OSError):
             os.unlink(part)

@@ -22,8 +22,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import cuts
 from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.grammar import EventType, header_length
-from tests.columns.log_maker import LogMaker, events_of, log_of_statements, placed
 from tests.columns.damaged_logs import mutated_log
+from tests.columns.log_maker import LogMaker, events_of, log_of_statements, placed
 from tests.columns.test_splits import WHOLE
 from tests.corpus_files import case
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from binlog_kaitai.columns.blocks.checksums import STATUSES
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import End
 
@@ -71,6 +71,14 @@ class Report:
     end: End | None = None
     previous_gtids: GtidSet | None = None
     gtids: GtidSet = field(default_factory=GtidSet)
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the file is a binary log, be it damaged."""
+        return not any(
+            isinstance(error, NotABinlogError) and not isinstance(error, DamagedError)
+            for error in self.damages
+        )
 
     def add(self, error: BinlogError, end: int | None = None) -> None:
         """Note a damage, and that no event can be used from its position to `end`.

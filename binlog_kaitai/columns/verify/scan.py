@@ -7,8 +7,9 @@ after a header that cannot be right it goes on at the next whole event, if the f
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from binlog_kaitai.columns.verify.bodies import Bodies
 from binlog_kaitai.columns.verify.images import RowImages
 from binlog_kaitai.columns.verify.report import MAX_DAMAGES, TO_THE_END, Report
 from binlog_kaitai.context import Context
-from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import (
     AnotherLogError,
     BinlogError,
@@ -44,12 +45,20 @@ from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
 
+class Start(NamedTuple):
+    """Magic and first event as they should be, and where in the damaged log the events after them begin."""
+
+    data: bytes
+    end: int
+
+
 def scan(
     source: Source,
     progress: Callable[[int], object] | None = None,
     *,
     is_thorough: bool = False,
-    definitions: Definitions | None = None,
+    definitions: SeriesDefinitions | None = None,
+    start: Start | None = None,
 ) -> Report:
     """Check one log.
 
@@ -65,6 +74,8 @@ def scan(
     definitions
         The tables as the logs before this one define them. The statements of this log are added where its
         rows are checked.
+    start
+        Takes the place of the log's own start, which is damaged; the log can seek.
 
     Raises
     ------
@@ -73,14 +84,24 @@ def scan(
     """
     report = Report(source.name)
     with reading(source.name), source.open() as stream:
-        images = RowImages(definitions if definitions is not None else Definitions())
-        _Scan(report, progress or (lambda position: None), images, is_thorough=is_thorough).run(stream)
+        scanning = _Scan(
+            report,
+            progress or (lambda position: None),
+            SeriesDefinitions() if definitions is None else definitions,
+            is_thorough=is_thorough,
+        )
+        scanning.run(stream, start)
     return report
 
 
 class _Scan:
     def __init__(
-        self, report: Report, progress: Callable[[int], object], images: RowImages, *, is_thorough: bool
+        self,
+        report: Report,
+        progress: Callable[[int], object],
+        definitions: SeriesDefinitions,
+        *,
+        is_thorough: bool,
     ) -> None:
         self._report = report
         self._progress = progress
@@ -92,14 +113,19 @@ class _Scan:
         self._is_exact = True
         self._off_to_the_end: BinlogError | None = None
         self._bodies = Bodies(all_of_them=is_thorough)
-        self._images = images
+        self._definitions = definitions
+        self._images: RowImages | None = None  # from the first event on
         self._is_thorough = is_thorough
         self._boundaries = Boundaries()
 
-    def run(self, stream: Any) -> None:
+    def run(self, stream: Any, start: Start | None = None) -> None:
         report = self._report
+        reader: BlockReader | None
         try:
-            reader: BlockReader | None = BlockReader.of_file(stream, report.file, leaves_checks=2)
+            if start is None:
+                reader = BlockReader.of_file(stream, report.file, leaves_checks=2)
+            else:
+                reader = self._after(start, stream)
         except BinlogError as error:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
@@ -108,6 +134,15 @@ class _Scan:
         if self._drift and self._off_to_the_end is not None:
             report.add(self._off_to_the_end)
         report.bodies = self._bodies.count
+
+    def _after(self, start: Start, stream: Any) -> BlockReader:
+        """A reader of the events after a start that stands elsewhere."""
+        first = BlockReader.of_file(io.BytesIO(start.data), self._report.file)
+        for block in first:
+            self._take(block)
+        self._drift = None
+        stream.seek(start.end)
+        return BlockReader(stream, first.context, start.end, name=self._report.file, leaves_checks=2)
 
     def _run_to_damage(self, reader: BlockReader, stream: Any) -> BlockReader | None:
         """Read up to the end or to where the frames are lost; gives the reader of what follows."""
@@ -210,6 +245,9 @@ class _Scan:
 
     def _check_images(self, part: Block, block: Block, statuses: Any) -> Iterator[BinlogError]:
         """Check the rows of all events that are not damaged themselves, nor inside one that is."""
+        if self._images is None:
+            server_id = block.fixed_header(0).server_id
+            self._images = RowImages(self._definitions.of(self._report.file, server_id))
         wanted, is_bad = np.ones(len(part), dtype=np.bool_), statuses == BAD
         if is_bad.any():
             wanted = ~is_bad[np.searchsorted(block.positions, part.positions)]

@@ -1,0 +1,373 @@
+"""A format description event that is damaged beyond reading, rebuilt and proven.
+
+What it says is known but for five fields: when and by which server it was written, that server's version,
+when it started, and flags. These are taken from the damaged bytes. Since bytes may have been inserted or
+removed, they are looked for at every way to align the two.
+
+Proof
+-----
+1. The event's own checksum, if it is still there, proves all of it.
+2. Else the events that follow prove what matters to read them: their checksums the algorithm, their bodies
+   the post-header lengths, and the first one's position the length of the table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Any, BinaryIO, NamedTuple
+
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.adapter import IN_USE
+from binlog_kaitai.columns.blocks.resync import Search
+from binlog_kaitai.columns.verify.report import Lost
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.framing import Frame, Framer
+from binlog_kaitai.grammar import (
+    CHECKSUM_SIZE,
+    LAYOUTS,
+    EventType,
+    Format,
+    Header,
+    header_length,
+    header_offset,
+    parse_event,
+)
+from binlog_kaitai.reader import checksum_status
+from binlog_kaitai.rewrite.known_formats import KnownFormat, known_formats, version_numbers
+from binlog_kaitai.sources import MAGIC
+
+#: As many events prove a table, at most so many of a type, out of so many bytes.
+_MOST_EVENTS, _MOST_OF_TYPE, _MOST_BYTES = 2_000, 20, 16 << 20
+
+#: So many offsets are tried as that of the second event, where no checksum proves it.
+_MOST_TRIES = 64
+
+#: More bytes than this are not aligned with an event, since they are not one.
+_LONGEST_START = 4 << 10
+
+_RELAY_LOG = 0x40
+
+#: The fields that servers fill in, of the header and of the body.
+_FREE = ("timestamp", "server_id", "flags", "server_version", "create_timestamp")
+
+
+class Rebuilt(NamedTuple):
+    """How a format description event was rebuilt.
+
+    Attributes
+    ----------
+    version : str
+        The server's version, as the event has it now.
+    is_proven : bool
+        The event's checksum fits: all of it is as the server wrote it.
+    doubtful : list of str
+        Fields that had to be guessed.
+    """
+
+    version: str
+    is_proven: bool
+    doubtful: list[str]
+
+
+class Found(NamedTuple):
+    """A rebuilt event, where the next one begins in the damaged log, and what lies lost between."""
+
+    event: bytes
+    end: int
+    lost: Lost | None
+    how: Rebuilt
+
+
+@dataclass(frozen=True)
+class _Following:
+    """The events after the format description: where the first one is, and what is known by them."""
+
+    start: bytes  # the bytes before them
+    position: int
+    is_checksummed: bool
+    frames: list[Frame]
+    is_relay_log: bool
+
+    @property
+    def stated_begin(self) -> int | None:
+        """Where the first of them was when it was written; None where it does not say."""
+        header = self.frames[0].header
+        begin = header.next_position - header.event_size
+        return begin if header.next_position and not self.is_relay_log and begin >= len(MAGIC) else None
+
+
+def rebuild(stream: BinaryIO) -> Found | None:
+    """The format description event of a log in which it is damaged; None if nothing proves one.
+
+    The stream can seek; its position changes.
+    """
+    for following in _followings(stream):
+        fitting = [known for known in known_formats() if _fits(known, following)]
+        proven = (found for known in fitting for found in _proven(known, following))
+        if (found := next(proven, None)) is not None:
+            return found
+        if fitting:
+            return _likeliest(fitting, following)
+    return None
+
+
+def _followings(stream: BinaryIO) -> Iterator[_Following]:
+    """What may be the events after the format description: by checksums; else by their headers."""
+    for is_checksummed in (True, False):
+        layout = Format(4, header_length(4), is_checksummed)
+        search, at = Search(stream), 1
+        for _ in range(1 if is_checksummed else _MOST_TRIES):
+            found = search.event(at, layout, has_own_positions=not is_checksummed)
+            if found is None and not is_checksummed:
+                found = search.shifted_event(at, layout)
+            if found is None:
+                break
+            if (following := _following(stream, found, layout)) is not None:
+                yield following
+            at = found + 1
+
+
+def _following(stream: BinaryIO, position: int, layout: Format) -> _Following | None:
+    if position > _LONGEST_START:
+        return None
+    stream.seek(position)
+    frames: list[Frame] = []
+    counts: Counter[int] = Counter()
+    size, is_relay_log = 0, False
+    with suppress(BinlogError):
+        for frame in Framer(stream, 4, position, max_event_size=_MOST_BYTES):
+            size += len(frame.raw)
+            kind = frame.header.type_code
+            if kind == EventType.format_description_event:
+                is_relay_log = True
+                break
+            if checksum_status(frame.raw, frame.header, layout) == "bad":
+                break
+            if counts[kind] < _MOST_OF_TYPE:
+                frames.append(frame)
+                counts[kind] += 1
+            if len(frames) >= _MOST_EVENTS or size > _MOST_BYTES:
+                break
+    if not frames:
+        return None
+    stream.seek(0)
+    return _Following(stream.read(position), position, layout.is_checksummed, frames, is_relay_log)
+
+
+#: Types that have a fixed part of the body in each server that writes them.
+_HAVE_LENGTH = frozenset(
+    kind for known in known_formats() for kind, length in enumerate(known.post_header_lengths, 1) if length
+)
+
+
+def _fits(known: KnownFormat, following: _Following) -> bool:
+    """Whether all events can be read by a table, and have room for it before them."""
+    begin = following.stated_begin
+    if begin is not None and begin < len(MAGIC) + _size(known):
+        return False
+    if following.is_checksummed and not known.has_algorithm:
+        return False
+    lengths = known.post_header_lengths
+    layout = Format(4, header_length(4), following.is_checksummed, False, tuple(lengths))
+    for frame in following.frames:
+        kind = frame.header.type_code
+        if kind > len(lengths) or (kind in _HAVE_LENGTH and not lengths[kind - 1]):
+            return False
+        try:
+            parse_event(frame.raw, kind, layout)
+        except BinlogError:
+            return False
+    return True
+
+
+def _size(known: KnownFormat) -> int:
+    """Length of the event that has the table, in bytes."""
+    return _places(known)["checksum"][1]
+
+
+@cache
+def _places(known: KnownFormat) -> dict[str, tuple[int, int]]:
+    """Where the event's fields begin and end."""
+    places: dict[str, tuple[int, int]] = {}
+    bounds = [*map(header_offset, Header._fields), header_length(4)]
+    for name, begin, end in zip(Header._fields, bounds, bounds[1:], strict=False):
+        places[name] = begin, end
+    at = header_length(4)
+    for field in LAYOUTS["format_description_event"].fields:
+        given: Any = field
+        size = given.size(0, {}) if hasattr(given, "size") else int(given.dtype[-1])
+        places[given.path] = at, at + size
+        at += size
+    table = len(known.post_header_lengths)
+    for name, size in (
+        ("post_header_lengths", table),
+        ("checksum_algorithm", int(known.has_algorithm)),
+        ("checksum", CHECKSUM_SIZE * known.has_algorithm),
+    ):
+        places[name] = at, at + size
+        at += size
+    return places
+
+
+class _Draft:
+    """An event to be: its known fields, and the others as some bytes have them."""
+
+    def __init__(self, known: KnownFormat, is_checksummed: bool) -> None:
+        self.known = known
+        self.places = _places(known)
+        self.size = _size(known)
+        self._fixed = {
+            "type_code": bytes([EventType.format_description_event]),
+            "event_size": self.size.to_bytes(4, "little"),
+            "next_position": (len(MAGIC) + self.size).to_bytes(4, "little"),
+            "binlog_version": (4).to_bytes(2, "little"),
+            "header_length": bytes([header_length(4)]),
+            "post_header_lengths": known.post_header_lengths,
+            "checksum_algorithm": bytes([is_checksummed]) * known.has_algorithm,
+        }
+
+    def field(self, data: bytes, name: str) -> bytes:
+        begin, end = self.places[name]
+        return data[begin:end]
+
+    def completed(self, data: bytes, fields: dict[str, bytes]) -> bytes:
+        """Bytes with all fields but the checksum as they should be, and these of the others."""
+        made = bytearray(data)
+        for name, value in (self._fixed | fields).items():
+            begin, end = self.places[name]
+            made[begin:end] = value
+        return bytes(made)
+
+    def likeness(self, data: bytes) -> int:
+        """How many bytes are what they should be."""
+        fields = ((self.field(data, name), value) for name, value in self._fixed.items())
+        return sum(a == b for found, value in fields for a, b in zip(found, value, strict=True))
+
+    def summed(self, data: bytes) -> bytes:
+        """The event with a checksum that fits."""
+        if not self.known.has_algorithm:
+            return data
+        return data[:-CHECKSUM_SIZE] + crc32(data[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
+
+    def alignments(self, following: _Following) -> Iterator[tuple[bytes, int]]:
+        """The damaged bytes as an event of the right size, and where its end is, in all likely ways."""
+        whole = len(MAGIC) + self.size
+        begin = following.stated_begin
+        ends = [following.position - (begin - whole) if begin is not None else following.position, whole]
+        for end in dict.fromkeys(end for end in ends if 0 < end <= following.position):
+            old = following.start[:end]
+            excess = len(old) - whole
+            for cut in range(min(len(old), whole) + 1) if excess else [whole]:
+                made = old[:cut] + bytes(max(-excess, 0)) + old[cut + max(excess, 0) :]
+                yield made[len(MAGIC) :], end
+
+
+def _proven(known: KnownFormat, following: _Following) -> Iterator[Found]:
+    """The events with this table whose checksum is that which the damaged one has."""
+    if not known.has_algorithm:
+        return
+    draft = _Draft(known, following.is_checksummed)
+    ids = {frame.raw[slice(*draft.places["server_id"])] for frame in following.frames}
+    first = following.frames[0].raw[slice(*draft.places["timestamp"])]
+    tried: set[tuple[bytes, ...]] = set()
+    for data, end in draft.alignments(following):
+        stored = data[-CHECKSUM_SIZE:]
+        found = tuple(draft.field(data, name) for name in _FREE)
+        if (*found, stored) in tried:
+            continue
+        tried.add((*found, stored))
+        for values in _alternatives(found, first, ids):
+            made = draft.summed(draft.completed(data, dict(zip(_FREE, values, strict=True))))
+            version = _version(draft.field(made, "server_version"))
+            if made[-CHECKSUM_SIZE:] == stored and version is not None:
+                how = Rebuilt(version, is_proven=True, doubtful=[])
+                yield Found(made, following.position, _lost(draft, following, end), how)
+
+
+def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
+    """What the free fields may have been, if some of their bytes are damaged.
+
+    Parameters
+    ----------
+    found
+        What they are.
+    first, ids
+        The time of the first event after, and the servers that wrote it and others.
+    """
+    time, server, flags, version, created = found
+    plain = (int.from_bytes(flags, "little") & ~IN_USE).to_bytes(2, "little")
+    times, servers = dict.fromkeys((time, first)), dict.fromkeys((server, *ids))
+    all_flags = dict.fromkeys((plain, bytes(2), _RELAY_LOG.to_bytes(2, "little")))
+    versions = dict.fromkeys((version, version.partition(b"\0")[0].ljust(len(version), b"\0")))
+    for one in product(times, servers, all_flags, versions):
+        for start in dict.fromkeys((created, bytes(len(created)), one[0])):
+            yield (*one, start)
+
+
+def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found:
+    """The event whose table, and then whose bytes, are most like the damaged ones."""
+
+    def rank(draft: _Draft, data: bytes) -> tuple[bool, bool, int]:
+        is_next = following.stated_begin in (None, len(MAGIC) + draft.size)
+        text = _version(draft.field(data, "server_version"))
+        return is_next, text is not None and draft.known.fits(text), draft.likeness(data)
+
+    drafts = [_Draft(known, following.is_checksummed) for known in fitting]
+    aligned = ((draft, data, end) for draft in drafts for data, end in draft.alignments(following))
+    draft, data, end = max(aligned, key=lambda one: rank(one[0], one[1]))
+    fields, doubtful = _guessed(draft, data, following)
+    made = draft.summed(draft.completed(data, fields))
+    version = _version(draft.field(made, "server_version")) or ""
+    how = Rebuilt(version, is_proven=False, doubtful=doubtful)
+    return Found(made, following.position, _lost(draft, following, end), how)
+
+
+def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, bytes], list[str]]:
+    """The fields that servers fill in, and names of those that are not what a server would write."""
+    first = following.frames[0].header
+    doubtful = []
+    values = {name: draft.field(data, name) for name in _FREE}
+    text = _version(values["server_version"])
+    if text is None or not draft.known.fits(text):
+        size = len(values["server_version"])
+        values["server_version"] = draft.known.version.encode().ljust(size, b"\0")
+        doubtful.append("server_version")
+    time = int.from_bytes(values["timestamp"], "little")
+    if not 0 < time <= first.timestamp:
+        time = first.timestamp
+        values["timestamp"] = time.to_bytes(4, "little")
+        doubtful.append("timestamp")
+    ids = Counter(frame.header.server_id for frame in following.frames)
+    if int.from_bytes(values["server_id"], "little") not in ids:
+        values["server_id"] = ids.most_common(1)[0][0].to_bytes(4, "little")
+        doubtful.append("server_id")
+    # When the server started is in the first log after that only, and is when the log begins.
+    if values["create_timestamp"] not in (bytes(4), values["timestamp"]):
+        values["create_timestamp"] = bytes(4)
+        doubtful.append("create_timestamp")
+    flags = int.from_bytes(values["flags"], "little")
+    is_relay_log = following.is_relay_log or flags & ~IN_USE == _RELAY_LOG
+    values["flags"] = (_RELAY_LOG if is_relay_log else 0).to_bytes(2, "little")
+    return values, doubtful
+
+
+def _version(field: bytes) -> str | None:
+    """The server's version, if these bytes look like one and have nothing after it."""
+    text, _, rest = field.partition(b"\0")
+    if rest.strip(b"\0") or not text.isascii() or not text.decode().isprintable():
+        return None
+    return text.decode() if version_numbers(text.decode()) else None
+
+
+def _lost(draft: _Draft, following: _Following, end: int) -> Lost | None:
+    """Where other events were, before the first one that is whole."""
+    begin = following.stated_begin
+    if begin == len(MAGIC) + draft.size or end >= following.position:
+        return None
+    return Lost(end, following.position, "no whole event follows the format description")

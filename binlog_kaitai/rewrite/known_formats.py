@@ -1,0 +1,108 @@
+"""The post-header lengths that released servers write into their format description events.
+
+Source: format description events of real logs. Those of MySQL 5.6.24 and 9.7 and of MariaDB 10.5, 10.11 and
+11.8 are in `tests/corpus`; the others were published as BINLOG statements, printed by mysqlbinlog, in bug
+reports and test suites. They agree with the constructors of the servers' sources (`sql/log_event.cc`;
+`libs/mysql/binlog/event/control_events.cpp`). MariaDB 10.0 is from its source alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from binlog_kaitai.grammar import EventType
+
+#: What precedes the table in the entry that an event of this type has for itself.
+_BEFORE_TABLE = 57
+
+
+@dataclass(frozen=True)
+class KnownFormat:
+    """The table that a range of releases writes.
+
+    Attributes
+    ----------
+    is_mariadb : bool
+        A release of MariaDB; else of MySQL.
+    since, until : tuple of int
+        The first release that writes the table, and the first one that does not.
+    post_header_lengths : bytes
+        For each event type from 1 on, the length of the fixed part of its body.
+    has_algorithm : bool
+        A byte for the checksum algorithm, and a checksum, follow the table.
+    """
+
+    is_mariadb: bool
+    since: tuple[int, ...]
+    until: tuple[int, ...]
+    post_header_lengths: bytes
+    has_algorithm: bool = True
+
+    @property
+    def version(self) -> str:
+        """The first release that writes the table, as a server names itself."""
+        text = ".".join(map(str, self.since))
+        return f"{text}-MariaDB" if self.is_mariadb else text
+
+    def fits(self, server_version: str) -> bool:
+        """Whether a server that names itself like this writes the table."""
+        numbers = version_numbers(server_version)
+        if numbers is None or self.is_mariadb != ("mariadb" in server_version.lower()):
+            return False
+        return self.since <= numbers < self.until
+
+
+def version_numbers(server_version: str) -> tuple[int, ...] | None:
+    """The numbers that a server's version starts with; None where it does not look like one."""
+    found = re.match(r"(\d{1,2})\.(\d{1,2})\.(\d{1,3})(?!\d)", server_version)
+    return None if found is None else tuple(map(int, found.groups()))
+
+
+def known_formats(server_version: str | None = None) -> list[KnownFormat]:
+    """All tables, newest first; or those that a server of this version may write."""
+    return [one for one in _KNOWN if server_version is None or one.fits(server_version)]
+
+
+def _table(*parts: bytes) -> bytes:
+    lengths = bytearray(b"".join(parts))
+    lengths[EventType.format_description_event - 1] = _BEFORE_TABLE + len(lengths)
+    return bytes(lengths)
+
+
+# Types 1 to 18, with and without the events that MySQL 8.0 no longer writes.
+_OLD = bytes((56, 13, 0, 8, 0, 18, 0, 4, 4, 4, 4, 18, 0, 0, 0, 0, 4, 26))
+_NEW = bytes((0, 13, 0, 8, 0, 0, 0, 0, 4, 0, 4, 0, 0, 0, 0, 0, 4, 26))
+# Types 19 to 27: table maps, rows events (before 5.1, version 1), incident, heartbeat.
+_ROWS = bytes((8, 0, 0, 0, 8, 8, 8, 2, 0))
+_ROWS_8_4 = bytes((8, 0, 0, 0, 0, 0, 0, 2, 0))
+# Types 28 to 35: rows events of version 2, GTIDs.
+_GTIDS_5_6 = bytes((0, 0, 10, 10, 10, 25, 25, 0))
+_GTIDS = bytes((0, 0, 10, 10, 10, 42, 42, 0))
+# Types 36 to 42: Group Replication, XA, partial JSON, payload, heartbeat, tagged GTIDs.
+_NEWER = bytes((18, 52, 0, 10, 40, 0, 0))
+# Types 28 to 159 of MariaDB, and the same since some release of 2023 or later.
+_MARIADB = bytes((0, 0, 10, 10, 10)) + bytes(127)
+_MARIADB_NOW = bytes((0, 0, 10, 10, 10)) + bytes(6) + bytes((10, 10, 10)) + bytes(118)
+# Types 160 to 171: annotations, checkpoints, GTIDs, encryption, compressed events.
+_OWN = bytes((0, 4, 19, 4, 0, 13, 8, 8, 8, 10, 10, 10))
+
+_END = (99,)
+
+_KNOWN = [
+    KnownFormat(False, (8, 4, 0), _END, _table(_NEW, _ROWS_8_4, _GTIDS, _NEWER)),
+    KnownFormat(False, (8, 3, 0), (8, 4), _table(_NEW, _ROWS, _GTIDS, _NEWER)),
+    KnownFormat(False, (8, 0, 28), (8, 3), _table(_NEW, _ROWS, _GTIDS, _NEWER[:6])),
+    KnownFormat(False, (8, 0, 20), (8, 0, 28), _table(_NEW, _ROWS, _GTIDS, _NEWER[:5])),
+    KnownFormat(False, (8, 0, 3), (8, 0, 20), _table(_NEW, _ROWS, _GTIDS, _NEWER[:4])),
+    KnownFormat(False, (5, 7, 6), (5, 8, 1), _table(_OLD, _ROWS, _GTIDS, _NEWER[:3])),
+    KnownFormat(False, (5, 6, 2), (5, 7), _table(_OLD, _ROWS, _GTIDS_5_6)),
+    KnownFormat(False, (5, 5, 0), (5, 6), _table(_OLD, _ROWS), has_algorithm=False),
+    KnownFormat(False, (5, 1, 18), (5, 5), _table(_OLD, _ROWS[:8]), has_algorithm=False),
+    KnownFormat(False, (5, 0, 4), (5, 1), _table(_OLD), has_algorithm=False),
+    KnownFormat(True, (10, 5, 0), _END, _table(_OLD, _ROWS, _MARIADB_NOW, _OWN)),
+    KnownFormat(True, (10, 2, 3), _END, _table(_OLD, _ROWS, _MARIADB, _OWN)),
+    KnownFormat(True, (10, 1, 7), (10, 2, 3), _table(_OLD, _ROWS, _MARIADB, _OWN[:5])),
+    KnownFormat(True, (10, 0, 2), (10, 1, 7), _table(_OLD, _ROWS, _MARIADB, _OWN[:4])),
+    KnownFormat(True, (5, 3, 0), (10, 0, 2), _table(_OLD, _ROWS, bytes(132), _OWN[:1])),
+]
