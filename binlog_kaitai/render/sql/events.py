@@ -19,7 +19,7 @@ from binlog_kaitai.reader import Event
 from binlog_kaitai.render.sql.lines import FIRST, Lines
 from binlog_kaitai.render.sql.options import SqlOptions
 from binlog_kaitai.render.sql.report import Report, comment, place, shortened
-from binlog_kaitai.render.sql.session import delimited, statement_text
+from binlog_kaitai.render.sql.session import MisreadError, delimited, statement_text
 from binlog_kaitai.values import Dialect
 
 #: Events that belong to the statement behind them.
@@ -161,7 +161,10 @@ class Statements:
             if not query.strip() or query.startswith(b"#") or is_half_done(body):
                 return b""  # a server's filling for an event that a replica would not know, or no change
             if not self._options.undo:
-                return statement_text(event, context, dialect)
+                try:
+                    return statement_text(event, context, dialect)
+                except MisreadError as misread:
+                    return self._left_out(query, where, str(misread))
             if query[:2].upper() == b"XA":
                 return self._left_out(query, where, _AS_COMMITTED)
             return self._left_out(query, where, "statements of the log cannot be taken back")

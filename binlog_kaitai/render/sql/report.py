@@ -57,8 +57,9 @@ def place(block: Block, row: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Text of one line, without control characters, for a comment."""
-    return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
+    """Text as printable ASCII in one line, for a comment that no client misreads."""
+    escaped = text.encode("ascii", "backslashreplace").decode("ascii")
+    return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in escaped)
 
 
 def shortened(text: str) -> str:
@@ -70,4 +71,4 @@ def shortened(text: str) -> str:
 def comment(text: str) -> bytes:
     """Text as lines of comment."""
     lines = text.replace("\r", "\n").split("\n")
-    return b"".join(b"-- " + plain(line).encode("utf-8", "backslashreplace") + b"\n" for line in lines)
+    return b"".join(b"-- " + plain(line).encode() + b"\n" for line in lines)

@@ -291,9 +291,9 @@ class Script:
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
         texts = gtid_texts(page.gtids.first, page.gtids.second, rows, page.pool)
-        gtids = joined(b", GTID ", texts.view(pa.binary()))
+        gtids = joined(b", GTID ", _plain_texts(texts.view(pa.binary())))
         return joined(
-            b"-- %s:" % plain(block.file).encode("utf-8", "backslashreplace"),
+            b"-- %s:" % plain(block.file).encode(),
             digits(positions),
             b", ",
             clock(stamps),
@@ -360,6 +360,14 @@ def write_sql(
 def _several(texts: Any, count: int) -> Any:
     """An array of texts, also of none."""
     return texts if count else pa.array([], pa.binary())
+
+
+def _plain_texts(texts: Any) -> Any:
+    """Texts for comments: a tag of a damaged event may be any text."""
+    if pc.all(pc.string_is_ascii(texts.view(pa.string()))).as_py() is not False:
+        return texts
+    known = [None if one is None else one.decode("utf-8", "surrogateescape") for one in texts.to_pylist()]
+    return pa.array([one and plain(one).encode() for one in known], pa.binary())
 
 
 def _distinct(events: Any, count: int) -> Any:
