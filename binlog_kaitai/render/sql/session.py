@@ -111,11 +111,10 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
     # the transaction that the script has begun.
     query = bytes(body.query.removesuffix(_ATOMIC))
     opening, run = _way(query, variables, dialect)
-    text = opening
+    # Names of variables may take the same way.
+    text = b"".join(map(_context, context)) + opening
     if body.schema_name and not event.fixed_header.flags & _SUPPRESS_USE:
         text += _use(body.schema_name)
-    for one in context:
-        text += _context(one)
     text += _set([(one.name, one.value) for one in settings])
     if getattr(body, "error_code", 0):
         text += b"-- it ended with error %d\n" % body.error_code
