@@ -201,7 +201,7 @@ STATEMENTS = (
     "CREATE VIEW `表` AS SELECT '中' AS `功`, v FROM `中`",
     "CREATE PROCEDURE `功`() BEGIN SELECT '中', '表;'; END",
     "CREATE PROCEDURE plain() BEGIN SELECT 1; SELECT '//*!*/'; END",
-    "CREATE TRIGGER `誠` BEFORE UPDATE ON `中` FOR EACH ROW SET NEW.v = CONCAT(NEW.v, '中')",
+    "CREATE TRIGGER t BEFORE UPDATE ON `中` FOR EACH ROW SET NEW.v = CONCAT(NEW.v, '中')",
     "UPDATE `中` SET v = CONCAT(v, 'z') WHERE id = 2",
     "ALTER DATABASE CHARACTER SET latin1",
 )
@@ -234,7 +234,7 @@ def described(server: Server) -> list[Any]:
         for name in ("功", "plain"):
             found += server.execute(f"SHOW CREATE PROCEDURE {home}.{identifier(name)}")
         # Without the time at which it was made.
-        found += [(*row[:6],) for row in server.execute(f"SHOW CREATE TRIGGER {home}.`誠`")]
+        found += [(*row[:6],) for row in server.execute(f"SHOW CREATE TRIGGER {home}.t")]
     return found
 
 

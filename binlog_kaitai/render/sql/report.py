@@ -44,6 +44,10 @@ class Report:
         self._reasons[reason] = _Reason(count, where)
         self._say(f"{where}: {reason}")
 
+    def warn(self, text: str) -> None:
+        """Something to know of a script that nevertheless has all that was chosen."""
+        self._say(text)
+
     def finish(self) -> None:
         """Say how often each reason was met."""
         for reason, found in self._reasons.items():

@@ -45,6 +45,9 @@ class RowStatements:
     ----------
     dialect : Dialect
         Of the server that wrote the events.
+    changed : dict
+        Schema and name of each table with changes in the script, and where the first one is: numbers of the
+        page and of the event in it.
     """
 
     def __init__(self, options: SqlOptions, report: Report) -> None:
@@ -53,6 +56,14 @@ class RowStatements:
         self._report = report
         self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
         self._seen: set[str] = set()
+        self._nameless: set[str] = set()
+        self._page = -1
+        self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
+
+    @property
+    def nameless(self) -> list[str]:
+        """Tables whose columns have no names that options could mean."""
+        return sorted(self._nameless)
 
     @property
     def unseen(self) -> frozenset[str]:
@@ -70,6 +81,7 @@ class RowStatements:
         BinlogError
             After the lines of all events before the one that is wrong.
         """
+        self._page += 1
         limits = _limits(page)
         for begin, end in pairwise(limits):
             events, is_last = page.chosen[begin:end], end == len(page.chosen)
@@ -161,6 +173,9 @@ class RowStatements:
         chosen = [one for group in groups if len(one := self._chosen(table, group))]
         if not chosen:
             return Lines.joined([])
+        first = min(int(page.images.rows[group.events.min()]) for group in chosen)
+        known = self.changed.get(table.key, (self._page, first))
+        self.changed[table.key] = min(known, (self._page, first))
         writer = self._writer(page, table, int(chosen[0].events[0]))
         return Lines.joined([self._written(page, table, writer, group) for group in chosen])
 
@@ -168,6 +183,8 @@ class RowStatements:
         """The changes that the options take."""
         options, columns = self._options, {column.name: column for column in table.schema.columns}
         self._seen |= options.columns & columns.keys()
+        if table.schema.names_from is NameSource.NONE:
+            self._nameless.add(table.schema.full_name)
         if options.operations and group.change not in options.operations:
             return group.taken(np.zeros(0, dtype=np.int64))
         takes = np.ones(len(group), dtype=np.bool_)
@@ -202,8 +219,8 @@ class RowStatements:
         if key not in self._writers:
             if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
                 reason = (
-                    f"the log does not tell the names of the columns of {table.schema.full_name}: give --ddl "
-                    "FILE with its CREATE TABLE, or --allow-unnamed to have them as c1, c2 …"
+                    f"the log does not name the columns of {table.schema.full_name}: give --ddl FILE with "
+                    "its CREATE TABLE, or --allow-unnamed to call them c1, c2 …"
                 )
                 raise UsageError(
                     reason, file=page.block.file, position=int(page.block.positions[page.images.rows[event]])
