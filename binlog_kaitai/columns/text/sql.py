@@ -87,8 +87,8 @@ def strings(utf8: str, style: Style, cells: Cells) -> Any:
     if charset in UTF8:
         is_utf8 = is_text(of_bytes(cells, pa.string(), data, offsets))
         return literals(raw, introducer(utf8)) if is_utf8 else by_value(style, cells)
-    # By its own bytes: two of them may be one character, which a server would not turn back.
-    return literals(raw, introducer(charset))
+    # By its own bytes: several of them may be the same character, which a server would not turn back.
+    return literals(raw, introducer(charset or ""))
 
 
 def choices(style: Style, cells: Cells) -> Any:
@@ -157,7 +157,7 @@ def sql_style(dialect: Dialect) -> Style:
     def value(one: Value, column: Any) -> bytes:
         return sql_form(one, column, dialect).encode()
 
-    own = dict.fromkeys(TEXT_TYPES, partial(strings, dialect.utf8))
+    own: dict[ColumnType | int, Any] = dict.fromkeys(TEXT_TYPES, partial(strings, dialect.utf8))
     return Style({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
 
 

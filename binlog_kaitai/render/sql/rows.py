@@ -27,6 +27,7 @@ from binlog_kaitai.render.sql.where import Known
 from binlog_kaitai.rows import Change, rows_of
 from binlog_kaitai.schema import NameSource
 from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.sql_text import is_plain
 
 #: Rows that are made into text at once.
 _MAX_ROWS = 1 << 14
@@ -284,8 +285,11 @@ _OF_BYTE = 4
 
 
 def _overhead(table: Table) -> int:
-    """Text of a row besides its values, in bytes: names stand in it up to twice."""
-    return 64 + 2 * sum(len(column.name) + 16 for column in table.schema.columns)
+    """Text of a row besides its values, in bytes: names stand in it up to twice, and introducers of text."""
+    names = [column.name for column in table.schema.columns]
+    size = 64 + 2 * sum(len(name) + 24 for name in names)
+    # In a statement that is prepared, a character may take ten bytes.
+    return size if all(map(is_plain, (*names, *table.key))) else 10 * size
 
 
 def _most_text(table: Table) -> int:
