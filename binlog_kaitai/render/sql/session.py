@@ -112,9 +112,11 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
     query = bytes(body.query.removesuffix(_ATOMIC))
     opening, run = _way(query, variables, dialect)
     # Names of variables may take the same way.
-    text = b"".join(map(_context, context)) + opening
+    text = b"".join(map(_context, context))
     if body.schema_name and not event.fixed_header.flags & _SUPPRESS_USE:
         text += _use(body.schema_name)
+    # The name of the database is in UTF-8.
+    text += opening
     text += _set([(one.name, one.value) for one in settings])
     if getattr(body, "error_code", 0):
         text += b"-- it ended with error %d\n" % body.error_code
