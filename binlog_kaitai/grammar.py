@@ -21,6 +21,7 @@ from binlog_grammar.event_body import EventBody
 from binlog_grammar.event_header import EventHeader
 from binlog_grammar.format_description_event import FormatDescriptionEvent
 from binlog_grammar.image_columns import ImageColumns
+from binlog_grammar.intvar_event import IntvarEvent
 from binlog_grammar.json_binary import JsonBinary
 from binlog_grammar.json_diff import JsonDiff
 from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout, walk_over
@@ -51,6 +52,7 @@ __all__ = [
     "Format",
     "FormatDescriptionEvent",
     "Header",
+    "IntvarEvent",
     "JsonBinary",
     "JsonDiff",
     "Layout",

@@ -4,7 +4,7 @@
 differs from the Python codec nearest to it. It is written by `python -m tools.charsets`.
 """
 
-from binlog_kaitai.charsets.codec import decode, decoder_of
+from binlog_kaitai.charsets.codec import decode, decoder_of, encoder_of
 from binlog_kaitai.charsets.tables import BINARY, charset_of, codec_table
 
-__all__ = ["BINARY", "charset_of", "codec_table", "decode", "decoder_of"]
+__all__ = ["BINARY", "charset_of", "codec_table", "decode", "decoder_of", "encoder_of"]

@@ -66,6 +66,24 @@ def _of_single_bytes(table: CodecTable) -> Decoder:
     return lambda data: codecs.charmap_decode(data, "strict", text)[0]
 
 
+@cache
+def encoder_of(charset: str | None) -> Callable[[str], bytes] | None:
+    """What turns text back into its bytes; None unless each character is one byte, and only one."""
+    known: dict[str | bytes, int] = {}
+    for number in range(256):
+        text = decode(bytes([number]), charset)
+        if isinstance(text, str) and len(text) == 1 and text not in known:
+            known[text] = number
+        elif isinstance(text, str) or _is_lead(number, charset):
+            return None
+    return (lambda text: bytes(map(known.__getitem__, text))) if known else None
+
+
+def _is_lead(number: int, charset: str | None) -> bool:
+    """Whether a byte begins a character of two."""
+    return any(isinstance(decode(bytes([number, other]), charset), str) for other in range(256))
+
+
 def _by_table(table: CodecTable) -> Decoder:
     characters = re.compile(table.pattern.encode("ascii"), re.DOTALL)
     codec, others = table.codec, table.others

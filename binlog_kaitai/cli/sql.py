@@ -18,8 +18,9 @@ EXIT_INCOMPLETE = 3
 @click.command()
 @options.sources
 @click.option(
-    "--redo/--undo", default=True, help="Make the changes again, or take them back, last one first."
+    "--redo", is_flag=True, help="Make the changes again, in the order of the log. This is the default."
 )
+@click.option("--undo", is_flag=True, help="Take the changes back, the last one first.")
 @click.option(
     "--operation",
     type=click.Choice(("insert", "update", "delete")),
@@ -34,6 +35,7 @@ EXIT_INCOMPLETE = 3
 def command(
     sources: tuple[str, ...],
     redo: bool,
+    undo: bool,
     operation: tuple[str, ...],
     where: str | None,
     column: tuple[str, ...],
@@ -60,11 +62,14 @@ def command(
       binlog-kaitai sql binlog.000024 | mysql --binary-mode
       binlog-kaitai sql --undo -t shop.orders --operation delete --where "customer = 7" binlog.000024
     """
+    from binlog_kaitai.errors import UsageError
     from binlog_kaitai.options import Filters
     from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 
+    if redo and undo:
+        raise UsageError("--redo and --undo contradict each other: choose one")
     wanted = SqlOptions.of(
-        undo=not redo, operation=operation, where=where, column=column, allow_unnamed=allow_unnamed
+        undo=undo, operation=operation, where=where, column=column, allow_unnamed=allow_unnamed
     )
     report = Report(lambda warning: warn(f"warning: {warning}"))
     ends: list[Any] = []

@@ -1,4 +1,4 @@
-"""Binary JSON documents as SQL: what their text does not tell is set by an expression.
+"""Binary JSON documents as SQL: what JSON text cannot express is set by an expression.
 
 DECIMAL, dates and times inside a document are values of their own kind, which JSON text can only give as
 numbers and strings.
@@ -11,7 +11,7 @@ from typing import Any
 
 from binlog_kaitai.grammar import ColumnType, JsonBinary
 from binlog_kaitai.values.json_text import ARRAYS, OBJECTS, document_text, opaque_text, quote
-from binlog_kaitai.values.sql_text import quoted
+from binlog_kaitai.values.sql_text import literal
 
 _Type = JsonBinary.ValueType
 
@@ -28,7 +28,7 @@ _MOST_DIGITS = 65
 
 
 def document_sql(document: JsonBinary) -> str:
-    """An SQL expression for a document: a string literal, or one that sets the values that it cannot have.
+    """A document in SQL: a string literal, or an expression that sets the values that JSON text cannot hold.
 
     Raises
     ------
@@ -38,11 +38,11 @@ def document_sql(document: JsonBinary) -> str:
     text = document_text(document)  # it says what is wrong, and ends on any bytes
     places = list(_places(document.type, document.content.content, "$"))
     if not places:
-        return quoted(text)
+        return literal(text)
     if places[0][0] == "$":
         return f"CAST({places[0][1]} AS JSON)"
-    arguments = ", ".join(f"{quoted(path)}, {value}" for path, value in places)
-    return f"JSON_SET(CAST({quoted(text)} AS JSON), {arguments})"
+    arguments = ", ".join(f"{literal(path)}, {value}" for path, value in places)
+    return f"JSON_SET(CAST({literal(text)} AS JSON), {arguments})"
 
 
 def _places(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -2,11 +2,15 @@
 
 Rules
 -----
-1. Statements are in utf8mb4, with `time_zone` +00:00, and backslashes escape (no NO_BACKSLASH_ESCAPES).
-2. Text is a quoted string if it is known to be text and can be written in utf8mb4, so that the server turns
-   it into the column's character set. All else is a hexadecimal literal: its bytes, which a column takes as
-   they are.
+1. A literal is printable ASCII without a backslash. The `mysql` client splits a script by its own character
+   set, in some of which the last byte of a character may be a backslash or a backquote; whether backslashes
+   escape, and what double quotes enclose, depends on `sql_mode`. Single quotes, doubled inside a string, mean
+   the same everywhere.
+2. Text is a quoted string if it is all printable ASCII, else a hexadecimal literal with an introducer: of the
+   column's own bytes where they are known, else of UTF-8. What is not text, or not in a known character set,
+   is a hexadecimal literal of its bytes, which a column takes as they are.
 3. FLOAT and DOUBLE have few digits, but enough to read back as the same number.
+4. `time_zone` is +00:00.
 """
 
 from __future__ import annotations
@@ -16,20 +20,26 @@ import re
 import struct
 from typing import Any, NamedTuple
 
-from binlog_kaitai.charsets import BINARY, decoder_of
+from binlog_kaitai.charsets import BINARY, encoder_of
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values.numbers import shortest_float
 from binlog_kaitai.values.strings import has_own_text
 
-#: What a quoted string has in place of a byte. The `mysql` client changes the bytes of line ends, and refuses
-#: zero bytes.
-ESCAPES = {0: b"\\0", 10: b"\\n", 13: b"\\r", 26: b"\\Z", 34: b'\\"', 39: b"\\'", 92: b"\\\\"}
+#: Bytes that a quoted string may hold: printable ASCII without the backslash.
+PLAIN = frozenset(range(0x20, 0x7F)) - {ord("\\")}
 
-_UNCLEAN = re.compile("[\0\n\r\x1a\"'\\\\]")
+_IS_PLAIN = re.compile(r"[ -\[\]-~]*")
+_IS_WORD = re.compile(r"[0-9A-Za-z_]+")
 _SRID = struct.Struct("<I")
 _DIGITS = re.compile(r"[0-9]+")
+
+#: Names of UTF-8.
+UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
+
+#: utf8mb4 came with MySQL 5.5.3 and MariaDB 5.5.
+_UTF8MB4 = (5, 5, 3)
 
 #: From here on MySQL lets a geometry say in which order its axes are, and has orders of its own.
 _MYSQL_WITH_AXES = (8, 0)
@@ -59,14 +69,34 @@ class Dialect(NamedTuple):
         """Whether a geometry from WKB takes an order of the axes."""
         return not self.is_mariadb and self.version >= _MYSQL_WITH_AXES
 
+    @property
+    def utf8(self) -> str:
+        """The server's name of the character set with all of Unicode."""
+        return "utf8" if self.version and self.version < _UTF8MB4 else "utf8mb4"
 
-def quoted(text: str) -> str:
-    """A string literal."""
-    return "'" + _UNCLEAN.sub(lambda found: ESCAPES[ord(found[0])].decode(), text) + "'"
+
+def is_plain(text: str) -> bool:
+    """Whether text is printable ASCII without a backslash, which no client and no server misreads."""
+    return _IS_PLAIN.fullmatch(text) is not None
+
+
+def literal(text: str, utf8: str = "utf8mb4") -> str:
+    """Text as a literal; `utf8` is the server's name of UTF-8. Bytes that are no UTF-8 stay bytes."""
+    if is_plain(text):
+        return "'" + text.replace("'", "''") + "'"
+    return (introducer(utf8) if is_utf8(text) else "") + hexed(_encoded(text))
+
+
+def introducer(charset: str) -> str:
+    """What says that the next literal is in a character set; nothing for what cannot be the name of one.
+
+    A definition may name any text as a character set.
+    """
+    return f"_{charset} " if _IS_WORD.fullmatch(charset) else ""
 
 
 def identifier(name: str) -> str:
-    """A name in backquotes."""
+    """A name in backquotes; only a plain one (`is_plain`) can stand in a script as it is."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -75,16 +105,23 @@ def hexed(data: bytes) -> str:
     return "0x" + data.hex().upper() if data else "''"
 
 
-def string_sql(value: str | bytes, column: Column, _: Dialect) -> str:
+def string_sql(value: str | bytes, column: Column, dialect: Dialect) -> str:
     """CHAR, VARCHAR, TEXT and their binary twins, UUID, INET4 and INET6."""
-    if isinstance(value, str):
-        is_sure = column.charset is not None or has_own_text(column)
-        return quoted(value) if is_sure and _is_encodable(value) else hexed(_encoded(value))
-    is_foreign = column.charset not in (None, BINARY) and decoder_of(column.charset) is None
-    return f"_{column.charset} {hexed(value)}" if is_foreign and value else hexed(value)
+    charset = column.charset
+    if isinstance(value, bytes):
+        # A server refuses an introducer of UTF-8 before what is none.
+        has_introducer = value and charset not in (None, BINARY, *UTF8)
+        return (introducer(charset or "") if has_introducer else "") + hexed(value)
+    if has_own_text(column) or charset in UTF8:
+        return literal(value, dialect.utf8)
+    if charset is None:
+        return hexed(_encoded(value))
+    if (encoded := encoder_of(charset)) is None:
+        return literal(value, dialect.utf8)
+    return literal(value) if is_plain(value) else introducer(charset) + hexed(encoded(value))
 
 
-def choice_sql(value: str | int, column: Column, _: Dialect) -> str:
+def choice_sql(value: str | int, column: Column, dialect: Dialect) -> str:
     """ENUM and SET: members, or their number. An ENUM's wrong value "" has the number 0."""
     if isinstance(value, int):
         return str(value)
@@ -92,18 +129,19 @@ def choice_sql(value: str | int, column: Column, _: Dialect) -> str:
     is_wrong = value == "" and column.type == ColumnType.enum
     if is_wrong and "" not in members:
         return "0"
-    if is_wrong or not _is_encodable(value):
+    if is_wrong or not is_utf8(value):
         numbers = [index for index, one in enumerate(members) if one in value.split(",")]
         is_enum = column.type == ColumnType.enum
         return str(members.index(value) + 1 if is_enum else sum(1 << index for index in numbers))
-    return quoted(value)
+    return literal(value, dialect.utf8)
 
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _is_encodable(text: str) -> bool:
+def is_utf8(text: str) -> bool:
+    """Whether text has no bytes (as surrogates) that are no UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -127,7 +127,7 @@ def sql_form(value: Value, column: Column, dialect: Dialect) -> str:
     kind = kind_of(column)
     if kind.sql is not None:
         return kind.sql(value, column, dialect)
-    return sql_text.quoted(value if isinstance(value, str) else kind.text(value, column))
+    return sql_text.literal(value if isinstance(value, str) else kind.text(value, column), dialect.utf8)
 
 
 def json_form(value: Value, column: Column) -> Any:

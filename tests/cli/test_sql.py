@@ -44,3 +44,10 @@ def test_a_log_from_stdin(run: Run) -> None:
     done = run("sql", "-", data=MIXED.read_bytes())
     assert done.returncode == 0
     assert "INSERT INTO `t`.`s` (`id`, `v`, `d`) VALUES (11, " in done.stdout
+
+
+def test_redo_and_undo_contradict_each_other(run: Run) -> None:
+    done = run("sql", "--redo", "--undo", MIXED)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--redo and --undo contradict each other" in done.stderr
+    assert run("sql", "--redo", MIXED).stdout == run("sql", MIXED).stdout

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import binlog_kaitai as bk
-from binlog_kaitai.charsets import decode
+from binlog_kaitai.charsets import decode, encoder_of
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import MisfitError, walk
 from binlog_kaitai.columns.rows.pages import RowsPages
@@ -23,12 +23,14 @@ from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, NULL
 from binlog_kaitai.columns.text.kernels import put_moments
 from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, clock, digits, joined, written
-from binlog_kaitai.columns.text.sql import sql_style
+from binlog_kaitai.columns.text.sql import as_arguments, literals, sql_style
 from binlog_kaitai.options import Filters
+from binlog_kaitai.render.sql.prepared import arguments
 from binlog_kaitai.values import Dialect
-from binlog_kaitai.values.sql_text import ESCAPES
+from binlog_kaitai.values.sql_text import literal
 from binlog_kaitai.values.temporal import datetime_text
 from tests.columns.support import all_files, use_plain_kernels
+from tests.values.literals import LITERAL, value_of
 
 WORDS = ("types", "charsets", "json", "metadata", "invisible")
 FILES = [path for path in all_files() if path.parent.name.startswith(WORDS)]
@@ -48,15 +50,19 @@ def columns_of(path: Path) -> Iterator[Cells]:
 
 
 def is_same(text: bytes, value: bytes, charset: str | None) -> bool:
-    """Whether a literal is another; one by an introducer, or an expression, may stand for one in quotes."""
+    """Whether a literal is another.
+
+    An expression may stand for the text of a document, and bytes of a character set whose text may be that of
+    several bytes for this text.
+    """
     if text.startswith((b"CAST(CAST(", b"JSON_SET(CAST(" + value)):
-        return True  # a document with values that its text does not tell
-    if text == value or not text.startswith(b"_"):
+        return True
+    if text == value or charset is None or encoder_of(charset) is not None:
         return text == value
-    introducer, _, digits = text.partition(b" 0x")
-    found = decode(bytes.fromhex(digits.decode()), charset)
-    assert isinstance(found, str)
-    return introducer == b"_" + (charset or "").encode() and value == f"'{found}'".encode()
+    parts = LITERAL.fullmatch(text.decode())
+    assert parts is not None
+    assert parts[2] == charset
+    return decode(value_of(text.decode()), charset) == value_of(value.decode()).decode()
 
 
 def check(cells: Cells) -> int:
@@ -92,8 +98,36 @@ def test_bytes_by_a_table(values: list[bytes | None]) -> None:
     array = pa.array(values, pa.binary())
     hexed = written(array, HEX, b"0x", b"", empty=b"''").to_pylist()
     assert hexed == [None if one is None else hexadecimal(one) for one in values]
-    quoted = written(array.slice(1), ByteTexts.of(ESCAPES), b"'", b"'").to_pylist()
+    table = ByteTexts.of({10: b"\\n", 39: b"''"})
+    quoted = written(array.slice(1), table, b"'", b"'").to_pylist()
     assert quoted == [one if one is None else b"'" + escaped(one) + b"'" for one in values[1:]]
+
+
+TEXTS = st.lists(st.none() | st.text(max_size=40) | st.text("ab'\\\n\x7fé", max_size=40))
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+@given(values=TEXTS)
+def test_literals_of_texts(mode: str, values: list[str | None]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if mode == "plain":
+            use_plain_kernels(patch)
+        found = literals(pa.array(["x", *values]).slice(1), "_utf8mb4 ").to_pylist()
+    assert found == [None if one is None else literal(one).encode() for one in values]
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+@given(values=st.lists(st.binary(max_size=60) | st.text("ab'\\é", max_size=40).map(str.encode)))
+def test_texts_as_arguments_of_concat(mode: str, values: list[bytes]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        if mode == "plain":
+            use_plain_kernels(patch)
+        found = as_arguments(pa.array([b"x", *values], pa.binary()).slice(1)).to_pylist()
+    assert found == [arguments(one) for one in values]
+    for text, value in zip(found, values, strict=True):
+        pieces = [one[0] for one in LITERAL.finditer(text.decode())]
+        assert b"".join(map(value_of, pieces)) == value
+        assert ", ".join(pieces) == text.decode()
 
 
 def hexadecimal(value: bytes) -> bytes:
@@ -101,7 +135,7 @@ def hexadecimal(value: bytes) -> bytes:
 
 
 def escaped(value: bytes) -> bytes:
-    return b"".join(ESCAPES.get(byte, bytes([byte])) for byte in value)
+    return value.replace(b"\n", b"\\n").replace(b"'", b"''")
 
 
 @given(st.lists(st.tuples(st.none() | st.binary(max_size=40), st.binary(max_size=3))), st.booleans())

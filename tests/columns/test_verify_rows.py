@@ -13,7 +13,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.grammar import ColumnType, EventType
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources import Source
@@ -141,7 +141,7 @@ def test_definitions_go_on_from_log_to_log() -> None:
     before = log_of([events[0], *statements], is_checksummed=True)
     log = log_of([events[0], events[index - 1], bytes(changed)], is_checksummed=True)
     assert positions(log) == []
-    definitions = Definitions()
+    definitions = SeriesDefinitions()
     found = [
         scan(Source.of_bytes(one), is_thorough=True, definitions=definitions).damages for one in (before, log)
     ]

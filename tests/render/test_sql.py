@@ -37,6 +37,10 @@ def sql(
     return b"".join(map(bytes, parts)).decode("utf-8", "surrogateescape")
 
 
+#: What comes before a statement that is prepared from a string.
+PREPARED = r"SET @binlog_kaitai_statement = CONCAT\(_binary '"
+
+
 def statements(text: str) -> list[str]:
     """The lines that make changes, and those around them."""
     words = ("INSERT", "UPDATE", "DELETE", "BEGIN", "COMMIT", "ROLLBACK", "--")
@@ -46,7 +50,7 @@ def statements(text: str) -> list[str]:
 
 def test_changes_are_made_again_in_order() -> None:
     text = sql(MIXED, filters={"include_gtids": "a40b4242-e518-11f1-9090-02fc00000001:7"})
-    assert text.split("\n")[4:] == [
+    assert text.split("\n")[5:] == [
         f"-- {MIXED}:2295, 2026-11-20 19:31:47, GTID a40b4242-e518-11f1-9090-02fc00000001:7",
         "BEGIN;",
         "SET foreign_key_checks = 0;",
@@ -95,7 +99,7 @@ def test_a_row_without_any_column_has_all_defaults() -> None:
 def test_statements_of_the_log_come_with_their_settings() -> None:
     gtid = "a40b4242-e518-11f1-9090-02fc00000001:12"
     text = sql(MIXED, filters={"include_gtids": gtid})
-    assert "USE `t`;\nSET INSERT_ID = 5002;\nSET timestamp = 1795203107, sql_mode = 1073741824, " in text
+    assert "SET INSERT_ID = 5002;\nUSE `t`;\nSET timestamp = 1795203107, sql_mode = 1073741824, " in text
     assert "time_zone = '+05:30'" in text
     assert "INSERT INTO s (v) VALUES (NOW()),(FROM_UNIXTIME(0));\nSET timestamp = DEFAULT" in text
 
@@ -119,7 +123,7 @@ def test_every_change_has_its_line_in_a_transaction(path: Path, undo: bool) -> N
     except bk.BinlogError:
         return
     refused = sum(int(found) for found in re.findall(r"^-- cannot be .*?: (\d+) row", text, re.M))
-    lines = re.findall(r"^(?:INSERT INTO|UPDATE|DELETE FROM) `[^\n]*;$", text, re.M)
+    lines = re.findall(rf"^(?:{PREPARED})?(?:INSERT INTO|UPDATE|DELETE FROM) `[^\n]*;$", text, re.M)
     if "system_versions" not in str(path) and "without an end" not in text and "rolled back" not in text:
         assert len(lines) + refused == expected
     assert text.count("\nBEGIN;\n") == text.count("\nCOMMIT;\n") + text.count("\nROLLBACK;\n")
@@ -206,15 +210,15 @@ def test_what_images_lack_is_refused_and_said() -> None:
 def test_a_change_of_a_document_without_the_document_is_an_expression() -> None:
     text = sql(case("mysql-9.7", "json_partial").logs[0])
     assert "UPDATE `t`.`jminimal` SET `j`=JSON_REMOVE(`j`, '$.arr') WHERE `id` = 3;" in text
-    assert "SET `j`=JSON_REPLACE(`j`, '$.name', CAST('\\\"short\\\"' AS JSON)) WHERE `id` = 1;" in text
+    assert "SET `j`=JSON_REPLACE(`j`, '$.name', CAST('\"short\"' AS JSON)) WHERE `id` = 1;" in text
 
 
-def test_a_path_that_is_no_text_stands_in_the_script_as_it_is(tmp_path: Path) -> None:
+def test_a_path_that_is_no_text_stays_bytes(tmp_path: Path) -> None:
     layout, groups = events_of(case("mysql-9.7", "json_partial").logs[0])
     maker = LogMaker(layout)
     raws = (raw for group in groups for raw in group)
     maker.add_all(raw.replace(b"name", b"nam\xff") if raw[4] in (30, 31, 32, 39) else raw for raw in raws)
-    assert "JSON_REPLACE(`j`, '$.nam\udcff', " in sql(maker.write(tmp_path / "binlog.000001"))
+    assert "JSON_REPLACE(`j`, 0x242E6E616DFF, " in sql(maker.write(tmp_path / "binlog.000001"))
 
 
 DDL = """CREATE TABLE t.s (id BIGINT, v VARCHAR(200), d DOUBLE, PRIMARY KEY (id)) CHARSET utf8mb4;
@@ -232,7 +236,7 @@ def behind_definitions(path: Path, folder: Path) -> Path:
 
 def test_unknown_names_are_refused_and_mended(tmp_path: Path) -> None:
     log = behind_definitions(MIXED, tmp_path)
-    with pytest.raises(UsageError, match=r"names of the columns of t\.s: give --ddl FILE .* --allow-unnamed"):
+    with pytest.raises(UsageError, match=r"not name the columns of t\.s: give --ddl FILE .* --allow-unnamed"):
         sql(log, allow_unnamed=False)
     assert "(`c1`, `c2`, `c3`) VALUES (11, '0.83" in sql(log)
     assert "(`id`, `v`, `d`) VALUES (11, '0.83" in sql(log, ddl=DDL, allow_unnamed=False)
@@ -359,3 +363,78 @@ def write_unchecked(path: Path) -> Any:
 def attempt(call: Callable[[], object]) -> None:
     with suppress(bk.BinlogError):
         call()
+
+
+def test_a_script_is_ascii_and_has_no_backslash_but_in_statements_of_the_log() -> None:
+    for path in FILES[::7]:
+        try:
+            text = sql(path, operation=["insert", "update", "delete"])
+        except bk.BinlogError:
+            continue
+        lines = [line for line in text.split("\n") if not line.startswith("--")]
+        assert "".join(lines).isascii()
+        assert [line for line in lines if "\\" in line] == ["/*!\\C utf8mb4 */;"]
+
+
+def test_names_that_a_client_could_misread_are_prepared() -> None:
+    text = sql(case("mysql-9.7", "ddl").logs[0])
+    name = "', 0xD182D0B0D0B1D0BBD0B8D186D0B0, '_', 0xE8A1A8, '"
+    assert re.search(rf"\n{PREPARED}INSERT INTO `t`.`{name}` \(", text)
+    assert "\nPREPARE binlog_kaitai_statement FROM @binlog_kaitai_statement;\nEXECUTE " in text
+
+
+def changed_events(types: frozenset[int], change: Callable[[bytearray], object], target: Path) -> Path:
+    """The log `mixed` with some events changed."""
+    layout, groups = events_of(MIXED)
+    maker = LogMaker(layout)
+    for raw in (bytearray(raw) for group in groups for raw in group):
+        if raw[4] in types:
+            change(raw)
+        maker.add(bytes(raw))
+    return maker.write(target)
+
+
+def test_a_variable_that_no_server_has_is_an_error_with_a_place(tmp_path: Path) -> None:
+    def change(raw: bytearray) -> None:
+        raw[19] = 254
+
+    log = changed_events(frozenset((5,)), change, tmp_path / "binlog.000001")
+    with pytest.raises(bk.BinlogError, match=r"position \d+, INTVAR_EVENT: no session variable .* 254"):
+        sql(log)
+
+
+def test_a_value_of_a_type_that_no_server_has_is_an_error_with_a_place(tmp_path: Path) -> None:
+    def change(raw: bytearray) -> None:
+        raw[19 + 4 + int.from_bytes(raw[19:23], "little") + 1] = 77
+
+    path = case("mysql-9.7", "statement").logs[0]
+    layout, groups = events_of(path)
+    maker = LogMaker(layout)
+    for raw in (bytearray(raw) for group in groups for raw in group):
+        if raw[4] == 14:
+            change(raw)
+        maker.add(bytes(raw))
+    with pytest.raises(bk.BinlogError, match=r"position \d+, USER_VAR_EVENT: no user variable .* type 77"):
+        sql(maker.write(tmp_path / "binlog.000001"))
+
+
+def test_conditions_on_columns_that_the_log_does_not_name(tmp_path: Path) -> None:
+    log = behind_definitions(MIXED, tmp_path)
+    with pytest.raises(UsageError, match=r"column id, but .* not name .* t\.s.*--ddl .*row_metadata=FULL"):
+        sql(log, where="id = 12")
+    assert "DELETE" not in sql(log, where="c1 = 12")
+    assert "VALUES (12, " in sql(log, where="id = 12", ddl=DDL)
+
+
+def test_a_table_that_is_altered_after_its_changes_is_named() -> None:
+    said: list[str] = []
+    log = case("mysql-9.7", "ddl").logs[0]
+    text = sql(log, said, undo=True, operation=["insert"])
+    warning = "t.a has changes in the script from before this statement"
+    assert [one for one in said if warning in one and "ALTER TABLE a ADD COLUMN n INT" in one]
+    head = text[: text.index("\nBEGIN")]
+    assert warning in head
+    assert not [one for one in said if "ALTER TABLE" in one and "t.zz" in one]
+    said.clear()
+    sql(log, said, operation=["insert"])
+    assert said == []

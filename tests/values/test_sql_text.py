@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import struct
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from binlog_kaitai.charsets import decode
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import Dialect, sql_form
-from binlog_kaitai.values.sql_text import ESCAPES, geometry_sql, identifier, quoted
+from binlog_kaitai.values.sql_text import geometry_sql, identifier, literal
 from tests.values.cells import Cell, ColumnType, Defined
+from tests.values.literals import LITERAL, value_of
 
 MYSQL = Dialect()
 WITHOUT_AXES = [Dialect(version=(5, 6, 51)), Dialect(is_mariadb=True, version=(10, 11, 6))]
@@ -22,19 +23,42 @@ def sql(cell: Cell, data: str | bytes, dialect: Dialect = MYSQL) -> str:
     return sql_form(cell.value(data), cell.column, dialect)
 
 
-def unquoted(literal: str) -> str:
-    """What a server reads, with backslash escapes."""
-    back = {text[1:].decode(): chr(byte) for byte, text in ESCAPES.items()}
-    assert literal[0] == literal[-1] == "'"
-    assert not re.search(r"(?<!\\)(?:\\\\)*'", literal[1:-1])
-    return re.sub(r"\\(.)", lambda found: back[found[1]], literal[1:-1], flags=re.DOTALL)
-
-
 @given(st.text())
-def test_a_string_reads_back(text: str) -> None:
-    literal = quoted(text)
-    assert unquoted(literal) == text
-    assert not set(literal) & set("\0\n\r\x1a")
+@example("it's")
+@example("\u4e2d\\' OR 1 -- ")
+def test_text_reads_back_and_is_plain(text: str) -> None:
+    found = literal(text)
+    assert value_of(found) == text.encode()
+    assert found.startswith(("'", "_utf8mb4 0x"))
+    assert found.startswith("'") == (text.isascii() and text.isprintable() and "\\" not in text)
+
+
+@given(st.binary().map(lambda data: data.decode("utf-8", "surrogateescape")))
+def test_text_that_is_no_utf8_stays_bytes(text: str) -> None:
+    found = literal(text)
+    assert value_of(found) == text.encode("utf-8", "surrogateescape")
+    assert ("_utf8mb4" in found) <= ("\ufffd" not in found.encode("utf-8", "replace").decode())
+
+
+@pytest.mark.parametrize("charset", ["latin1", "cp1250", "gbk", "cp932", "utf8mb4", "ucs2", "nowhere"])
+@given(data=st.binary(max_size=20))
+def test_a_value_of_any_character_set_is_plain(charset: str, data: bytes) -> None:
+    defined = Defined("varchar(60)", charset=charset)
+    found = sql(Cell(ColumnType.varchar, "3c00", defined=defined), bytes([len(data)]) + data)
+    assert LITERAL.fullmatch(found) is not None
+    if value_of(found) != data:
+        assert value_of(found).decode() == decode(data, charset)
+
+
+def test_what_cannot_name_a_character_set_is_no_introducer() -> None:
+    defined = Defined("varchar(10)", charset="x'; drop")
+    assert sql(Cell(ColumnType.varchar, "0a00", defined=defined), b"\x02a\xe9") == "0x61E9"
+
+
+def test_old_servers_call_utf8_so() -> None:
+    defined = Defined("varchar(10)", charset="utf8")
+    cell = Cell(ColumnType.varchar, "0a00", defined=defined)
+    assert sql(cell, "\x02é".encode(), Dialect(version=(5, 1, 73))) == "_utf8 0xC3A9"
 
 
 def test_names_are_in_backquotes() -> None:
@@ -61,7 +85,7 @@ def test_no_number_has_no_literal() -> None:
 def test_text_of_a_character_set_that_is_not_told_is_bytes() -> None:
     assert sql(Cell(ColumnType.varchar, "0a00"), b"\x02ab") == "0x6162"
     defined = Defined("varchar(10)", charset="latin1")
-    assert sql(Cell(ColumnType.varchar, "0a00", defined=defined), b"\x02a\xe9") == "'aé'"
+    assert sql(Cell(ColumnType.varchar, "0a00", defined=defined), b"\x02a\xe9") == "_latin1 0x61E9"
 
 
 def test_bytes_that_are_none_of_their_character_set_stay_bytes() -> None:
@@ -77,7 +101,7 @@ def test_bytes_are_hexadecimal_and_none_are_an_empty_string() -> None:
 
 def test_members_and_numbers_of_choices() -> None:
     members = Defined("enum('a','b')", charset="utf8mb4", members=("a", "it's"))
-    assert sql(Cell(ColumnType.string, "f701", defined=members), b"\x02") == "'it\\'s'"
+    assert sql(Cell(ColumnType.string, "f701", defined=members), b"\x02") == "'it''s'"
     assert sql(Cell(ColumnType.string, "f701", defined=members), b"\x00") == "0"
     assert sql(Cell(ColumnType.string, "f701"), b"\x02") == "2"
     empty = Defined("enum('a','')", charset="utf8mb4", members=("a", ""))

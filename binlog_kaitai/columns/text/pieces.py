@@ -58,18 +58,9 @@ def written(found: Any, table: ByteTexts, before: bytes, behind: bytes, empty: b
     empty
         The text of a value of no bytes, where that is another.
     """
-    _, offsets, data = found.buffers()
+    raw, starts, ends, valid, size = ranges(found)
     count = len(found)
-    places = np.frombuffer(offsets, dtype=np.int32)[found.offset : found.offset + count + 1].astype(np.int64)
-    raw = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
-    valid = ~is_null(found) if found.null_count else None
-    starts, ends = places[:-1], places[1:]
     is_empty = starts == ends if empty is not None else None
-    if is_empty is not None and valid is not None:
-        is_empty &= valid
-    if valid is not None:
-        ends = np.where(valid, ends, starts - 1)
-    size = int(places[-1] - places[0])
     around = np.zeros((2, 1 + max(len(before), len(behind))), dtype=np.int64)
     for row, text in enumerate((before, behind)):
         around[row, 0] = len(text)
@@ -79,13 +70,54 @@ def written(found: Any, table: ByteTexts, before: bytes, behind: bytes, empty: b
     total = put_bytes.for_work(size + count)(raw, starts, ends, *table, around, out, ending)
     if total < 0:
         raise AssertionError(f"bytes do not fit their room: {total}")
-    texts = _array(out[:total], ending, valid)
+    texts = text_array(out[:total], ending, valid)
     if is_empty is not None and is_empty.any():
         texts = pc.if_else(pa.array(is_empty), pa.scalar(empty, pa.binary()), texts)
     return texts
 
 
-def _array(data: Any, offsets: Any, valid: Any = None) -> Any:
+class Ranges(NamedTuple):
+    """The texts of an array: their bytes, and where each begins and ends.
+
+    Attributes
+    ----------
+    data : uint8 array
+    starts, ends : int64 arrays
+        A null ends before its start.
+    valid : bool array or None
+        Which are not null; None where none is.
+    size : int
+        Bytes of all texts, at most.
+    """
+
+    data: Any
+    starts: Any
+    ends: Any
+    valid: Any
+    size: int
+
+
+def ranges(found: Any) -> Ranges:
+    """The texts of an array of bytes or text."""
+    _, offsets, data = found.buffers()
+    window = slice(found.offset, found.offset + len(found) + 1)
+    places = np.frombuffer(offsets, dtype=np.int32)[window].astype(np.int64)
+    raw = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
+    valid = ~is_null(found) if found.null_count else None
+    starts, ends = places[:-1], places[1:]
+    if valid is not None:
+        ends = np.where(valid, ends, starts - 1)
+    return Ranges(raw, starts, ends, valid, int(places[-1] - places[0]))
+
+
+def text_array(data: Any, offsets: Any, valid: Any = None) -> Any:
+    """An Arrow array of bytes out of all of them and where each text begins.
+
+    Raises
+    ------
+    OverflowError
+        They do not fit one array.
+    """
     if offsets[-1] > LONGEST:
         raise OverflowError(_TOO_LONG)
     nulls = 0 if valid is None else len(valid) - int(np.count_nonzero(valid))
@@ -117,7 +149,7 @@ def digits(values: Any, valid: Any = None) -> Any:
     is_there = np.ones(count, dtype=np.bool_) if valid is None else valid
     out, offsets = np.empty(_DIGITS * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
     size = put_numbers.for_work(8 * count)(values, is_there, out, offsets)
-    return _array(out[:size], offsets, valid)
+    return text_array(out[:size], offsets, valid)
 
 
 def clock(seconds: Any) -> Any:
@@ -126,7 +158,7 @@ def clock(seconds: Any) -> Any:
     out, offsets = np.empty(_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
     put, every = put_moments.for_work(8 * count), np.ones(count, dtype=np.bool_)
     size = put(seconds * 1_000_000, every, _MOMENT, 0, 0, out, offsets)
-    return _array(out[:size], offsets)
+    return text_array(out[:size], offsets)
 
 
 def _is_beyond(values: Any) -> bool:
@@ -177,7 +209,7 @@ def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
     out, offsets = np.empty(_ROOM * len(found), dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
     put = put_moments.for_work(8 * len(found))
     size = put(plain, valid, which, cells.column.fractional_digits, quote[0] if quote else 0, out, offsets)
-    return _array(out[:size], offsets, valid)
+    return text_array(out[:size], offsets, valid)
 
 
 def joined(*pieces: Any) -> Any:

@@ -13,23 +13,17 @@ import pyarrow.compute as pc
 from binlog_kaitai.charsets import BINARY
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.documents import documents_and_rest
-from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes, padded, single_bytes
+from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes, padded
 from binlog_kaitai.columns.rows.together import contents
 from binlog_kaitai.columns.text import pieces
-from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, joined, written
+from binlog_kaitai.columns.text.pieces import HEX, joined, ranges, text_array, written
+from binlog_kaitai.columns.text.sql_kernels import put_literals, put_pieces
 from binlog_kaitai.columns.text.style import Style, by_value
 from binlog_kaitai.grammar import ColumnType, parse_cell
 from binlog_kaitai.values import Dialect, Value, sql_form
 from binlog_kaitai.values.json_sql import document_sql
-from binlog_kaitai.values.sql_text import ESCAPES
-from binlog_kaitai.values.sql_text import quoted as quote
+from binlog_kaitai.values.sql_text import UTF8, introducer, literal
 from binlog_kaitai.values.strings import has_own_text
-
-_QUOTED = ByteTexts.of(ESCAPES)
-
-UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
-#: Character sets that have all of Unicode, but other bytes; text in them reads better as text.
-_WIDE = frozenset(("ucs2", "utf16", "utf16le", "utf32"))
 
 #: Types of text, and of byte strings.
 TEXT_TYPES = (
@@ -43,58 +37,58 @@ TEXT_TYPES = (
 
 _SRID_SIZE = 4
 
-
-def quoted(found: Any) -> Any:
-    """String literals of UTF-8 text."""
-    return written(found, _QUOTED, b"'", b"'")
+#: Servers that have JSON have utf8mb4.
+_OF_JSON = "utf8mb4"
 
 
-def hexed(found: Any, introducer: bytes = b"") -> Any:
-    """Hexadecimal literals."""
-    return written(found, HEX, introducer + b"0x", b"", empty=b"''")
+def literals(found: Any, before_digits: str) -> Any:
+    """Literals of text: in quotes, or in hexadecimal behind an introducer (see `values.sql_text`)."""
+    data, starts, ends, valid, size = ranges(found)
+    before = np.frombuffer(before_digits.encode(), dtype=np.uint8)
+    room = 2 * size + (18 + len(before)) * len(found)
+    out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
+    total = put_literals.for_work(size + len(found))(data, starts, ends, before, out, offsets)
+    if total < 0:
+        raise AssertionError(f"literals do not fit their room: {total}")
+    return text_array(out[:total], offsets, valid)
 
 
-def strings(style: Style, cells: Cells) -> Any:
+def hexed(found: Any) -> Any:
+    """Hexadecimal literals of bytes."""
+    return written(found, HEX, b"0x", b"", empty=b"''")
+
+
+def as_arguments(found: Any) -> Any:
+    """Texts, none of them null, as arguments of CONCAT: see `render.sql.prepared.arguments`."""
+    data, starts, ends, _, size = ranges(found)
+    # The runs that alternate are at most twice as many as bytes that are not plain.
+    used = data[starts[0] : starts[0] + size] if len(found) else data[:0]
+    others = int(np.count_nonzero((used < 0x20) | (used > 0x7E) | (used == ord("\\"))))
+    room = 2 * size + 4 * (2 * others + len(found)) + 20
+    out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
+    total = put_pieces.for_work(size + len(found))(data, starts, ends, out, offsets)
+    if total < 0:
+        raise AssertionError(f"pieces do not fit their room: {total}")
+    return text_array(out[:total], offsets)
+
+
+def strings(utf8: str, style: Style, cells: Cells) -> Any:
     """CHAR, VARCHAR, TEXT and their binary twins, UUID, INET4 and INET6."""
     column, charset = cells.column, cells.column.charset
-    if has_own_text(column) or charset in _WIDE:
+    is_of_bytes = charset is None or charset == BINARY
+    if has_own_text(column) or not (is_of_bytes or extends_ascii(charset)):
         return by_value(style, cells)
     if charset == BINARY and column.type == ColumnType.string and column.length:
         return hexed(padded(cells, pa.binary()))
     data, offsets = contents(cells)
     raw = of_bytes(cells, pa.binary(), data, offsets)
-    if charset is None or charset == BINARY:
+    if is_of_bytes:
         return hexed(raw)
     if charset in UTF8:
-        return quoted(raw) if is_text(of_bytes(cells, pa.string(), data, offsets)) else by_value(style, cells)
-    if not extends_ascii(charset):
-        return hexed(raw, f"_{charset} ".encode())
-    if not len(data) or int(data.max()) < 0x80:
-        return quoted(raw)
-    table = _texts_of_bytes(charset)
-    if table is not None and table.sizes[data].all():
-        return written(raw, table, b"'", b"'")
-    return _by_introducer(raw, charset)
-
-
-def _by_introducer(raw: Any, charset: str) -> Any:
-    """Text that would not surely come back the same is given by its bytes."""
-    is_ascii = pc.string_is_ascii(raw.view(pa.string()))
-    return pc.if_else(is_ascii, quoted(raw), hexed(raw, f"_{charset} ".encode()))
-
-
-@cache
-def _texts_of_bytes(charset: str) -> ByteTexts | None:
-    """Of a character set of single bytes, what each stands for in a literal; None if two are the same."""
-    table = single_bytes(charset)
-    if table is None:
-        return None
-    sizes, characters = table
-    texts = {byte: bytes(characters[byte, : sizes[byte]]) for byte in range(256)}
-    known = [text for text in texts.values() if text]
-    if len(set(known)) < len(known):
-        return None
-    return ByteTexts.of({byte: text for byte, text in texts.items() if text != bytes([byte])} | ESCAPES)
+        is_utf8 = is_text(of_bytes(cells, pa.string(), data, offsets))
+        return literals(raw, introducer(utf8)) if is_utf8 else by_value(style, cells)
+    # By its own bytes: several of them may be the same character, which a server would not turn back.
+    return literals(raw, introducer(charset or ""))
 
 
 def choices(style: Style, cells: Cells) -> Any:
@@ -112,7 +106,7 @@ def choices(style: Style, cells: Cells) -> Any:
 def documents(style: Style, cells: Cells) -> Any:
     """JSON as a string literal."""
     found, is_left = documents_and_rest(cells, pa.string())
-    texts = quoted(found)
+    texts = literals(found, introducer(_OF_JSON))
     rows = np.flatnonzero(is_left)
     if not len(rows):
         return texts
@@ -123,8 +117,7 @@ def documents(style: Style, cells: Cells) -> Any:
 
 def _document(cells: Cells, raw: bytes) -> bytes:
     document = parse_cell(cells.table.table_map, cells.column.index, raw).document
-    text = quote("null") if document is None else document_sql(document)
-    return text.encode("utf-8", "surrogateescape")
+    return (literal("null") if document is None else document_sql(document)).encode()
 
 
 def geometries(dialect: Dialect, _: Style, cells: Cells) -> Any:
@@ -162,9 +155,10 @@ def sql_style(dialect: Dialect) -> Style:
     """SQL literals of a dialect."""
 
     def value(one: Value, column: Any) -> bytes:
-        return sql_form(one, column, dialect).encode("utf-8", "surrogateescape")
+        return sql_form(one, column, dialect).encode()
 
-    return Style({**_WRITERS, ColumnType.geometry: partial(geometries, dialect)}, value)
+    own: dict[ColumnType | int, Any] = dict.fromkeys(TEXT_TYPES, partial(strings, dialect.utf8))
+    return Style({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
 
 
 _WRITERS: dict[ColumnType | int, Any] = {
@@ -195,7 +189,6 @@ _WRITERS: dict[ColumnType | int, Any] = {
         ),
         pieces.moments,
     ),
-    **dict.fromkeys(TEXT_TYPES, strings),
     **dict.fromkeys((ColumnType.enum, ColumnType.set), choices),
     ColumnType.json: documents,
     ColumnType.vector: vectors,

@@ -20,7 +20,7 @@ from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.rows import Change, Row
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values import JsonDiff, JsonText
-from binlog_kaitai.values.sql_text import identifier, quoted
+from binlog_kaitai.values.sql_text import identifier, literal
 
 
 class Side(Protocol):
@@ -164,8 +164,8 @@ def diff_sql(column: Column, diff: JsonDiff) -> str:
     """A document's change as an expression on the column, for where the document itself is not told."""
     text = identifier(column.name)
     for one in diff.operations:
-        path = quoted(one.path)
-        value = f"CAST({quoted(one.value)} AS JSON)" if isinstance(one.value, JsonText) else ""
+        path = literal(one.path)
+        value = f"CAST({literal(one.value)} AS JSON)" if isinstance(one.value, JsonText) else ""
         match one.operation:
             case "replace":
                 text = f"JSON_REPLACE({text}, {path}, {value})"

@@ -16,10 +16,11 @@ from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import Event
+from binlog_kaitai.render.sql.altered import Alteration, alterations
 from binlog_kaitai.render.sql.lines import FIRST, Lines
 from binlog_kaitai.render.sql.options import SqlOptions
 from binlog_kaitai.render.sql.report import Report, comment, place, shortened
-from binlog_kaitai.render.sql.session import delimited, statement_text
+from binlog_kaitai.render.sql.session import MisreadError, delimited, statement_text
 from binlog_kaitai.values import Dialect
 
 #: Events that belong to the statement behind them.
@@ -122,18 +123,25 @@ class Statements:
         self._filters = filters
         self._report = report
         self._context: list[Event] = []
+        #: What the last block's statements do to tables; only found where changes are taken back.
+        self.alterations: list[Alteration] = []
 
     def lines(self, page: RowsPage, found: Roles, dialect: Dialect) -> Lines:
         """The lines of all wanted statements of a block."""
         block = page.block
         texts: list[bytes] = []
         events: list[int] = []
+        self.alterations = []
         for row in np.flatnonzero(_matters(block, found)[: page.limit]).tolist():
             kind = int(block.types[row])
             if kind in _CONTEXT:
                 self._context.append(block.event(row))
                 continue
             context, self._context = self._context, []
+            if self._options.undo and kind in QUERY_TYPES:
+                event = block.event(row)
+                _query(event)  # says what is wrong with it
+                self.alterations += alterations(event.body, row, place(block, row))
             if self._is_wanted(page, row) and (text := self._text(block, row, kind, context, dialect)):
                 texts.append(text)
                 events.append(row)
@@ -161,7 +169,10 @@ class Statements:
             if not query.strip() or query.startswith(b"#") or is_half_done(body):
                 return b""  # a server's filling for an event that a replica would not know, or no change
             if not self._options.undo:
-                return statement_text(event, context, dialect)
+                try:
+                    return statement_text(event, context, dialect)
+                except MisreadError as misread:
+                    return self._left_out(query, where, str(misread))
             if query[:2].upper() == b"XA":
                 return self._left_out(query, where, _AS_COMMITTED)
             return self._left_out(query, where, "statements of the log cannot be taken back")

@@ -44,6 +44,10 @@ class Report:
         self._reasons[reason] = _Reason(count, where)
         self._say(f"{where}: {reason}")
 
+    def warn(self, text: str) -> None:
+        """Something to know of a script that nevertheless has all that was chosen."""
+        self._say(text)
+
     def finish(self) -> None:
         """Say how often each reason was met."""
         for reason, found in self._reasons.items():
@@ -57,8 +61,9 @@ def place(block: Block, row: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Text of one line, without control characters, for a comment."""
-    return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in text)
+    """Text as printable ASCII in one line, for a comment that no client misreads."""
+    escaped = text.encode("ascii", "backslashreplace").decode("ascii")
+    return "".join(one if one.isprintable() else f"\\x{ord(one):02x}" for one in escaped)
 
 
 def shortened(text: str) -> str:
@@ -70,4 +75,4 @@ def shortened(text: str) -> str:
 def comment(text: str) -> bytes:
     """Text as lines of comment."""
     lines = text.replace("\r", "\n").split("\n")
-    return b"".join(b"-- " + plain(line).encode("utf-8", "backslashreplace") + b"\n" for line in lines)
+    return b"".join(b"-- " + plain(line).encode() + b"\n" for line in lines)

@@ -27,6 +27,7 @@ from binlog_kaitai.render.sql.where import Known
 from binlog_kaitai.rows import Change, rows_of
 from binlog_kaitai.schema import NameSource
 from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.sql_text import is_plain
 
 #: Rows that are made into text at once.
 _MAX_ROWS = 1 << 14
@@ -45,6 +46,9 @@ class RowStatements:
     ----------
     dialect : Dialect
         Of the server that wrote the events.
+    changed : dict
+        Schema and name of each table with changes in the script, and where the first one is: numbers of the
+        page and of the event in it.
     """
 
     def __init__(self, options: SqlOptions, report: Report) -> None:
@@ -53,6 +57,14 @@ class RowStatements:
         self._report = report
         self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
         self._seen: set[str] = set()
+        self._nameless: set[str] = set()
+        self._page = -1
+        self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
+
+    @property
+    def nameless(self) -> list[str]:
+        """Tables whose columns have no names that options could mean."""
+        return sorted(self._nameless)
 
     @property
     def unseen(self) -> frozenset[str]:
@@ -70,6 +82,7 @@ class RowStatements:
         BinlogError
             After the lines of all events before the one that is wrong.
         """
+        self._page += 1
         limits = _limits(page)
         for begin, end in pairwise(limits):
             events, is_last = page.chosen[begin:end], end == len(page.chosen)
@@ -161,6 +174,9 @@ class RowStatements:
         chosen = [one for group in groups if len(one := self._chosen(table, group))]
         if not chosen:
             return Lines.joined([])
+        first = min(int(page.images.rows[group.events.min()]) for group in chosen)
+        known = self.changed.get(table.key, (self._page, first))
+        self.changed[table.key] = min(known, (self._page, first))
         writer = self._writer(page, table, int(chosen[0].events[0]))
         return Lines.joined([self._written(page, table, writer, group) for group in chosen])
 
@@ -168,6 +184,8 @@ class RowStatements:
         """The changes that the options take."""
         options, columns = self._options, {column.name: column for column in table.schema.columns}
         self._seen |= options.columns & columns.keys()
+        if table.schema.names_from is NameSource.NONE:
+            self._nameless.add(table.schema.full_name)
         if options.operations and group.change not in options.operations:
             return group.taken(np.zeros(0, dtype=np.int64))
         takes = np.ones(len(group), dtype=np.bool_)
@@ -273,8 +291,11 @@ _OF_BYTE = 4
 
 
 def _overhead(table: Table) -> int:
-    """Text of a row besides its values, in bytes: names stand in it up to twice."""
-    return 64 + 2 * sum(len(column.name) + 16 for column in table.schema.columns)
+    """Text of a row besides its values, in bytes: names stand in it up to twice, and introducers of text."""
+    names = [column.name for column in table.schema.columns]
+    size = 64 + 2 * sum(len(name) + 24 for name in names)
+    # In a statement that is prepared, a character may take ten bytes.
+    return size if all(map(is_plain, (*names, *table.key))) else 10 * size
 
 
 def _most_text(table: Table) -> int:

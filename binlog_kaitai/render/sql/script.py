@@ -45,6 +45,9 @@ NO_TRANSACTION = -1
 
 _BEGIN, _COMMIT, _ROLLBACK = b"BEGIN;\n", b"COMMIT;\n", b"ROLLBACK;\n"
 
+#: As many tables are named in an error.
+_MOST_NAMES = 5
+
 _UNENDED = "a transaction without an end is not {}"
 
 #: Flags of rows events, and the variable that is off while such rows are changed.
@@ -85,6 +88,8 @@ class Script:
         self._mark = 0  # chunks in the spool below those of the open transaction
         self._spool: Stack | None = None
         self._has_head = False
+        self._page = -1
+        self._notes = b""
 
     def __iter__(self) -> Iterator[memoryview | bytes]:
         """The bytes of the script.
@@ -95,6 +100,11 @@ class Script:
             As the reader does: behind all that comes before it, or with nothing if changes are taken back.
         """
         return self._backward() if self._undo else self._forward()
+
+    @property
+    def nameless(self) -> list[str]:
+        """Tables whose columns have no names that the options could mean."""
+        return self._rows.nameless
 
     @property
     def unseen(self) -> frozenset[str]:
@@ -121,7 +131,7 @@ class Script:
                     for lines, numbers in self._portions(page):
                         self._put(lines, numbers)
             note = self._cut_off()
-            yield self._head() + note
+            yield self._head() + self._notes + note
             yield from self._spool.backwards()
             yield postamble()
 
@@ -174,6 +184,11 @@ class Script:
             contents = Lines.joined([rows, statements.taken(inside)])
             yield self._bracketed(page, transactions, contents, rows, range(low, high))
             low = high
+        self._page += 1
+        for one in self._statements.alterations:
+            if self._rows.changed.get(one.key, (self._page, one.row)) < (self._page, one.row):
+                self._report.warn(one.warning)
+                self._notes += comment(one.warning)
         if transactions.count:
             if transactions.carried.number != self._last.number:
                 row = int(transactions.first[-1])
@@ -293,9 +308,9 @@ class Script:
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
         texts = gtid_texts(page.gtids.first, page.gtids.second, rows, page.pool)
-        gtids = joined(b", GTID ", texts.view(pa.binary()))
+        gtids = joined(b", GTID ", _plain_texts(texts.view(pa.binary())))
         return joined(
-            b"-- %s:" % plain(block.file).encode("utf-8", "backslashreplace"),
+            b"-- %s:" % plain(block.file).encode(),
             digits(positions),
             b", ",
             clock(stamps),
@@ -355,13 +370,33 @@ def write_sql(
     script = Script(pages, filters, options, report)
     yield from script
     if script.unseen:
-        raise UsageError(f"no table in the log has a column {', '.join(sorted(script.unseen))}")
+        raise UsageError(_no_column(script.unseen, script.nameless))
     report.finish()
+
+
+def _no_column(names: frozenset[str], nameless: list[str]) -> str:
+    """Why options that are about some columns choose nothing."""
+    reason = f"no table in the log has a column {', '.join(sorted(names))}"
+    if not nameless:
+        return reason
+    shown = ", ".join(nameless[:_MOST_NAMES]) + (" …" if len(nameless) > _MOST_NAMES else "")
+    return (
+        f"{reason}, but the log does not name the columns of {shown}: give --ddl FILE with CREATE "
+        "TABLE, or have the server log names (binlog_row_metadata=FULL)"
+    )
 
 
 def _several(texts: Any, count: int) -> Any:
     """An array of texts, also of none."""
     return texts if count else pa.array([], pa.binary())
+
+
+def _plain_texts(texts: Any) -> Any:
+    """Texts for comments: a tag of a damaged event may be any text."""
+    if pc.all(pc.string_is_ascii(texts.view(pa.string()))).as_py() is not False:
+        return texts
+    known = [None if one is None else one.decode("utf-8", "surrogateescape") for one in texts.to_pylist()]
+    return pa.array([one and plain(one).encode() for one in known], pa.binary())
 
 
 def _distinct(events: Any, count: int) -> Any:

@@ -1,7 +1,8 @@
-"""The settings that statements need: those of the script's own, and those of a statement of the log.
+"""The settings that statements need: those of the script itself, and those of a statement of the log.
 
-What a statement of the log ran with is set before it, and taken back behind it, so that each stands for
-itself.
+What a statement of the log ran with is set before it and taken back after it, so that each stands for itself.
+The statement is printed as it is if no client misreads it (`client`), else prepared from a string
+(`prepared`). What servers do not prepare is printed for a client that has been told its character set.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from binlog_kaitai.adapter import decimal_text
-from binlog_kaitai.charsets import charset_of
-from binlog_kaitai.grammar import EventType, UserVarEvent
+from binlog_kaitai.charsets import BINARY, charset_of, decode
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.grammar import EventType, IntvarEvent, UserVarEvent
 from binlog_kaitai.reader import Event
+from binlog_kaitai.render.sql.client import is_safe, is_whole
+from binlog_kaitai.render.sql.prepared import EXECUTE, PREPARE, assigned, can_prepare, prepared
 from binlog_kaitai.values import Dialect
-from binlog_kaitai.values.sql_text import double_sql, hexed, identifier, quoted
+from binlog_kaitai.values.sql_text import UTF8, double_sql, hexed, identifier, introducer, is_plain, literal
 
 #: Zero is a value of AUTO_INCREMENT columns, and dates are what they are; not strict, since the server that
 #: wrote the log has taken each value.
@@ -22,9 +26,6 @@ TIME_ZONE = "+00:00"
 
 #: Flags of event headers: the statement is about a temporary table; it goes without a default database.
 _THREAD_SPECIFIC, _SUPPRESS_USE = 0x0004, 0x0008
-
-#: utf8mb4 came with MySQL 5.5.3 and MariaDB 5.5.
-_UTF8MB4 = (5, 5, 3)
 
 #: The number of utf8mb4_0900_ai_ci, the default collation of utf8mb4 where nothing else is said.
 _COLLATION = 255
@@ -35,6 +36,22 @@ _ATOMIC = b" START TRANSACTION"
 _SAVED = ("sql_mode", "time_zone", "foreign_key_checks", "unique_checks")
 _CHARSETS = ("character_set_client", "character_set_results", "collation_connection")
 
+#: What an INTVAR_EVENT sets.
+_COUNTERS = {
+    IntvarEvent.Variable.last_insert_id: "LAST_INSERT_ID",
+    IntvarEvent.Variable.insert_id: "INSERT_ID",
+}
+
+#: The delimiter around statements that hold a semicolon; with a number where they hold this as well.
+_DELIMITER = b"//*!%s*/"
+
+#: Character sets of connections from which MySQL prepares no byte string.
+_WIDE = frozenset(("ucs2", "utf16", "utf16le", "utf32"))
+
+
+class MisreadError(Exception):
+    """A statement that clients or servers would read otherwise than it was meant, and why."""
+
 
 class Setting(NamedTuple):
     """A variable of the session: its value for a statement, and what it is else, if that matters."""
@@ -44,21 +61,24 @@ class Setting(NamedTuple):
     usual: str | None = "DEFAULT"
 
 
-def names_of(dialect: Dialect) -> str:
-    """The character set of the script, by the name that the server has for it."""
-    is_old = dialect.version and dialect.version < _UTF8MB4
-    return "utf8" if is_old else "utf8mb4"
-
-
 def preamble(dialect: Dialect) -> bytes:
-    """What comes before all statements."""
+    """What comes before all statements.
+
+    The client's character set comes first: it is the one setting that cannot be given back, and the session's
+    must be the same.
+    """
     saved = ", ".join(f"@binlog_kaitai_{name} = @@session.{name}" for name in (*_SAVED, *_CHARSETS))
     lines = [
         f"SET {saved};",
-        f"SET NAMES {names_of(dialect)};",
+        f"SET NAMES {dialect.utf8};",
         f"SET sql_mode = '{SQL_MODE}', time_zone = '{TIME_ZONE}', foreign_key_checks = 1, unique_checks = 1;",
     ]
-    return "\n".join([*lines, ""]).encode()
+    return _client_reads(dialect.utf8) + "\n".join([*lines, ""]).encode()
+
+
+def _client_reads(charset: str) -> bytes:
+    """Have the client read a character set, and the session with it, as `mysqlbinlog` does."""
+    return f"/*!\\C {charset} */;\n".encode()
 
 
 def postamble() -> bytes:
@@ -76,47 +96,106 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
         A QUERY_EVENT, compressed or not.
     context
         The events before it that belong to it: INTVAR, RAND, USER_VAR.
+
+    Raises
+    ------
+    MisreadError
+        There is no way to write it that is read as it is meant.
+    GrammarError
+        An event says what no server knows.
     """
     body: Any = event.body
-    settings = _settings(event, dialect)
-    text = b""
+    variables = _variables(body)
+    settings = _settings(event, variables, dialect)
+    # With rows after it (CREATE TABLE ... SELECT) a definition takes no statements but BINLOG; alone it ends
+    # the transaction that the script has begun.
+    query = bytes(body.query.removesuffix(_ATOMIC))
+    opening, run = _way(query, variables, dialect)
+    # Names of variables may take the same way.
+    text = b"".join(map(_context, context))
     if body.schema_name and not event.fixed_header.flags & _SUPPRESS_USE:
-        text += f"USE {identifier(body.schema_name)};\n".encode("utf-8", "surrogateescape")
-    for one in context:
-        text += _context(one)
+        text += _use(body.schema_name)
+    # The name of the database is in UTF-8.
+    text += opening
     text += _set([(one.name, one.value) for one in settings])
     if getattr(body, "error_code", 0):
         text += b"-- it ended with error %d\n" % body.error_code
-    # With rows behind it (CREATE TABLE ... SELECT) a definition takes no statements but BINLOG; alone it ends
-    # the transaction that the script has begun.
-    text += delimited(body.query.removesuffix(_ATOMIC))
+    text += run
     if body.query.endswith(_ATOMIC):
         text += b"START TRANSACTION;\n"
     text += _set([(one.name, one.usual) for one in settings if one.usual is not None])
+    if opening.startswith(b"/*"):
+        text += _client_reads(dialect.utf8)
     has_charset = any(one.name == _CHARSETS[0] for one in settings)
-    return text + (f"SET NAMES {names_of(dialect)};\n".encode() if has_charset else b"")
+    return text + (f"SET NAMES {dialect.utf8};\n".encode() if has_charset else b"")
+
+
+def _way(query: bytes, variables: dict[str, Any], dialect: Dialect) -> tuple[bytes, bytes]:
+    """How a statement is written: what comes before its settings, and what runs it."""
+    modes = variables["sql_mode"].modes if "sql_mode" in variables else 0
+    if is_safe(query, modes):
+        return b"", delimited(query)
+    charset = variables.get("charset")
+    is_wide = charset is not None and charset_of(charset.connection) in _WIDE
+    if can_prepare(query, dialect) and (dialect.is_mariadb or not is_wide):
+        return assigned(query), PREPARE + EXECUTE
+    name = dialect.utf8 if charset is None else charset_of(charset.client)
+    text = decode(query, name) if name is not None else query
+    if name is None or isinstance(text, bytes):
+        raise MisreadError("the statement is not text of its character set")
+    if not is_whole("".join(one if one.isascii() else "x" for one in text), modes):
+        raise MisreadError("the client would divide the statement otherwise than its server did")
+    return b"" if name in UTF8 else _client_reads(name), delimited(query)
+
+
+def _use(name: str) -> bytes:
+    """What makes a database the default one.
+
+    Servers do not prepare USE. The client has a USE of its own, which knows other quotes, and passes one in a
+    comment on; no character set has a double quote in a character of several bytes.
+    """
+    if is_plain(name) and "`" not in name:
+        return f"USE {identifier(name)};\n".encode()
+    quoted = name.replace('"', '""')
+    modes = "ANSI_QUOTES,NO_BACKSLASH_ESCAPES"
+    text = f"SET sql_mode = '{modes}';\n/*!USE \"{quoted}\" */;\nSET sql_mode = '{SQL_MODE}';\n"
+    return _name(text)
+
+
+def _name(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise MisreadError("a name is not UTF-8") from None
 
 
 def delimited(query: bytes) -> bytes:
     """A statement with its end, which a semicolon in it, or a comment at its end, does not hide."""
     last = query.rsplit(b"\n", 1)[-1]
     end = b"\n" if b"--" in last or b"#" in last else b""
-    if b";" in query:
-        return b"DELIMITER //*!*/\n" + query + end + b"\n//*!*/\nDELIMITER ;\n"
-    return query + end + b";\n"
+    if b";" not in query:
+        return query + end + b";\n"
+    delimiter, number = _DELIMITER % b"", 0
+    while delimiter in query:
+        delimiter, number = _DELIMITER % str(number).encode(), number + 1
+    return b"DELIMITER %s\n%s%s\n%s\nDELIMITER ;\n" % (delimiter, query, end, delimiter)
 
 
 def _set(values: list[tuple[str, str]]) -> bytes:
     if not values:
         return b""
     text = ", ".join(f"{name} = {value}" for name, value in values)
-    return f"SET {text};\n".encode("utf-8", "surrogateescape")
+    return f"SET {text};\n".encode()
 
 
-def _settings(event: Event, dialect: Dialect) -> list[Setting]:
-    body: Any = event.body
+def _variables(body: Any) -> dict[str, Any]:
+    """The status variables of a statement by their names, or numbers."""
     variables = [] if body.status_vars is None else list(body.status_vars.variables)
-    found = {getattr(one.key, "name", str(one.key)): one.value for one in variables}
+    return {getattr(one.key, "name", str(one.key)): one.value for one in variables}
+
+
+def _settings(event: Event, found: dict[str, Any], dialect: Dialect) -> list[Setting]:
+    body: Any = event.body
     micro = found.get("microseconds") or found.get("mariadb_microseconds")
     fraction = f".{micro.microseconds:06}" if micro is not None else ""
     settings = [Setting("timestamp", f"{event.fixed_header.timestamp}{fraction}", "DEFAULT")]
@@ -125,7 +204,7 @@ def _settings(event: Event, dialect: Dialect) -> list[Setting]:
     if (modes := found.get("sql_mode")) is not None:
         settings.append(Setting("sql_mode", str(modes.modes), f"'{SQL_MODE}'"))
     if (zone := found.get("time_zone")) is not None and zone.name:
-        settings.append(Setting("time_zone", quoted(zone.name), f"'{TIME_ZONE}'"))
+        settings.append(Setting("time_zone", literal(zone.name), f"'{TIME_ZONE}'"))
     if (flags := found.get("flags2")) is not None:
         settings += _of_flags(flags, dialect)
     if (numbers := found.get("auto_increment")) is not None:
@@ -168,17 +247,22 @@ def _of_definitions(found: dict[str, Any]) -> list[Setting]:
 
 
 def _context(event: Event) -> bytes:
+    """What an event sets for the statement after it."""
     body: Any = event.body
     match event.layout.effective_type(event.type_code):
         case EventType.intvar_event:
-            return f"SET {body.variable.name.upper()} = {body.value};\n".encode()
+            if (name := _COUNTERS.get(body.variable)) is None:
+                raise event.locate(GrammarError(f"no session variable has the number {int(body.variable)}"))
+            return f"SET {name} = {body.value};\n".encode()
         case EventType.rand_event:
             return f"SET RAND_SEED1 = {body.seed1}, RAND_SEED2 = {body.seed2};\n".encode()
-    return f"SET @{identifier(body.name)} := {_user_value(body)};\n".encode("utf-8", "surrogateescape")
+    text = _name(f"SET @{identifier(body.name)} := {_user_value(event)}")
+    return text + b";\n" if is_plain(body.name) else prepared(text)
 
 
-def _user_value(body: Any) -> str:
+def _user_value(event: Event) -> str:
     """The value of a user variable as a literal."""
+    body: Any = event.body
     if body.is_null:
         return "NULL"
     kinds, value = UserVarEvent.ValueType, body.value
@@ -190,6 +274,7 @@ def _user_value(body: Any) -> str:
             return str(value.unsigned_number if body.is_unsigned else value.number)
         case kinds.decimal:
             return decimal_text(value.digits, value.precision, value.scale)
-    charset = charset_of(body.collation_id)
-    introducer = f"_{charset} " if charset not in (None, "binary") else ""
-    return introducer + (hexed(value.data) if value.data else "''")
+        case kinds.string:
+            charset = charset_of(body.collation_id)
+            return ("" if charset in (None, BINARY) else introducer(charset)) + hexed(value.data)
+    raise event.locate(GrammarError(f"no user variable has a value of type {int(body.value_type)}"))

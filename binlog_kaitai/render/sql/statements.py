@@ -9,6 +9,7 @@ Rules
    would else take the time of now.
 3. Columns whose values the server makes (generated ones, the periods of system versioning) are left out.
 4. What an image lacks is not invented: such a change is refused, with the reason.
+5. Statements about names that a client could misread are prepared from strings (`prepared`).
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ import pyarrow.compute as pc
 from binlog_kaitai.charsets import BINARY
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text.pieces import floats, joined
-from binlog_kaitai.columns.text.sql import TEXT_TYPES, UTF8, sql_style
+from binlog_kaitai.columns.text.sql import TEXT_TYPES, sql_style
 from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
+from binlog_kaitai.render.sql.prepared import prepared_lines
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values import Dialect
-from binlog_kaitai.values.sql_text import double_sql, identifier
+from binlog_kaitai.values.sql_text import UTF8, double_sql, identifier, introducer, is_plain, is_utf8
 from binlog_kaitai.values.strings import has_own_text
 
 _END = b";\n"
@@ -58,6 +60,7 @@ class Statements:
         schema = table.schema
         self._undo = undo
         self._dialect = dialect
+        self._names = [*table.key, *(column.name for column in schema.columns)]
         self._name = b".".join(map(_name, table.key))
         self._columns = [column for column in schema.columns if not column.is_generated]
         self._key = [schema.columns[index] for index in schema.primary_key]
@@ -74,6 +77,12 @@ class Statements:
         CellError
             A value is none.
         """
+        if invalid := [name for name in self._names if not is_utf8(name)]:
+            raise RefusedError(f"names are not UTF-8: {_list(invalid)}")
+        lines = self._lines(group)
+        return lines if all(map(is_plain, self._names)) else prepared_lines(lines)
+
+    def _lines(self, group: Group) -> Any:
         before, after = group.before, group.after
         if self._undo:
             before, after = after, before
@@ -157,7 +166,7 @@ def _compared(column: Column, dialect: Dialect) -> tuple[bytes, bytes, bytes]:
     if column.type in _TEXT and column.charset != BINARY and not has_own_text(column):
         # Byte by byte: a collation would take other text for the same.
         as_bytes = b"CAST(%s AS BINARY)" % name
-        if column.charset is None or column.charset in UTF8:
+        if column.charset is None or column.charset in UTF8 or not introducer(column.charset):
             return as_bytes, b"", b""
         return as_bytes, b"CONVERT(", b" USING %s)" % column.charset.encode()
     if column.type == ColumnType.json and not dialect.is_mariadb:

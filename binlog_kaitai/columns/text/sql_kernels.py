@@ -1,0 +1,133 @@
+"""The kernels that write what no client and no server misreads; see `values.sql_text`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.compile import inlined, kernel
+from binlog_kaitai.columns.text_kernels import copy
+
+_QUOTE = 39
+
+_DIGITS = np.frombuffer(b"0123456789ABCDEF", dtype=np.uint8)
+
+
+@inlined
+def is_other(byte: int) -> Any:
+    """Whether a byte is not printable ASCII, or is a backslash: a quoted string does not hold it."""
+    return (byte < 32) | (byte > 126) | (byte == 92)
+
+
+@kernel
+def put_digits(data: Any, start: int, stop: int, out: Any, at: int) -> int:
+    """Write bytes as a hexadecimal literal; there must be room."""
+    out[at] = 48
+    out[at + 1] = 120
+    at += 2
+    for place in range(start, stop):
+        byte = data[place]
+        out[at] = _DIGITS[byte >> 4]
+        out[at + 1] = _DIGITS[byte & 15]
+        at += 2
+    return at
+
+
+@kernel
+def put_quoted(data: Any, start: int, stop: int, out: Any, at: int) -> int:
+    """Write bytes as a quoted string; there must be room for all of them twice, and 18 more."""
+    quotes = 0
+    for place in range(start, stop):
+        quotes += data[place] == _QUOTE
+    out[at] = _QUOTE
+    at += 1
+    if quotes == 0:
+        copy(data, start, stop - start, out, at)
+        at += stop - start
+    else:
+        for place in range(start, stop):
+            byte = data[place]
+            out[at] = byte
+            at += 1
+            if byte == _QUOTE:
+                out[at] = byte
+                at += 1
+    out[at] = _QUOTE
+    return at + 1
+
+
+@kernel
+def put_literals(data: Any, starts: Any, ends: Any, introducer: Any, out: Any, offsets: Any) -> int:
+    """Write ranges of bytes as literals: in quotes where all are plain, else in hexadecimal.
+
+    Parameters
+    ----------
+    starts, ends : int64 arrays
+        The ranges in `data`; one with an end before its start has no text at all.
+    introducer : uint8 array
+        What stands before a literal in hexadecimal.
+    out, offsets
+        Room for the texts, and where each begins; one more than there are ranges.
+
+    Returns
+    -------
+    Length of all texts; -1 if `out` is too small, -2 if a range lies outside `data`.
+    """
+    at = 0
+    extra = introducer.shape[0] + 18
+    offsets[0] = 0
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        stop = ends[index]
+        if stop < start:
+            offsets[index + 1] = at
+            continue
+        if start < 0 or stop > data.shape[0]:
+            return -2
+        if at + 2 * (stop - start) + extra > out.shape[0]:
+            return -1
+        has_other = False
+        for place in range(start, stop):
+            has_other |= is_other(data[place])
+        if has_other:
+            for step in range(introducer.shape[0]):
+                out[at + step] = introducer[step]
+            at = put_digits(data, start, stop, out, at + introducer.shape[0])
+        else:
+            at = put_quoted(data, start, stop, out, at)
+        offsets[index + 1] = at
+    return at
+
+
+@kernel
+def put_pieces(data: Any, starts: Any, ends: Any, out: Any, offsets: Any) -> int:
+    """Write ranges of bytes as arguments of CONCAT: runs of plain bytes in quotes, others in hexadecimal.
+
+    The arguments, and what it gives, are those of `put_literals`. A run takes twice its bytes and 4 more.
+    """
+    at = 0
+    offsets[0] = 0
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        stop = ends[index]
+        if start < 0 or stop > data.shape[0]:
+            return -2
+        while start < stop:
+            end = start + 1
+            is_in_hex = is_other(data[start])
+            while end < stop and is_other(data[end]) == is_in_hex:
+                end += 1
+            if at + 2 * (end - start) + 20 > out.shape[0]:
+                return -1
+            if at > offsets[index]:
+                out[at] = 44
+                out[at + 1] = 32
+                at += 2
+            if is_in_hex:
+                at = put_digits(data, start, end, out, at)
+            else:
+                at = put_quoted(data, start, end, out, at)
+            start = end
+        offsets[index + 1] = at
+    return at

@@ -1,0 +1,67 @@
+"""Tables that a log alters after changes that are taken back.
+
+The statements that take changes back are for the tables as they were. What a later statement did to one of
+them is not taken back, so that they may fail, or meet other columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from binlog_kaitai.ddl.beginnings import may_matter_bytes
+from binlog_kaitai.ddl.lexer import UnreadableError
+from binlog_kaitai.ddl.queries import statement_of
+from binlog_kaitai.ddl.statements import AlterTable, CreateTable, DropTables, Name, RenameTables
+from binlog_kaitai.render.sql.report import shortened
+
+
+class Alteration(NamedTuple):
+    """A statement that makes another table of one.
+
+    Attributes
+    ----------
+    row : int
+        Number of its event in the block.
+    key : tuple of str
+        Schema and name of the table.
+    where, text : str
+        Where it is, and its beginning.
+    """
+
+    row: int
+    key: tuple[str, str]
+    where: str
+    text: str
+
+    @property
+    def warning(self) -> str:
+        """What to know before the script runs."""
+        return (
+            f"{self.where}: {'.'.join(self.key)} has changes in the script from before this statement, which "
+            f"is not taken back; the table must be as it was: {self.text}"
+        )
+
+
+def alterations(body: Any, row: int, where: str) -> list[Alteration]:
+    """What the body of a QUERY_EVENT makes other tables of."""
+    query = bytes(body.query)
+    if not may_matter_bytes(query):
+        return []
+    try:
+        names = _names(statement_of(body))
+    except (UnreadableError, RecursionError):
+        return []
+    text = shortened(query.decode("utf-8", "backslashreplace"))
+    keys = [(name[-2] if len(name) > 1 else body.schema_name, name[-1]) for name in names]
+    return [Alteration(row, key, where, text) for key in keys]
+
+
+def _names(statement: Any) -> list[Name]:
+    match statement:
+        case AlterTable() | CreateTable(replaces=True):
+            return [statement.name]
+        case RenameTables():
+            return [old for old, _ in statement.pairs]
+        case DropTables():
+            return statement.names
+    return []

@@ -1,0 +1,77 @@
+"""Statements as strings that the server prepares, so that no client looks into them.
+
+A name cannot be a hexadecimal literal. Here it is part of one: PREPARE takes a statement from a variable,
+which CONCAT makes of plain ASCII in quotes and of all other bytes in hexadecimal. The variable is a byte
+string, which is not converted: the server reads it in `character_set_client`, as if a client had sent it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.text.pieces import joined
+from binlog_kaitai.columns.text.sql import as_arguments
+from binlog_kaitai.render.sql.client import BEFORE_VERB
+from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.sql_text import hexed, is_plain
+
+_NAME = b"binlog_kaitai_statement"
+_ASSIGN = b"SET @%s = CONCAT(_binary " % _NAME
+PREPARE = b"PREPARE %s FROM @%s;\n" % (_NAME, _NAME)
+EXECUTE = b"EXECUTE %s;\nDEALLOCATE PREPARE %s;\n" % (_NAME, _NAME)
+
+_RUN = re.compile(rb"[ -\[\]-~]+|[^ -\[\]-~]+")
+
+#: MariaDB prepares all statements since 10.6.2, MySQL these (sql_prepare.cc, `check_prepared_statement`).
+_MARIADB_PREPARES_ALL = (10, 6, 2)
+_PREPARED = re.compile(
+    rf"""{BEFORE_VERB}(?:
+        (?:insert|replace|update|delete|truncate|grant|revoke|rename|do|call|set|analyze|optimize|repair|flush
+            |with|select)\b
+      | (?:create|drop)\s+(?:database|schema|user|(?:unique\s+|fulltext\s+|spatial\s+)?index)\b
+      | create\s+(?:or\s+replace\s+|(?:algorithm|definer)\s*=\s*\S+\s+|sql\s+security\s+\w+\s+)*view\b
+      | drop\s+view\b
+      | (?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:temporary\s+)?table\b
+      | alter\s+user\b
+    )""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+#: As much of a statement is looked at for its kind.
+_MOST = 1 << 12
+
+
+def can_prepare(query: bytes, dialect: Dialect) -> bool:
+    """Whether servers of a dialect prepare a statement."""
+    if dialect.is_mariadb and dialect.version >= _MARIADB_PREPARES_ALL:
+        return True
+    return _PREPARED.match(query[:_MOST].decode("latin-1")) is not None
+
+
+def arguments(text: bytes) -> bytes:
+    """Bytes as arguments of CONCAT."""
+    return b", ".join(_argument(run) for run in _RUN.findall(text))
+
+
+def _argument(run: bytes) -> bytes:
+    if is_plain(run.decode("latin-1")):
+        return b"'" + run.replace(b"'", b"''") + b"'"
+    return hexed(run).encode()
+
+
+def assigned(query: bytes) -> bytes:
+    """What puts a statement into the variable."""
+    return _ASSIGN + arguments(query) + b");\n"
+
+
+def prepared(query: bytes) -> bytes:
+    """A statement, without its end, prepared and run."""
+    return assigned(query) + PREPARE + EXECUTE
+
+
+def prepared_lines(found: Any) -> Any:
+    """Statements, each with the end of its line, as an Arrow array of those that prepare and run them."""
+    queries = pc.binary_slice(found, 0, -len(b";\n"))
+    return joined(_ASSIGN, as_arguments(queries), b");\n" + PREPARE + EXECUTE)
