@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from binlog_kaitai.columns import kept_code
+from binlog_kaitai.columns.kernel_mode import MODE, Mode
 from binlog_kaitai.columns.machine_code import MachineCode
 
 #: Bytes of work, of all kernels of the process, from which it pays to load machine code that is kept, and
@@ -58,6 +59,8 @@ class Kernel:
     def for_work(self, size: int) -> Callable[..., Any]:
         """The better one for `size` bytes of work, after all that there was before."""
         global _work_done
+        if MODE is not Mode.AUTO:
+            return self.uncompiled if MODE is Mode.PYTHON else self.compiled
         _work_done += size
         if self._compiled is not None or _work_done >= COMPILE_FROM:
             return self.compiled

@@ -1,0 +1,82 @@
+"""The entries, and how often each is run.
+
+What is cheap, or what others are held against, is run on every log; of the rest each log has a share, by chance
+of its name, so that a log takes some 30 ms and all entries come across each kind of mutation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from tools.fuzz import parts, printing, reading, remaking
+from tools.fuzz.bounds import SLOW, Growth, MOST_GROWTH, TooLongError, clock, limited
+from tools.fuzz.commands import command
+from tools.fuzz.outcome import of_exception
+from tools.fuzz.run import Run
+
+Entry = Callable[[Run], None]
+
+ALWAYS: dict[str, Entry] = {
+    "read": reading.read,
+    "thorough": reading.thorough,
+    "rows": reading.rows,
+}
+
+#: Each with the share of logs that it is run on.
+SOMETIMES: dict[str, tuple[Entry, float]] = {
+    "events": (reading.events, 0.4),
+    "read_events": (reading.read_events, 0.1),
+    "read_transactions": (reading.read_transactions, 0.2),
+    "read_changes": (reading.read_changes, 0.2),
+    "verify": (reading.verify, 0.2),
+    "dump": (printing.dump, 0.4),
+    "sql": (reading.sql, 0.2),
+    "undo": (reading.undo, 0.15),
+    "stats": (reading.stats, 0.15),
+    "explain": (reading.explain, 0.2),
+    "repair": (remaking.repair, 0.2),
+    "slice": (remaking.cut_out, 0.1),
+    "export": (remaking.export, 0.02),
+    "splits": (parts.splits, 0.25),
+    "follow": (parts.follow, 0.1),
+    "index": (parts.index, 0.05),
+    "command": (command, 0.1),
+}
+
+
+def run_all(run: Run, *, leaves_none_out: bool = False) -> None:
+    """Run the entries that are a log's share, and hold the outcomes against each other."""
+    chance, growth = Random(f"{run.name}/entries"), Growth()
+    for name, entry in ALWAYS.items():
+        _run_one(run, name, entry)
+    for name, (entry, share) in SOMETIMES.items():
+        is_chosen = chance.random() < share
+        if is_chosen or leaves_none_out:
+            _run_one(run, name, entry)
+    _run_one(run, "blind", reading.blind)
+    if growth.most > MOST_GROWTH:
+        run.note("memory", "too much", f"{growth.most >> 20} MiB for a log of {len(run.data)} bytes")
+
+
+def _run_one(run: Run, name: str, entry: Entry) -> None:
+    run.chance = Random(f"{run.name}/{name}")
+    before, begin = len(run.problems), clock()
+    try:
+        with limited():
+            entry(run)
+    except TooLongError as error:
+        run.problems.append(of_exception(f"{name}-hangs", error)._replace(sign="does not end"))
+    except (Exception, RecursionError) as error:
+        run.problems.append(of_exception(name, error))
+    if clock() - begin > SLOW and len(run.problems) == before and not _is_fast_again(run, name, entry):
+        run.note(f"slow-{name}", "slow", f"more than {SLOW} s for a log of {len(run.data)} bytes")
+
+
+def _is_fast_again(run: Run, name: str, entry: Entry) -> bool:
+    """Whether it was the first use of something, as of kernels that have no machine code yet."""
+    run.chance, begin = Random(f"{run.name}/{name}"), clock()
+    before = list(run.problems)
+    entry(run)
+    run.problems = before
+    return clock() - begin <= SLOW
