@@ -51,7 +51,7 @@ class Kernel:
     def compiled(self) -> Callable[..., Any]:
         """The machine code, found or made at the first call with arguments of some types."""
         if self._compiled is None:
-            is_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+            is_off = MODE is Mode.PYTHON or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
             plain = self.plain
             self._compiled = plain if is_off else MachineCode(plain, lambda: told(plain))
         return self._compiled

@@ -1,4 +1,4 @@
-"""How kernels are run: by how much there is to do, or always in one way, which is for tests and `tools.fuzz`."""
+"""How kernels are run: by how much there is to do, or always in one way, as tests ask for."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`python -m tools.fuzz`: mutated logs through every entry; exits 1 if an invariant does not hold.
 
-The same seed and number give the same log, as long as corpus and mutations stay as they are. A finding's file has
-the log itself: `--replay FILE` runs every entry on it.
+The same seed and number give the same log, as long as corpus and mutations stay as they are. A finding's file
+has the log itself: `--replay FILE` runs every entry on it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -47,7 +47,7 @@ class Base:
     groups: tuple[tuple[Item, ...], ...]
 
 
-@lru_cache(maxsize=1)
+@cache
 def cases() -> tuple[tuple[Path, ...], ...]:
     """The logs of the corpus by folder, in an order that is the same everywhere."""
     folders: dict[Path, list[Path]] = {}
@@ -57,7 +57,7 @@ def cases() -> tuple[tuple[Path, ...], ...]:
     return tuple(tuple(logs) for logs in folders.values())
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(path: Path) -> Base | None:
     """A log in parts; None where no event can be read."""
     items: list[Item] = []

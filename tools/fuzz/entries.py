@@ -1,7 +1,7 @@
 """The entries, and how often each is run.
 
-What is cheap, or what others are held against, is run on every log; of the rest each log has a share, by chance
-of its name, so that a log takes some 30 ms and all entries come across each kind of mutation.
+What is cheap, or what others are held against, is run on every log; of the rest each log has a share, by
+chance of its name, so that a log takes some 30 ms and all entries come across each kind of mutation.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from random import Random
 
 from tools.fuzz import parts, printing, reading, remaking
-from tools.fuzz.bounds import SLOW, Growth, MOST_GROWTH, TooLongError, clock, limited
+from tools.fuzz.bounds import MOST_GROWTH, SLOW, Growth, TooLongError, clock, limited
 from tools.fuzz.commands import command
 from tools.fuzz.outcome import of_exception
 from tools.fuzz.run import Run
@@ -25,23 +25,23 @@ ALWAYS: dict[str, Entry] = {
 
 #: Each with the share of logs that it is run on.
 SOMETIMES: dict[str, tuple[Entry, float]] = {
-    "events": (reading.events, 0.4),
-    "read_events": (reading.read_events, 0.1),
-    "read_transactions": (reading.read_transactions, 0.2),
-    "read_changes": (reading.read_changes, 0.2),
-    "verify": (reading.verify, 0.2),
-    "dump": (printing.dump, 0.4),
-    "sql": (reading.sql, 0.2),
-    "undo": (reading.undo, 0.15),
-    "stats": (reading.stats, 0.15),
-    "explain": (reading.explain, 0.2),
-    "repair": (remaking.repair, 0.2),
-    "slice": (remaking.cut_out, 0.1),
+    "events": (reading.events, 0.3),
+    "read_events": (reading.read_events, 0.08),
+    "read_transactions": (reading.read_transactions, 0.12),
+    "read_changes": (reading.read_changes, 0.15),
+    "verify": (reading.verify, 0.12),
+    "dump": (printing.dump, 0.25),
+    "sql": (reading.sql, 0.12),
+    "undo": (reading.undo, 0.1),
+    "stats": (reading.stats, 0.08),
+    "explain": (reading.explain, 0.08),
+    "repair": (remaking.repair, 0.12),
+    "slice": (remaking.cut_out, 0.06),
     "export": (remaking.export, 0.02),
-    "splits": (parts.splits, 0.25),
-    "follow": (parts.follow, 0.1),
+    "splits": (parts.splits, 0.12),
+    "follow": (parts.follow, 0.06),
     "index": (parts.index, 0.05),
-    "command": (command, 0.1),
+    "command": (command, 0.08),
 }
 
 

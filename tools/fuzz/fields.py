@@ -23,7 +23,8 @@ def leaves_of(draft: Draft, index: int) -> list[Leaf]:
     if len(raw) < header_length(draft.binlog_version):
         return []
     # The grammar goes by the size in the header.
-    return _leaves(framing.resized(raw, len(raw)), draft.layout_of(index), draft.table_map_of(index), draft.binlog_version)
+    raw = framing.resized(raw, len(raw))
+    return _leaves(raw, draft.layout_of(index), draft.table_map_of(index), draft.binlog_version)
 
 
 @lru_cache(maxsize=1 << 11)
@@ -81,7 +82,7 @@ def _extents(leaves: list[Leaf], leaf: Leaf) -> list[tuple[int, int]]:
 
 
 def _length_before(leaves: list[Leaf], begin: int, size: int) -> Leaf | None:
-    for leaf in reversed(leaves):
+    for leaf in leaves[::-1]:
         if leaf.end > begin or leaf.path.startswith("header."):
             continue
         if number_of(leaf) == size and _LENGTHS.search(leaf.path):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
 from random import Random
+from typing import NamedTuple
 
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.grammar import EventType, header_length, header_offset, read_header
@@ -21,6 +22,9 @@ Mutation = Callable[[Random, Draft], str | None]
 
 #: How often a change of the length of a field is told to the fields that say it.
 _TELLS = 0.75
+
+#: Fields that are made anew.
+_MADE = ("header.event_size", "header.next_position", "checksum")
 
 _FIRST = EventType.format_description_event
 
@@ -36,27 +40,28 @@ def event_of(chance: Random, draft: Draft) -> int | None:
     return index
 
 
-def _field_of(chance: Random, draft: Draft, fits: Callable[[Leaf], bool]) -> tuple[int, list[Leaf], Leaf] | None:
-    """A field of an event that is not made anew when the log is written.
+class _Field(NamedTuple):
+    """A field that was chosen: its event, all fields of that, and which it is."""
 
-    Fields that repeat (rows, members) count less than the others: first a structure is chosen, then one of its
-    fields.
-    """
+    event: int
+    leaves: list[Leaf]
+    leaf: Leaf
+
+
+def _field_of(chance: Random, draft: Draft, fits: Callable[[Leaf], bool]) -> _Field | None:
+    """A field of an event that is not made anew when the log is written."""
     index = event_of(chance, draft)
     leaves = leaves_of(draft, index) if index is not None else []
-    if index is None or not leaves:
-        return None
-    made = ("header.event_size", "header.next_position", "checksum")
-    fitting = [leaf for leaf in leaves if leaf.path not in made and fits(leaf)]
-    if not fitting:
+    fitting = [leaf for leaf in leaves if leaf.path not in _MADE and fits(leaf)]
+    if index is None or not fitting:
         return None
     leaf = chance.choice(fitting)
     if leaf.path.startswith("header.") and chance.random() < 0.7:
         leaf = chance.choice(fitting)
-    return index, leaves, leaf
+    return _Field(index, leaves, leaf)
 
 
-def _put(draft: Draft, index: int, raw: bytes, what: str) -> str:
+def put(draft: Draft, index: int, raw: bytes, what: str) -> str:
     item = draft.items[index]
     draft.items[index] = item.with_raw(raw)
     return f"{index} {type_name(item.type_code)}: {what}"
@@ -71,7 +76,7 @@ def number(chance: Random, draft: Draft) -> str | None:
     now = number_of(leaf) or 0
     others = [other for one in leaves if (other := number_of(one)) is not None]
     new = values.number(chance, now, leaf.size, [*others, len(draft.items[index].raw)])
-    return _put(draft, index, with_number(draft.items[index].raw, leaf, new), f"{leaf.path} {now} -> {new}")
+    return put(draft, index, with_number(draft.items[index].raw, leaf, new), f"{leaf.path} {now} -> {new}")
 
 
 def member(chance: Random, draft: Draft) -> str | None:
@@ -81,7 +86,7 @@ def member(chance: Random, draft: Draft) -> str | None:
         return None
     index, _, leaf = found
     new = chance.choice([one.value for one in type(leaf.value)])
-    return _put(draft, index, with_number(draft.items[index].raw, leaf, new), f"{leaf.path} = {new}")
+    return put(draft, index, with_number(draft.items[index].raw, leaf, new), f"{leaf.path} = {new}")
 
 
 def content(chance: Random, draft: Draft) -> str | None:
@@ -95,7 +100,7 @@ def content(chance: Random, draft: Draft) -> str | None:
         new = values.double(chance, leaf.size)
     else:
         new = values.flipped(chance, raw[leaf.offset : leaf.end])
-    return _put(draft, index, raw[: leaf.offset] + new + raw[leaf.end :], f"{leaf.path} = {new.hex()}")
+    return put(draft, index, raw[: leaf.offset] + new + raw[leaf.end :], f"{leaf.path} = {new.hex()}")
 
 
 def length(chance: Random, draft: Draft) -> str | None:
@@ -108,7 +113,7 @@ def length(chance: Random, draft: Draft) -> str | None:
     tells = chance.random() < _TELLS
     new = values.grown(chance, raw[leaf.offset : leaf.end])
     what = f"{leaf.path} of {leaf.size} bytes has {len(new)}{', told' if tells else ''}"
-    return _put(draft, index, resized(raw, leaves, leaf, new, tells=tells), what)
+    return put(draft, index, resized(raw, leaves, leaf, new, tells=tells), what)
 
 
 def copied(chance: Random, draft: Draft) -> str | None:
@@ -123,7 +128,7 @@ def copied(chance: Random, draft: Draft) -> str | None:
         return None
     other = chance.choice(others)
     new = resized(raw, leaves, leaf, raw[other.offset : other.end], tells=chance.random() < _TELLS)
-    return _put(draft, index, new, f"{leaf.path} as {other.path}")
+    return put(draft, index, new, f"{leaf.path} as {other.path}")
 
 
 def body_bytes(chance: Random, draft: Draft) -> str | None:
@@ -138,7 +143,7 @@ def body_bytes(chance: Random, draft: Draft) -> str | None:
     at = chance.randrange(begin, end)
     stop = min(end, at + chance.choice((1, 4, 40)))
     new = values.spoiled(chance, item.raw[at:stop])
-    return _put(draft, index, item.raw[:at] + new + item.raw[stop:], f"bytes {at}-{stop} = {new.hex()}")
+    return put(draft, index, item.raw[:at] + new + item.raw[stop:], f"bytes {at}-{stop} = {new.hex()}")
 
 
 def end(chance: Random, draft: Draft) -> str | None:
@@ -150,9 +155,9 @@ def end(chance: Random, draft: Draft) -> str | None:
     begin, stop = header_length(draft.binlog_version), item.body_end
     if stop < begin or chance.random() < 0.4:
         more = chance.choice((b"\0", b"\xff", chance.randbytes(4), item.raw[begin:stop]))
-        return _put(draft, index, item.raw[:stop] + more + item.raw[stop:], f"{len(more)} bytes more")
+        return put(draft, index, item.raw[:stop] + more + item.raw[stop:], f"{len(more)} bytes more")
     at = chance.randrange(begin, stop + 1)
-    return _put(draft, index, item.raw[:at] + item.raw[stop:], f"body ends at {at}, not {stop}")
+    return put(draft, index, item.raw[:at] + item.raw[stop:], f"body ends at {at}, not {stop}")
 
 
 def kind(chance: Random, draft: Draft) -> str | None:
@@ -164,7 +169,7 @@ def kind(chance: Random, draft: Draft) -> str | None:
     near = [other.type_code for other in draft.items]
     code = chance.choice((chance.choice(known), chance.choice(near), chance.randrange(256)))
     at, raw = header_offset("type_code"), draft.items[index].raw
-    return _put(draft, index, raw[:at] + bytes([code]) + raw[at + 1 :], f"type {code}")
+    return put(draft, index, raw[:at] + bytes([code]) + raw[at + 1 :], f"type {code}")
 
 
 def left_out(chance: Random, draft: Draft) -> str | None:
@@ -237,7 +242,8 @@ def file_bytes(chance: Random, draft: Draft) -> str | None:
     size = 4 + sum(len(item.raw) for item in draft.items)
     at = chance.randrange(size)
     stop = min(size, at + chance.choice((0, 1, 1, 4, 40)))
-    new = chance.choice((chance.randbytes(chance.choice((1, 2, 20))), bytes(chance.choice((1, 19, 100))), b""))
+    some, zeros = chance.randbytes(chance.choice((1, 2, 20))), bytes(chance.choice((1, 19, 100)))
+    new = chance.choice((some, zeros, b""))
     draft.edits.append((at, stop, new))
     return f"file bytes {at}-{stop} = {new.hex()}"
 

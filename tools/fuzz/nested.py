@@ -47,7 +47,8 @@ def payload(inner: tuple[Mutation, ...]) -> Mutation:
         if inside is None:
             return None
         old = inside.content()
-        done = [what for _ in range(chance.choice((1, 1, 2))) if (what := chance.choice(inner)(chance, inside))]
+        tried = [chance.choice(inner)(chance, inside) for _ in range(chance.choice((1, 1, 2)))]
+        done = [what for what in tried if what is not None]
         new = inside.content()
         if chance.random() < 0.1:
             new = new[: chance.randrange(len(new) + 1)]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 
-_PACKAGE = str(Path(__file__).parents[2])
+_PACKAGE = str(Path(__file__).parents[2] / "binlog_kaitai")
 
 #: What is of one log alone: numbers, bytes in hex, names in quotes.
 _PARTICULAR = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\b0x[0-9a-f]+|\b[0-9a-f]{8,}\b|-?\d[\d.]*(e[+-]\d+)?")
@@ -51,10 +51,9 @@ def general(text: object) -> str:
 
 
 def of_exception(kind: str, error: BaseException) -> Problem:
-    """An exception that is none of this package: its type, message, and the innermost place in the package."""
+    """An exception that is not of this package: its type, message and innermost place in the package."""
     frames = traceback.extract_tb(error.__traceback__)
-    inside = [one for one in frames if one.filename.startswith(_PACKAGE) and "site-packages" not in one.filename]
-    own = [one for one in inside if "/tools/fuzz/" not in one.filename] or inside or frames
+    own = [frame for frame in frames if frame.filename.startswith(_PACKAGE)] or frames
     place = f"{Path(own[-1].filename).name}:{own[-1].name}"
     sign = f"{type(error).__name__} in {place}: {general(error)}"
     return Problem(f"exc-{kind}", sign, "".join(traceback.format_exception(error)))

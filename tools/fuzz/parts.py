@@ -24,10 +24,10 @@ _WHOLE = {"events": bk.read_events, "transactions": bk.read_transactions, "chang
 @contextmanager
 def _small_windows(run: Run) -> Iterator[None]:
     """Read small logs as if they were large: cuts are found from the middle of a log."""
-    far = run.chance.random() < 0.7
+    look_back = run.chance.choice((200, 400, 1000))
     with (
-        patch.object(cuts, "NEAR", 300 if far else cuts.NEAR),
-        patch.object(cuts, "LOOK_BACK", 400),
+        patch.object(cuts, "NEAR", look_back + 100),
+        patch.object(cuts, "LOOK_BACK", look_back),
         patch.object(cuts, "PROOF", run.chance.choice((2000, 20_000))),
     ):
         yield

@@ -26,6 +26,7 @@ from binlog_kaitai.render.report import report_lines
 from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
 from binlog_kaitai.rows import row_object, rows_of
+from binlog_kaitai.rows import to_json as row_json
 from binlog_kaitai.schema import Schema, is_mariadb
 from binlog_kaitai.stats import collect
 from tools.fuzz.outcome import Outcome
@@ -44,8 +45,11 @@ def read(run: Run) -> None:
     events_error: BinlogError | None = None
     rows_error: BinlogError | None = None
     definitions = Definitions()
+    run.sure_rows = None
     try:
         for event in bk.open(run.data):
+            if run.sure_rows is None and not _is_known(event):
+                run.sure_rows = len(rows)
             if events_error is None:
                 try:
                     lines.append(_line_of(event))
@@ -53,13 +57,14 @@ def read(run: Run) -> None:
                     events_error = error
             if rows_error is None:
                 try:
-                    rows += _rows_of(event, definitions)
+                    if run.sure_rows is None:
+                        rows += _rows_of(event, definitions)
                 except BinlogError as error:
                     rows_error = error
     except BinlogError as error:
         events_error, rows_error = events_error or error, rows_error or error
     run.keep("read events", Outcome(lines, events_error))
-    run.keep("read rows", Outcome(rows, rows_error))
+    run.keep("read rows", Outcome(rows, rows_error if run.sure_rows is None else None))
 
 
 def _line_of(event: Event) -> bytes:
@@ -92,7 +97,20 @@ def _rows_of(event: Event, definitions: Definitions) -> list[bytes]:
         definition = definitions.of(*names, event.table_map)
         schema = Schema.of(event.table_map, definition, is_mariadb=is_mariadb(event.layout))
     rows = list(rows_of(event, schema))
-    return [to_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
+    return [row_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
+
+
+def _is_known(event: Event) -> bool:
+    """Whether it is known what an event does to definitions: not of a statement that cannot be read.
+
+    The columns look at the beginning of its text, if they find that.
+    """
+    if event.layout.effective_type(event.type_code) in _QUERIES:
+        try:
+            event.body  # noqa: B018
+        except BinlogError:
+            return False
+    return True
 
 
 def _lines(parts: Iterable[Any]) -> Iterable[bytes]:
@@ -102,8 +120,10 @@ def _lines(parts: Iterable[Any]) -> Iterable[bytes]:
 
 def rows(run: Run) -> None:
     """The rows of the columns are those of the reader."""
-    found = run.gather("rows", lambda: _lines(write_rows(run.source)))
-    run.differ("diff-rows", run.outcomes["read rows"], found)
+    found, expected = run.gather("rows", lambda: _lines(write_rows(run.source))), run.outcomes["read rows"]
+    if run.sure_rows is not None:
+        found = Outcome(found.value[: run.sure_rows])
+    run.differ("diff-rows", expected, found)
 
 
 def events(run: Run) -> None:
@@ -129,7 +149,7 @@ def read_transactions(run: Run) -> None:
 def read_changes(run: Run) -> None:
     """The changes are the rows; those of one table with their types are as many."""
     found = run.gather("read_changes", lambda: batches(bk.read_changes(run.source)))
-    tables = sorted({f"{row['schema']}.{row['table']}" for row in found.value if row["schema"] and row["table"]})
+    tables = sorted({f"{row['schema']}.{row['table']}" for row in found.value if _is_name(row)})
     if tables and run.chance.random() < 0.6:
         table = run.chance.choice(tables)
         zero_dates = run.chance.choice(("null", "null", "text", "error"))
@@ -140,6 +160,11 @@ def read_changes(run: Run) -> None:
         rows = [row for row in found.value if f"{row['schema']}.{row['table']}" == table]
         if typed.error is None and found.error is None and len(typed.value) < len(rows):
             run.note("typed-changes", "fewer rows", f"{len(typed.value)} instead of {len(rows)} of {table}")
+
+
+def _is_name(row: dict[str, Any]) -> bool:
+    """Whether a table has a name that can be asked for; bytes that are no UTF-8 are shown in another way."""
+    return bool(row["schema"] and row["table"]) and "\\udc" not in row["schema"] + row["table"]
 
 
 def thorough(run: Run) -> None:
@@ -161,11 +186,15 @@ def blind(run: Run) -> None:
     if report is None or report.damage_count > MAX_DAMAGES:
         return
     places = {error.position for error in report.damages}
+    refused: dict[int | None, list[tuple[str, BinlogError]]] = {}
     for name, outcome in run.outcomes.items():
         error = outcome.refusal
         if error is not None and run.is_of_log(error) and error.position not in places:
-            found = ", ".join(map(str, report.damages)) or "ok"
-            run.note(f"verify-blind-{name}", error.reason, f"{name}: {error}\nverify --thorough: {found}")
+            refused.setdefault(error.position, []).append((name, error))
+    found = ", ".join(map(str, report.damages)) or "ok"
+    for entries in refused.values():
+        lines = [f"{name}: {error}" for name, error in entries]
+        run.note("verify-blind", entries[0][1].reason, "\n".join([*lines, f"verify --thorough: {found}"]))
 
 
 def _sql(run: Run, name: str, *, undo: bool) -> None:
@@ -175,7 +204,8 @@ def _sql(run: Run, name: str, *, undo: bool) -> None:
     text = b"".join(bytes(part) for part in found.value)
     if wrong := set(text) - _SAFE:
         place = min(text.index(byte) for byte in wrong)
-        run.note(f"ascii-{name}", "bytes that are not printable ASCII", repr(text[max(place - 100, 0) : place + 50]))
+        around = text[max(place - 100, 0) : place + 50]
+        run.note(f"ascii-{name}", "bytes that are not printable ASCII", repr(around))
 
 
 def sql(run: Run) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +29,8 @@ class Run:
     problems : list of Problem
     thorough : Report or None
         What `verify --thorough` found.
+    sure_rows : int or None
+        How many rows come before a statement that cannot be read, after which columns may have other names.
     """
 
     def __init__(self, name: str, data: bytes, folder: Path) -> None:
@@ -35,6 +39,7 @@ class Run:
         self.outcomes: dict[str, Outcome] = {}
         self.problems: list[Problem] = []
         self.thorough: Report | None = None
+        self.sure_rows: int | None = None
         self._path: Path | None = None
 
     @property
@@ -95,14 +100,22 @@ class Run:
 
 def _difference(one: Any, other: Any) -> str:
     """In what two lists differ first, as far as that is not particular to one log."""
-    if not isinstance(one, list) or not isinstance(other, list):
-        return ""
     for left, right in zip(one, other, strict=False):
-        if left != right:
-            if isinstance(left, dict) and isinstance(right, dict):
-                return ", ".join(name for name in left if left[name] != right.get(name))
-            return ""
+        if left == right:
+            continue
+        left, right = _as_object(left), _as_object(right)
+        if isinstance(left, dict) and isinstance(right, dict):
+            return ", ".join(name for name in left if left[name] != right.get(name))
+        return f"{general(left)[:30]} / {general(right)[:30]}"
     return "more" if len(one) > len(other) else "fewer"
+
+
+def _as_object(value: Any) -> Any:
+    """A line of JSON as what it says."""
+    if isinstance(value, bytes) and value.startswith(b"{"):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
 
 
 def _shown(one: Any, other: Any) -> str:
@@ -110,5 +123,7 @@ def _shown(one: Any, other: Any) -> str:
         for place, (left, right) in enumerate(zip(one, other, strict=False)):
             if left != right:
                 return f"at {place}:\n{left!r}\n{right!r}"[:4000]
-        return f"{len(one)} and {len(other)} in all\n{(one + other)[min(len(one), len(other)):][:1]!r}"[:4000]
+        return f"{len(one)} and {len(other)} in all\n{(one + other)[min(len(one), len(other)) :][:1]!r}"[
+            :4000
+        ]
     return f"{one!r}\n{other!r}"[:4000]

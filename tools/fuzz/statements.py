@@ -10,29 +10,48 @@ from binlog_kaitai.grammar import EventType
 from tools.fuzz import values
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, resized
-from tools.fuzz.mutations import _put
+from tools.fuzz.mutations import put
 
 _TOKEN = re.compile(rb"`[^`]*`|'[^']*'|\"[^\"]*\"|\w+|\s+|.", re.DOTALL)
 
-_WORDS = (
-    b"`", b"'", b"\"", b"(", b")", b",", b";", b"/*", b"*/", b"/*!50000 ", b"/*M!100000 ", b"--  ", b"#", b"\n",
-    b" CREATE ", b" TABLE ", b" LIKE ", b" SELECT ", b" ALTER ", b" RENAME ", b" TO ", b" DROP ", b" COLUMN ", b" ADD ",
-    b" FIRST ", b" AFTER ", b" CHANGE ", b" MODIFY ", b" CHARACTER SET ", b" COLLATE ", b" DEFAULT ", b" PRIMARY KEY ",
-    b" UNSIGNED ", b" ENUM('a','b') ", b" SET('x') ", b" DECIMAL(65,30) ", b" BIT(64) ", b" VARCHAR(1) ", b" TIME(6) ",
-    b" GENERATED ALWAYS AS (1) ", b" IF EXISTS ", b" TEMPORARY ", b" PARTITION BY ", b" WITH SYSTEM VERSIONING ",
-    b" BEGIN", b"COMMIT", b"ROLLBACK", b"XA START X'00',X'',1", b"SAVEPOINT a", b"USE ", b" NULL ", b" 0 ", b" -1 ",
-    b" 99999999999999999999 ", b"0x", b"N'", b"_gbk'\x95\\'", b"DELIMITER ",
-)  # fmt: skip
+#: What may come into a statement, with a space around it or not.
+_WORDS = rb"""
+` ' " ( ) , ; /* */ /*!50000 /*M!100000 -- # DELIMITER \ 0x N' _gbk'\' -1 99999999999999999999 NULL
+CREATE TABLE LIKE SELECT ALTER RENAME TO DROP COLUMN ADD FIRST AFTER CHANGE MODIFY DEFAULT TEMPORARY USE
+CHARACTER SET COLLATE PRIMARY KEY UNSIGNED ENUM('a','b') SET('x') DECIMAL(65,30) BIT(64) VARCHAR(1) TIME(6)
+GENERATED ALWAYS AS (1) IF EXISTS PARTITION BY WITH SYSTEM VERSIONING BEGIN COMMIT ROLLBACK XA SAVEPOINT
+""".split()
 
-_WHOLE = (
-    b"BEGIN", b"COMMIT", b"ROLLBACK", b"XA END X'61',X'',1", b"XA COMMIT X'61',X'',1", b"XA ROLLBACK X'61',X'',1",
-    b"ROLLBACK TO `a`", b"SAVEPOINT `a`", b"TRUNCATE TABLE %s", b"DROP TABLE %s", b"DROP DATABASE `t`",
-    b"CREATE TABLE %s (a INT)", b"CREATE TABLE %s LIKE t1", b"CREATE TABLE %s (a INT, A INT)", b"RENAME TABLE %s TO b",
-    b"ALTER TABLE %s ADD COLUMN z INT FIRST", b"ALTER TABLE %s DROP COLUMN id", b"ALTER TABLE %s RENAME COLUMN id TO i",
-    b"ALTER TABLE %s MODIFY id DECIMAL(5,2), ADD (b BLOB, c JSON)", b"CREATE TEMPORARY TABLE %s (a TIMESTAMP)",
-    b"CREATE OR REPLACE TABLE %s (id INT PRIMARY KEY, v VARCHAR(9) CHARACTER SET gbk)", b"", b"\0", b"(", b"`",
-    b"ALTER TABLE %s CONVERT TO CHARACTER SET latin1", b"ALTER TABLE %s PARTITION BY HASH(id)", b"# comment", b"/* ",
-)  # fmt: skip
+#: Whole statements; `%s` is a table of the log.
+_WHOLE = rb"""
+BEGIN
+COMMIT
+ROLLBACK
+XA END X'61',X'',1
+XA COMMIT X'61',X'',1
+XA ROLLBACK X'61',X'',1
+ROLLBACK TO `a`
+SAVEPOINT `a`
+TRUNCATE TABLE %s
+DROP TABLE %s
+DROP DATABASE `t`
+RENAME TABLE %s TO b
+CREATE TABLE %s (a INT)
+CREATE TABLE %s LIKE t1
+CREATE TABLE %s (a INT, A INT)
+CREATE TEMPORARY TABLE %s (a TIMESTAMP)
+CREATE OR REPLACE TABLE %s (id INT PRIMARY KEY, v VARCHAR(9) CHARACTER SET gbk)
+ALTER TABLE %s ADD COLUMN z INT FIRST
+ALTER TABLE %s DROP COLUMN id
+ALTER TABLE %s RENAME COLUMN id TO i
+ALTER TABLE %s MODIFY id DECIMAL(5,2), ADD (b BLOB, c JSON)
+ALTER TABLE %s CONVERT TO CHARACTER SET latin1
+ALTER TABLE %s PARTITION BY HASH(id)
+# comment
+/*
+(
+`
+""".split(b"\n")
 
 
 def _queries(draft: Draft) -> list[int]:
@@ -45,7 +64,7 @@ def _put_text(draft: Draft, index: int, text: bytes) -> str | None:
     leaf = next((one for one in leaves if one.path == "body.content.query"), None)
     if leaf is None:
         return None
-    return _put(draft, index, resized(raw, leaves, leaf, text, tells=True), f"query {text[:200]!r}")
+    return put(draft, index, resized(raw, leaves, leaf, text, tells=True), f"query {text[:200]!r}")
 
 
 def text(chance: Random, draft: Draft) -> str | None:
@@ -62,7 +81,8 @@ def text(chance: Random, draft: Draft) -> str | None:
         at = chance.randrange(len(tokens) + 1)
         match chance.randrange(6):
             case 0 | 1:
-                tokens.insert(at, chance.choice(_WORDS))
+                space = chance.choice((b" ", b" ", b"", b"\n"))
+                tokens.insert(at, space + chance.choice(_WORDS) + space)
             case 2:
                 del tokens[at : at + chance.choice((1, 1, 2, 5))]
             case 3:

@@ -6,8 +6,8 @@ import struct
 from random import Random
 
 _TEXTS = (
-    b"", b"\0", b"'", b"\"", b"`", b"\\", b"\n", b"\r\n", b"\x1a", b"\x1b[31m", b"%s", b"*/", b"/*!", b"-- ", b";",
-    b"..", b"/etc/x", b"=cmd", b"\xff\xfe", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80",
+    b"", b"\0", b"'", b"\"", b"`", b"\\", b"\n", b"\r\n", b"\x1a", b"\x1b[31m", b"%s", b"*/", b"/*!", b"-- ",
+    b";", b"..", b"/etc/x", b"=cmd", b"\xff\xfe", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80",
     b"\x95\\", b"\x83\\", b"a" * 64, b"a" * 65, b"a" * 255, b"\xc3\xa9" * 40, b"c1", b"t", b"NULL", b"9" * 70,
 )  # fmt: skip
 
@@ -15,9 +15,10 @@ _TEXTS = (
 def number(chance: Random, now: int, size: int, others: list[int]) -> int:
     """A number for a field of so many bytes: a boundary, near what it is, what another field has, or any."""
     bits = 8 * size
+    most, half = (1 << bits) - 1, 1 << (bits - 1)
     match chance.randrange(6):
         case 0:
-            return chance.choice((0, 1, 2, (1 << bits) - 1, (1 << bits) - 2, 1 << (bits - 1), (1 << (bits - 1)) - 1))
+            return chance.choice((0, 1, 2, most, most - 1, half, half - 1))
         case 1:
             return now + chance.choice((-2, -1, 1, 2, 8, -8))
         case 2:
@@ -32,7 +33,8 @@ def number(chance: Random, now: int, size: int, others: list[int]) -> int:
 
 def double(chance: Random, size: int) -> bytes:
     """The bytes of a float that is hard to print."""
-    value = chance.choice((float("nan"), float("inf"), -float("inf"), -0.0, 1e38, 5e-324 if size == 8 else 1e-45, 1e22))
+    least = 5e-324 if size == 8 else 1e-45
+    value = chance.choice((float("nan"), float("inf"), -float("inf"), -0.0, 1e38, least, 1e22))
     return struct.pack("<d" if size == 8 else "<f", value)
 
 

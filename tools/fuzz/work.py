@@ -1,7 +1,7 @@
 """Processes that share the work.
 
-A process takes every n-th mutant. It tells the one that starts it what it begins with and what it finds, so that
-of one that dies, or that no alarm stops, it is known with which log.
+A process takes every n-th mutant. It tells the one that starts it what it begins with and what it finds, so
+that of one that dies, or that no alarm stops, it is known with which log.
 """
 
 from __future__ import annotations
