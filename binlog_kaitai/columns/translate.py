@@ -30,6 +30,10 @@ _OPTIONS: dict[str, Any] = {
     **dict.fromkeys(_LEFT_OUT, True),
 }
 
+if MODE is Mode.CHECKED:
+    # At the highest level LLVM moves thousands of checks out of loops, for an hour in the largest kernels.
+    numba.config.OPT = type(numba.config.OPT)(1)
+
 #: What LLVM makes instructions of, or calls of memcpy, memmove and memset.
 _OF_LLVM = re.compile(
     r"llvm\.(mem(cpy|move|set)|[su](min|max)|abs|ct(pop|lz|tz)|bswap|fsh[lr]|[su](add|sub)\.sat|fabs|copysign"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import shutil
+import sys
+
+import click
 from click.testing import CliRunner
 
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.errors import BinlogError
-from tools.fuzz.outcome import Outcome, of_exception
+from binlog_kaitai.render.json_text import ENCODING_ERRORS
+from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 
 _COMMANDS = (
@@ -34,10 +40,15 @@ def command(run: Run) -> None:
     """A command prints, or ends with an error of this package."""
     words = run.chance.choice(_COMMANDS)
     arguments = [word.replace("{folder}", str(run.folder)) for word in words]
-    done = CliRunner().invoke(app, [*arguments, str(run.path)])
-    name = f"command {words[0]}"
-    error = done.exception
-    if isinstance(error, BinlogError):
-        run.keep(name, Outcome(None, error))
-    elif error is not None and not isinstance(error, SystemExit):
-        run.problems.append(of_exception(name.replace(" ", "-"), error))
+    try:
+        with CliRunner().isolation():
+            for stream in (sys.stdout, sys.stderr):
+                assert isinstance(stream, io.TextIOWrapper)
+                stream.reconfigure(errors=ENCODING_ERRORS)  # as `main` does
+            app.main([*arguments, str(run.path)], standalone_mode=False)
+    except BinlogError as error:
+        run.keep(f"command {words[0]}", Outcome(None, error))
+    except (SystemExit, click.exceptions.Exit):
+        pass
+    finally:
+        shutil.rmtree(run.folder / "lake", ignore_errors=True)
