@@ -21,7 +21,7 @@ _COMMANDS = (
     ("rows",),
     ("rows", "--format", "csv"),
     ("stats",),
-    ("stats", "--part", "transactions", "--format", "csv"),
+    ("stats", "--part", "event_types", "--format", "csv"),
     ("explain",),
     ("explain", "--format", "json"),
     ("verify",),

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError, NotABinlogError
 
 _PACKAGE = str(Path(__file__).parents[2] / "binlog_kaitai")
 
@@ -23,8 +23,8 @@ class Outcome(NamedTuple):
 
     @property
     def refusal(self) -> BinlogError | None:
-        """The error, if it is about the log and not about what was asked."""
-        return None if isinstance(self.error, (UsageError, SourceError)) else self.error
+        """The error, if it says that the log cannot be read, and not that an option makes no sense for it."""
+        return self.error if isinstance(self.error, (DamagedError, NotABinlogError, EncryptedError)) else None
 
 
 class Problem(NamedTuple):

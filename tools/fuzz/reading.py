@@ -14,7 +14,7 @@ from binlog_kaitai.columns.verify.report import MAX_DAMAGES, Report
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import EventType, TableMapEvent
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.info import info_of
 from binlog_kaitai.options import Filters
@@ -44,7 +44,7 @@ def read(run: Run) -> None:
     rows: list[bytes] = []
     events_error: BinlogError | None = None
     rows_error: BinlogError | None = None
-    definitions = Definitions()
+    tables = _Tables()
     run.sure_rows = None
     try:
         for event in bk.open(run.data):
@@ -58,7 +58,7 @@ def read(run: Run) -> None:
             if rows_error is None:
                 try:
                     if run.sure_rows is None:
-                        rows += _rows_of(event, definitions)
+                        rows += tables.rows_of(event)
                 except BinlogError as error:
                     rows_error = error
     except BinlogError as error:
@@ -87,17 +87,27 @@ def _line_of(event: Event) -> bytes:
     return to_json(values).encode("utf-8", "backslashreplace")
 
 
-def _rows_of(event: Event, definitions: Definitions) -> list[bytes]:
-    """The lines of `rows --format json`."""
-    if event.layout.effective_type(event.type_code) in _QUERIES:
-        definitions.observe_query(event.body)
-    schema = None
-    if event.table_map is not None:
-        names = event.table_map.schema_name, event.table_map.table_name
-        definition = definitions.of(*names, event.table_map)
-        schema = Schema.of(event.table_map, definition, is_mariadb=is_mariadb(event.layout))
-    rows = list(rows_of(event, schema))
-    return [row_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
+class _Tables:
+    """The tables of a log, with the names that statements before their table maps give to columns."""
+
+    def __init__(self) -> None:
+        self._definitions = Definitions()
+        self._schemas: dict[int, tuple[TableMapEvent, Schema]] = {}
+
+    def rows_of(self, event: Event) -> list[bytes]:
+        """The lines of `rows --format json` for an event."""
+        kind = event.layout.effective_type(event.type_code)
+        if kind in _QUERIES:
+            self._definitions.observe_query(event.body)
+        if kind == EventType.table_map_event:
+            table_map = event.body
+            names = table_map.schema_name, table_map.table_name
+            definition = self._definitions.of(*names, table_map)
+            schema = Schema.of(table_map, definition, is_mariadb=is_mariadb(event.layout))
+            self._schemas[id(table_map)] = table_map, schema
+        _, known = self._schemas.get(id(event.table_map), (None, None))
+        rows = list(rows_of(event, known))
+        return [row_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
 
 
 def _is_known(event: Event) -> bool:

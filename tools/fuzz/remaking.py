@@ -32,9 +32,6 @@ def repair(run: Run) -> None:
             run.keep("repair", Outcome(None, error))
         return
     list(repair_lines(done))
-    again = scan(Source.of_path(str(target)), is_thorough=True)
-    if again.damage_count:
-        run.note("repair-result", f"thorough {again.damages[0].reason}", again.damages[0])
     before = run.thorough.events if run.thorough is not None else 0
     if done.result.events < before and not (done.lost or done.dropped or done.damages):
         run.note("repair-silent", "events are gone", f"{done.result.events} of {before} events are left")
