@@ -32,7 +32,8 @@ _OPTIONS: dict[str, Any] = {
 
 if MODE is Mode.CHECKED:
     # At the highest level LLVM moves thousands of checks out of loops, for an hour in the largest kernels.
-    numba.config.OPT = type(numba.config.OPT)(1)
+    _config: Any = numba.config
+    _config.OPT = type(_config.OPT)(1)
 
 #: What LLVM makes instructions of, or calls of memcpy, memmove and memset.
 _OF_LLVM = re.compile(

@@ -8,9 +8,14 @@ mutations  one change of a draft; all kinds of them
 nested     changes inside of what is compressed, and rows events cut into pieces
 statements texts of statements
 mutants    the mutant of a number: its base and its mutations, all by chance, all repeatable
-entries    what is run on a mutant; which entries, by number
+run        the outcomes of the entries on one log, and what does not hold between them
 outcome    what an entry gives, and what went wrong with it
-invariants what must hold between the outcomes
+reading    entries that read: by the reader, by columns, for damage, for scripts and counts
+remaking   entries that write: repaired logs, slices, Parquet
+printing   the entry that prints as the clients do
+parts      entries that read in splits, by an index file, or as a log grows
+commands   the command line
+entries    all entries, and how often each is run
 bounds     time and memory
 findings   what was found, one file for each kind; how to do it again
 shrink     fewer mutations and events for the same finding

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
+from binlog_kaitai.grammar import EventType
 from tools.fuzz import bases, mutations, nested, statements
 from tools.fuzz.draft import Draft, Item
 from tools.fuzz.mutations import Mutation
@@ -40,6 +41,13 @@ _ALL: tuple[tuple[Mutation, int], ...] = (
 )
 
 _EVERY = tuple(one for one, weight in _ALL for _ in range(weight))
+
+#: Types of events that hold something compressed.
+_PACKED = frozenset(
+    kind.value
+    for kind in EventType
+    if "compressed" in kind.name or kind is EventType.transaction_payload_event
+)
 
 #: Where there is something compressed, every other mutation is one of these.
 _OF_PACKED = (
@@ -83,7 +91,7 @@ def drafted(name: str, kept: Collection[int] | None = None) -> tuple[str, Draft,
     """The draft of a mutant, its base, and what was changed; `kept` are the mutations to make."""
     chance = Random(name)
     base, draft = bases.chosen(chance)
-    has_packed = any(item.type_code in (40, 165, 166, 167, 168, 169, 170, 171) for item in draft.items)
+    has_packed = any(item.type_code in _PACKED for item in draft.items)
     done = []
     for number in range(chance.choice(_COUNTS)):
         if kept is not None and number not in kept:
