@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
+FUZZ_ARGS ?=
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
@@ -16,7 +17,7 @@ LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/m
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-servers test-browser check generate webide bench
+.PHONY: help setup run test test-servers test-browser check fuzz generate webide bench
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,6 +50,9 @@ check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.generate --check
+
+fuzz: setup ## mutated logs through every entry; FUZZ_ARGS="--logs N --seed S --kernels python|checked|compiled ..."
+	$(BIN)/python -m tools.fuzz $(FUZZ_ARGS)
 
 generate: setup ## write generated/ from formats/; TARGET=java (go, rust ...) writes build/java instead
 	$(BIN)/python -m tools.generate $(if $(TARGET),--target $(TARGET))

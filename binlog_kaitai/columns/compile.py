@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from binlog_kaitai.columns import kept_code
+from binlog_kaitai.columns.kernel_mode import MODE, Mode
 from binlog_kaitai.columns.machine_code import MachineCode
 
 #: Bytes of work, of all kernels of the process, from which it pays to load machine code that is kept, and
@@ -50,7 +51,7 @@ class Kernel:
     def compiled(self) -> Callable[..., Any]:
         """The machine code, found or made at the first call with arguments of some types."""
         if self._compiled is None:
-            is_off = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+            is_off = MODE is Mode.PYTHON or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
             plain = self.plain
             self._compiled = plain if is_off else MachineCode(plain, lambda: told(plain))
         return self._compiled
@@ -58,6 +59,8 @@ class Kernel:
     def for_work(self, size: int) -> Callable[..., Any]:
         """The better one for `size` bytes of work, after all that there was before."""
         global _work_done
+        if MODE is not Mode.AUTO:
+            return self.uncompiled if MODE is Mode.PYTHON else self.compiled
         _work_done += size
         if self._compiled is not None or _work_done >= COMPILE_FROM:
             return self.compiled

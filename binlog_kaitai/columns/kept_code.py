@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from binlog_kaitai.columns.kernel_mode import MODE, Mode
+
 #: How machine code is made, kept and called; another number with each change of that.
 _CONVENTION = 1
 
@@ -133,7 +135,8 @@ def _environment() -> str:
     cpu = f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {cpu_features()}"
     options = sorted((name, value) for name, value in os.environ.items() if name.startswith("NUMBA_"))
     shown = [option for option in options if option[0] != "NUMBA_CACHE_DIR"]
-    return f"{_CONVENTION} {sys.version} {llvmlite.__version__} {_numba()}\n{cpu}\n{shown}"
+    bounds = "checked" if MODE is Mode.CHECKED else "not checked"
+    return f"{_CONVENTION} {sys.version} {llvmlite.__version__} {_numba()}\n{cpu}\n{shown}\n{bounds}"
 
 
 def _numba() -> str:

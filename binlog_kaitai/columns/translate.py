@@ -15,6 +15,7 @@ from llvmlite import binding
 
 from binlog_kaitai.columns.compile import called_by, is_inlined
 from binlog_kaitai.columns.kept_code import Made, cpu_features
+from binlog_kaitai.columns.kernel_mode import MODE, Mode
 from binlog_kaitai.columns.machine_code import Kind, target_machine
 
 #: Numba's own ways to call what it compiled; `columns.machine_code` has another.
@@ -22,7 +23,17 @@ _LEFT_OUT = ("no_cpython_wrapper", "no_cfunc_wrapper")
 
 #: Kernels make no arrays. Without Numba's memory management, it does not count in each of them that calls
 #: another how often an array is in use, which takes longer than what most of them do.
-_OPTIONS: dict[str, Any] = {"nogil": True, "_nrt": False, **dict.fromkeys(_LEFT_OUT, True)}
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "_nrt": False,
+    "boundscheck": MODE is Mode.CHECKED,
+    **dict.fromkeys(_LEFT_OUT, True),
+}
+
+if MODE is Mode.CHECKED:
+    # At the highest level LLVM moves thousands of checks out of loops, for an hour in the largest kernels.
+    _config: Any = numba.config
+    _config.OPT = type(_config.OPT)(1)
 
 #: What LLVM makes instructions of, or calls of memcpy, memmove and memset.
 _OF_LLVM = re.compile(

@@ -19,6 +19,7 @@ TARGETS = {
     "test-browser",
     "generate",
     "check",
+    "fuzz",
     "bench",
     "webide",
 }

@@ -17,6 +17,9 @@ from binlog_kaitai.columns.text_kernels import copy, put_number
 #: In `escapes`: the byte stands for itself; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255
 
+#: It has no positive counterpart.
+_LOWEST = np.int64(-(1 << 63))
+
 
 @kernel
 def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
@@ -28,19 +31,19 @@ def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
         unsigned = number
         at = put_number(number - (np.int64(1) << (8 * size)), out, at)
     elif number < 0:
-        if number == -number:
-            copy_text = np.int64(9223372036854775807)
+        if number == _LOWEST:
             out[at] = 45
-            at = put_number(copy_text, out, at + 1)
+            at = put_number(np.int64(9223372036854775807), out, at + 1)
             out[at - 1] += 1
         else:
             at = put_number(number, out, at)
         # Its last digit by itself: the rest fits a signed number.
-        tenth = (number >> 1 & 0x7FFFFFFFFFFFFFFF) // 5
+        bits = np.uint64(number)
+        tenth = bits // np.uint64(10)
         out[at] = 32
         out[at + 1] = 40
-        at = put_number(tenth, out, at + 2)
-        out[at] = 48 + (number - tenth * 10)
+        at = put_number(np.int64(tenth), out, at + 2)
+        out[at] = 48 + np.int64(bits - tenth * np.uint64(10))
         out[at + 1] = 41
         return at + 2
     else:

@@ -256,7 +256,8 @@ class Programs:
 
     def _steps(self, body: Any, table_map: Any) -> tuple[list[Any], list[Any]] | None:
         """Column, kind, size, prefix and detail of the values of both images; None if not to be had."""
-        if not hasattr(type(body), "rows") or body.is_partial_update or not table_map.has_known_columns:
+        has_rows = hasattr(type(body), "rows")  # of the class: the rows themselves may be damaged
+        if not has_rows or body.is_partial_update or not table_map.has_known_columns:
             return None
         if body.number_of_columns.value != table_map.number_of_columns.value:
             return None

@@ -1,0 +1,80 @@
+"""The entries, and how often each is run.
+
+What is cheap, or what others are held against, is run on every log; of the rest each log has a share, by
+chance of its name, so that a log takes some 30 ms and all entries come across each kind of mutation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from tools.fuzz import parts, printing, reading, remaking
+from tools.fuzz.bounds import MOST_GROWTH, SLOW, Growth, TooLongError, clock, limited
+from tools.fuzz.commands import command
+from tools.fuzz.outcome import of_exception
+from tools.fuzz.run import Run
+
+Entry = Callable[[Run], None]
+
+ALWAYS: dict[str, Entry] = {
+    "read": reading.read,
+    "thorough": reading.thorough,
+    "rows": reading.rows,
+}
+
+#: Each with the share of logs that it is run on.
+SOMETIMES: dict[str, tuple[Entry, float]] = {
+    "events": (reading.events, 0.3),
+    "read_events": (reading.read_events, 0.08),
+    "read_transactions": (reading.read_transactions, 0.12),
+    "read_changes": (reading.read_changes, 0.15),
+    "verify": (reading.verify, 0.12),
+    "dump": (printing.dump, 0.25),
+    "sql": (reading.sql, 0.12),
+    "undo": (reading.undo, 0.1),
+    "stats": (reading.stats, 0.08),
+    "explain": (reading.explain, 0.08),
+    "repair": (remaking.repair, 0.12),
+    "slice": (remaking.cut_out, 0.06),
+    "export": (remaking.export, 0.02),
+    "splits": (parts.splits, 0.12),
+    "follow": (parts.follow, 0.06),
+    "index": (parts.index, 0.05),
+    "command": (command, 0.08),
+}
+
+
+def run_all(run: Run, *, leaves_none_out: bool = False) -> None:
+    """Run the entries that are a log's share, and hold the outcomes against each other."""
+    chance, growth = Random(f"{run.name}/entries"), Growth()
+    for name, entry in ALWAYS.items():
+        _run_one(run, name, entry)
+    for name, (entry, share) in SOMETIMES.items():
+        is_chosen = chance.random() < share
+        if is_chosen or leaves_none_out:
+            _run_one(run, name, entry)
+    _run_one(run, "blind", reading.blind)
+    if growth.most > MOST_GROWTH:
+        run.note("memory", "too much", f"{growth.most >> 20} MiB for a log of {len(run.data)} bytes")
+
+
+def _run_one(run: Run, name: str, entry: Entry) -> None:
+    """Run an entry; once more where it took long, since kernels may have had no machine code before."""
+    before = len(run.problems)
+    if _takes_long(run, name, entry):
+        del run.problems[before:]
+        if _takes_long(run, name, entry) and len(run.problems) == before:
+            run.note(f"slow-{name}", "slow", f"more than {SLOW} s for a log of {len(run.data)} bytes")
+
+
+def _takes_long(run: Run, name: str, entry: Entry) -> bool:
+    run.chance, begin = Random(f"{run.name}/{name}"), clock()
+    try:
+        with limited():
+            entry(run)
+    except TooLongError as error:
+        run.problems.append(of_exception(f"{name}-hangs", error)._replace(sign="does not end"))
+    except Exception as error:
+        run.problems.append(of_exception(name, error))
+    return clock() - begin > SLOW

@@ -1,0 +1,90 @@
+"""Where the fields of an event lie, by the traced classes of the grammar; new bytes for one of them."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from functools import lru_cache
+
+from binlog_kaitai import framing
+from binlog_kaitai.framing import Frame
+from binlog_kaitai.grammar import Format, TableMapEvent, header_length, read_header
+from binlog_kaitai.reader import Event
+from binlog_kaitai.render.leaves import Leaf, dissect
+from tools.fuzz.draft import Draft
+
+#: Names of fields that hold the length of another one.
+_LENGTHS = re.compile(r"length|size|number_1|number_2|group|first|next_|value_")
+
+
+def leaves_of(draft: Draft, index: int) -> list[Leaf]:
+    """The fields of an event, in order; none of an event that has no whole header."""
+    raw = draft.items[index].raw
+    if len(raw) < header_length(draft.binlog_version):
+        return []
+    # The grammar goes by the size in the header.
+    raw = framing.resized(raw, len(raw))
+    return _leaves(raw, draft.layout_of(index), draft.table_map_of(index), draft.binlog_version)
+
+
+@lru_cache(maxsize=1 << 11)
+def _leaves(raw: bytes, layout: Format, table_map: TableMapEvent | None, binlog_version: int) -> list[Leaf]:
+    header = read_header(raw, binlog_version)
+    return dissect(Event("", Frame(0, header, raw), layout, table_map)).leaves
+
+
+def number_of(leaf: Leaf) -> int | None:
+    """The value of a field that is a whole number."""
+    value = leaf.value.value if isinstance(leaf.value, Enum) else leaf.value
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def with_number(raw: bytes, leaf: Leaf, value: int) -> bytes:
+    """An event in which a field has another number, of which the lowest bytes are taken."""
+    old, now = raw[leaf.offset : leaf.end], number_of(leaf) or 0
+    mask = (1 << 8 * leaf.size) - 1
+    is_little = old == (now & mask).to_bytes(leaf.size, "little")
+    new = (value & mask).to_bytes(leaf.size, "little" if is_little else "big")
+    return raw[: leaf.offset] + new + raw[leaf.end :]
+
+
+def resized(raw: bytes, leaves: list[Leaf], leaf: Leaf, new: bytes, *, tells: bool) -> bytes:
+    """An event in which a field has other bytes, maybe more or fewer.
+
+    With `tells`, the fields are put right that say how long it, or a structure that it is in, is: the last
+    number before with that value and a fitting name.
+    """
+    change = len(new) - leaf.size
+    found: dict[int, Leaf] = {}
+    if change and tells:
+        for begin, end in _extents(leaves, leaf):
+            length = _length_before(leaves, begin, end - begin)
+            if length is not None:
+                found.setdefault(length.offset, length)
+    for length in found.values():
+        raw = with_number(raw, length, (number_of(length) or 0) + change)
+    return raw[: leaf.offset] + new + raw[leaf.end :]
+
+
+def _extents(leaves: list[Leaf], leaf: Leaf) -> list[tuple[int, int]]:
+    """Where the field lies, and each structure that it is in."""
+    found = [(leaf.offset, leaf.end)]
+    path = leaf.path
+    while "." in path:
+        path = path.rpartition(".")[0]
+        inside = [one for one in leaves if one.path.startswith((path + ".", path + "["))]
+        found.append((min(one.offset for one in inside), max(one.end for one in inside)))
+        name, bracket, _ = path.rpartition("[")
+        if bracket and path.endswith("]"):
+            items = [one for one in leaves if one.path.startswith(name + "[")]
+            found.append((min(one.offset for one in items), max(one.end for one in items)))
+    return found
+
+
+def _length_before(leaves: list[Leaf], begin: int, size: int) -> Leaf | None:
+    for leaf in leaves[::-1]:
+        if leaf.end > begin or leaf.path.startswith("header."):
+            continue
+        if number_of(leaf) == size and _LENGTHS.search(leaf.path):
+            return leaf
+    return None

@@ -1,0 +1,92 @@
+"""What was found, one file for each kind; how to do it again."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tools.fuzz.mutants import Mutant
+from tools.fuzz.outcome import Problem
+
+
+class Finding(NamedTuple):
+    """A problem, and the log that it was met with.
+
+    Attributes
+    ----------
+    problem : Problem
+    mutant : Mutant
+    kernels : str
+        How kernels were run.
+    """
+
+    problem: Problem
+    mutant: Mutant
+    kernels: str
+
+    @property
+    def key(self) -> str:
+        """The same for findings of a kind."""
+        digest = hashlib.sha256(self.problem.sign.encode("utf-8", "surrogateescape")).hexdigest()
+        return f"{self.problem.kind.replace(' ', '-').replace('/', '-')}-{digest[:10]}"
+
+    def write(self, folder: Path) -> Path:
+        """A file that says all, and can be replayed."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.key}.json"
+        again = f"python -m tools.fuzz --replay {path.name} --kernels {self.kernels}"
+        found: dict[str, Any] = {
+            "kind": self.problem.kind,
+            "sign": self.problem.sign,
+            "again": again,
+            "name": self.mutant.name,
+            "kernels": self.kernels,
+            "base": self.mutant.base,
+            "mutations": list(self.mutant.done),
+            "text": self.problem.text.splitlines(),
+            "size": len(self.mutant.data),
+            "log": base64.b64encode(zlib.compress(self.mutant.data, 9)).decode(),
+        }
+        path.write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
+        return path
+
+
+def read(path: Path) -> tuple[str, bytes]:
+    """The name of a mutant and its log, out of a file that `Finding.write` made; or of a log itself."""
+    data = path.read_bytes()
+    if not data.startswith(b"{"):
+        return path.stem, data
+    found = json.loads(data)
+    return str(found["name"]), zlib.decompress(base64.b64decode(found["log"]))
+
+
+class Findings:
+    """The kinds that were found, each with its first log, and how often it was met.
+
+    Parameters
+    ----------
+    folder
+        Where the files go.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.counts: Counter[str] = Counter()
+        self.problems: dict[str, Problem] = {}
+
+    def is_new(self, finding: Finding) -> bool:
+        """Count a finding; whether it is the first of its kind."""
+        self.counts[finding.key] += 1
+        self.problems.setdefault(finding.key, finding.problem)
+        return self.counts[finding.key] == 1
+
+    def lines(self) -> list[str]:
+        """A line for each kind, the most frequent ones first."""
+        return [
+            f"{count:7}  {key}  {self.problems[key].sign[:110]}" for key, count in self.counts.most_common()
+        ]

@@ -1,0 +1,256 @@
+"""One change of a draft; all kinds of them.
+
+A mutation changes a draft by chance, and says what it did; None where there is nothing that it could change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
+from random import Random
+from typing import NamedTuple
+
+from binlog_kaitai.event_types import type_name
+from binlog_kaitai.grammar import EventType, header_length, header_offset, read_header
+from binlog_kaitai.render.leaves import Leaf
+from tools.fuzz import bases, values
+from tools.fuzz.draft import Draft
+from tools.fuzz.fields import leaves_of, number_of, resized, with_number
+
+Mutation = Callable[[Random, Draft], str | None]
+
+#: How often a change of the length of a field is told to the fields that say it.
+_TELLS = 0.75
+
+#: Fields that are made anew.
+_MADE = ("header.event_size", "header.next_position", "checksum")
+
+_FIRST = EventType.format_description_event
+
+
+def event_of(chance: Random, draft: Draft) -> int | None:
+    """An event to change; seldom the format description, which the whole log depends on."""
+    if not draft.items:
+        return None
+    for _ in range(3):
+        index = chance.randrange(len(draft.items))
+        if draft.items[index].type_code != _FIRST:
+            break
+    return index
+
+
+class _Field(NamedTuple):
+    """A field that was chosen: its event, all fields of that, and which it is."""
+
+    event: int
+    leaves: list[Leaf]
+    leaf: Leaf
+
+
+def _field_of(chance: Random, draft: Draft, fits: Callable[[Leaf], bool]) -> _Field | None:
+    """A field of an event that is not made anew when the log is written."""
+    index = event_of(chance, draft)
+    leaves = leaves_of(draft, index) if index is not None else []
+    fitting = [leaf for leaf in leaves if leaf.path not in _MADE and fits(leaf)]
+    if index is None or not fitting:
+        return None
+    leaf = chance.choice(fitting)
+    if leaf.path.startswith("header.") and chance.random() < 0.7:
+        leaf = chance.choice(fitting)
+    return _Field(index, leaves, leaf)
+
+
+def put(draft: Draft, index: int, raw: bytes, what: str) -> str:
+    item = draft.items[index]
+    draft.items[index] = item.with_raw(raw)
+    return f"{index} {type_name(item.type_code)}: {what}"
+
+
+def number(chance: Random, draft: Draft) -> str | None:
+    """Another number in a field."""
+    found = _field_of(chance, draft, lambda leaf: number_of(leaf) is not None)
+    if found is None:
+        return None
+    index, leaves, leaf = found
+    now = number_of(leaf) or 0
+    others = [other for one in leaves if (other := number_of(one)) is not None]
+    new = values.number(chance, now, leaf.size, [*others, len(draft.items[index].raw)])
+    return put(draft, index, with_number(draft.items[index].raw, leaf, new), f"{leaf.path} {now} -> {new}")
+
+
+def member(chance: Random, draft: Draft) -> str | None:
+    """Another member of an enumeration."""
+    found = _field_of(chance, draft, lambda leaf: isinstance(leaf.value, Enum))
+    if found is None:
+        return None
+    index, _, leaf = found
+    new = chance.choice([one.value for one in type(leaf.value)])
+    return put(draft, index, with_number(draft.items[index].raw, leaf, new), f"{leaf.path} = {new}")
+
+
+def content(chance: Random, draft: Draft) -> str | None:
+    """Other bytes in a field, as many as before."""
+    found = _field_of(chance, draft, lambda leaf: number_of(leaf) is None)
+    if found is None:
+        return None
+    index, _, leaf = found
+    raw = draft.items[index].raw
+    if isinstance(leaf.value, float) and leaf.size in (4, 8) and chance.random() < 0.5:
+        new = values.double(chance, leaf.size)
+    else:
+        new = values.flipped(chance, raw[leaf.offset : leaf.end])
+    return put(draft, index, raw[: leaf.offset] + new + raw[leaf.end :], f"{leaf.path} = {new.hex()}")
+
+
+def length(chance: Random, draft: Draft) -> str | None:
+    """More or fewer bytes in a field."""
+    found = _field_of(chance, draft, lambda leaf: not leaf.path.startswith("header."))
+    if found is None:
+        return None
+    index, leaves, leaf = found
+    raw = draft.items[index].raw
+    tells = chance.random() < _TELLS
+    new = values.grown(chance, raw[leaf.offset : leaf.end])
+    what = f"{leaf.path} of {leaf.size} bytes has {len(new)}{', told' if tells else ''}"
+    return put(draft, index, resized(raw, leaves, leaf, new, tells=tells), what)
+
+
+def copied(chance: Random, draft: Draft) -> str | None:
+    """The bytes of a field in another one of the same name."""
+    found = _field_of(chance, draft, lambda leaf: not leaf.path.startswith("header."))
+    if found is None:
+        return None
+    index, leaves, leaf = found
+    name, raw = leaf.path.rpartition(".")[2], draft.items[index].raw
+    others = [one for one in leaves if one is not leaf and one.path.rpartition(".")[2] == name]
+    if not others:
+        return None
+    other = chance.choice(others)
+    new = resized(raw, leaves, leaf, raw[other.offset : other.end], tells=chance.random() < _TELLS)
+    return put(draft, index, new, f"{leaf.path} as {other.path}")
+
+
+def body_bytes(chance: Random, draft: Draft) -> str | None:
+    """Any bytes of a body, flipped, more or fewer."""
+    index = event_of(chance, draft)
+    if index is None:
+        return None
+    item = draft.items[index]
+    begin, end = header_length(draft.binlog_version), item.body_end
+    if end <= begin:
+        return None
+    at = chance.randrange(begin, end)
+    stop = min(end, at + chance.choice((1, 4, 40)))
+    new = values.spoiled(chance, item.raw[at:stop])
+    return put(draft, index, item.raw[:at] + new + item.raw[stop:], f"bytes {at}-{stop} = {new.hex()}")
+
+
+def end(chance: Random, draft: Draft) -> str | None:
+    """A body that ends early, or goes on."""
+    index = event_of(chance, draft)
+    if index is None:
+        return None
+    item = draft.items[index]
+    begin, stop = header_length(draft.binlog_version), item.body_end
+    if stop < begin or chance.random() < 0.4:
+        more = chance.choice((b"\0", b"\xff", chance.randbytes(4), item.raw[begin:stop]))
+        return put(draft, index, item.raw[:stop] + more + item.raw[stop:], f"{len(more)} bytes more")
+    at = chance.randrange(begin, stop + 1)
+    return put(draft, index, item.raw[:at] + item.raw[stop:], f"body ends at {at}, not {stop}")
+
+
+def kind(chance: Random, draft: Draft) -> str | None:
+    """Another type of event, with the body that it had."""
+    index = event_of(chance, draft)
+    if index is None:
+        return None
+    known = [one.value for one in EventType]
+    near = [other.type_code for other in draft.items]
+    code = chance.choice((chance.choice(known), chance.choice(near), chance.randrange(256)))
+    at, raw = header_offset("type_code"), draft.items[index].raw
+    return put(draft, index, raw[:at] + bytes([code]) + raw[at + 1 :], f"type {code}")
+
+
+def left_out(chance: Random, draft: Draft) -> str | None:
+    """An event less."""
+    if len(draft.items) < 2:
+        return None
+    index = chance.randrange(len(draft.items))
+    gone = draft.items.pop(index)
+    return f"{index} {type_name(gone.type_code)}: left out"
+
+
+def twice(chance: Random, draft: Draft) -> str | None:
+    """An event once more, somewhere."""
+    index = event_of(chance, draft)
+    if index is None:
+        return None
+    place = chance.choice((index, chance.randrange(len(draft.items) + 1)))
+    draft.items.insert(place, draft.items[index])
+    return f"{index}: once more at {place}"
+
+
+def order(chance: Random, draft: Draft) -> str | None:
+    """Two events in each other's place."""
+    if len(draft.items) < 2:
+        return None
+    one, other = chance.sample(range(len(draft.items)), 2)
+    draft.items[one], draft.items[other] = draft.items[other], draft.items[one]
+    return f"{one} and {other} change places"
+
+
+def stranger(chance: Random, draft: Draft) -> str | None:
+    """An event of another log."""
+    name, other = bases.chosen(chance)
+    item = chance.choice(other.items)
+    if item.has_checksum and not draft.layout.is_checksummed and item.type_code != _FIRST:
+        item = replace(item, raw=item.raw[: item.body_end], has_checksum=False)
+    elif draft.layout.is_checksummed and not item.has_checksum:
+        item = replace(item, raw=item.raw + bytes(4), has_checksum=True)
+    place = chance.randrange(len(draft.items) + 1)
+    draft.items.insert(place, item)
+    return f"{type_name(item.type_code)} of {name} at {place}"
+
+
+def header(chance: Random, draft: Draft) -> str | None:
+    """A wrong size or position in a header."""
+    index = event_of(chance, draft)
+    if index is None or len(draft.items[index].raw) < header_length(draft.binlog_version):
+        return None
+    item = draft.items[index]
+    name = chance.choice(("event_size", "event_size", "next_position"))
+    now = getattr(read_header(item.raw, draft.binlog_version), name)
+    sizes = [len(one.raw) for one in draft.items]
+    new = values.number(chance, now, 4, [*sizes, sum(sizes)]) & 0xFFFFFFFF
+    draft.items[index] = replace(item, stated=(*item.stated, (name, new)))
+    return f"{index} {type_name(item.type_code)}: {name} {new}"
+
+
+def unsealed(chance: Random, draft: Draft) -> str | None:
+    """A byte of an event, whose checksum does not fit any more."""
+    index = event_of(chance, draft)
+    if index is None or not draft.items[index].has_checksum:
+        return None
+    item = draft.items[index]
+    draft.items[index] = replace(item, raw=values.flipped(chance, item.raw), is_sealed=False)
+    return f"{index} {type_name(item.type_code)}: checksum does not fit"
+
+
+def file_bytes(chance: Random, draft: Draft) -> str | None:
+    """Any bytes of the file, whatever they are of."""
+    size = 4 + sum(len(item.raw) for item in draft.items)
+    at = chance.randrange(size)
+    stop = min(size, at + chance.choice((0, 1, 1, 4, 40)))
+    some, zeros = chance.randbytes(chance.choice((1, 2, 20))), bytes(chance.choice((1, 19, 100)))
+    new = chance.choice((some, zeros, b""))
+    draft.edits.append((at, stop, new))
+    return f"file bytes {at}-{stop} = {new.hex()}"
+
+
+def cut(chance: Random, draft: Draft) -> str | None:
+    """A file that ends early."""
+    size = 4 + sum(len(item.raw) for item in draft.items)
+    at = chance.randrange(size)
+    draft.edits.append((at, 1 << 62, b""))
+    return f"file ends at {at}"

@@ -1,0 +1,181 @@
+"""Changes inside of what is compressed, and rows events cut into pieces."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import zstandard
+
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.event_types import type_name
+from binlog_kaitai.framing import Framer
+from binlog_kaitai.grammar import (
+    ROWS_TYPES,
+    EventType,
+    TransactionPayloadEvent,
+    header_length,
+    header_struct,
+    parse_event,
+    read_header,
+)
+from binlog_kaitai.payload import open_payload
+from binlog_kaitai.render.leaves import Leaf
+from tools.fuzz import values
+from tools.fuzz.draft import Draft, Item
+from tools.fuzz.fields import leaves_of, number_of, with_number
+from tools.fuzz.mutations import Mutation
+
+_PAYLOAD = EventType.transaction_payload_event
+
+#: More than this is not unpacked to be changed, in bytes.
+_MOST = 1 << 20
+
+
+def payload(inner: tuple[Mutation, ...]) -> Mutation:
+    """Events inside of a compressed transaction, changed in any of some ways."""
+
+    def change(chance: Random, draft: Draft) -> str | None:
+        places = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+        if not places:
+            return None
+        index = chance.choice(places)
+        inside = _opened(draft, index)
+        if inside is None:
+            return None
+        old = inside.content()
+        tried = [chance.choice(inner)(chance, inside) for _ in range(chance.choice((1, 1, 2)))]
+        done = [what for what in tried if what is not None]
+        new = inside.content()
+        if chance.random() < 0.1:
+            new = new[: chance.randrange(len(new) + 1)]
+        _repack(chance, draft, index, len(old), new)
+        return f"{index} inside: {'; '.join(done)}"
+
+    return change
+
+
+def packed_frame(chance: Random, draft: Draft) -> str | None:
+    """The frames of a compressed transaction: their bytes, their number, what they say of themselves."""
+    places = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+    if not places:
+        return None
+    index = chance.choice(places)
+    leaf = _leaf(leaves_of(draft, index), "body.content.payload")
+    if leaf is None:
+        return None
+    raw = draft.items[index].raw
+    new = values.spoiled(chance, raw[leaf.offset : leaf.end])
+    _put_payload(draft, index, leaf, new, {})
+    return f"{index} {type_name(_PAYLOAD)}: the frames"
+
+
+def _opened(draft: Draft, index: int) -> Draft | None:
+    """The events inside."""
+    try:
+        parsed = parse_event(draft.items[index].raw, _PAYLOAD, draft.layout_of(index))
+        body = parsed.body.content
+        assert isinstance(body, TransactionPayloadEvent)
+        framer = Framer(open_payload(body), draft.binlog_version, max_event_size=_MOST)
+        items = [Item(frame.raw, has_checksum=False, has_position=False) for frame in framer]
+    except BinlogError:
+        return None
+    return Draft(draft.binlog_version, draft.layout.without_checksums(), items) if items else None
+
+
+def _repack(chance: Random, draft: Draft, index: int, old_size: int, content: bytes) -> None:
+    leaf = _leaf(leaves_of(draft, index), "body.content.payload")
+    if leaf is None:
+        return
+    match chance.randrange(8):
+        case 0:
+            half = len(content) // 2
+            packed = b"".join(zstandard.compress(part) for part in (content[:half], content[half:]))
+        case 1:
+            packed = zstandard.ZstdCompressor(write_content_size=False).compress(content)
+        case _:
+            packed = zstandard.compress(content)
+    told = {old_size: len(content), leaf.size: len(packed)} if chance.random() < 0.9 else {}
+    _put_payload(draft, index, leaf, packed, told)
+
+
+def _put_payload(draft: Draft, index: int, leaf: Leaf, packed: bytes, told: dict[int, int]) -> None:
+    """Other frames; `told` has new numbers for fields, by those that they had."""
+    item = draft.items[index]
+    raw = item.raw
+    for one in leaves_of(draft, index):
+        now = number_of(one)
+        if now in told and one.path.startswith("body.content.fields") and ".number." in one.path:
+            raw = with_number(raw, one, told[now])
+    draft.items[index] = item.with_raw(raw[: leaf.offset] + packed + raw[leaf.end :])
+
+
+def _leaf(leaves: list[Leaf], path: str) -> Leaf | None:
+    return next((leaf for leaf in leaves if leaf.path == path), None)
+
+
+def deflated(chance: Random, draft: Draft) -> str | None:
+    """What MariaDB deflated, of an event or of one value."""
+    ending = ".deflated.data"
+    places = [
+        (index, leaf)
+        for index in range(len(draft.items))
+        for leaf in leaves_of(draft, index)
+        if leaf.path.endswith(ending)
+    ]
+    if not places:
+        return None
+    index, leaf = chance.choice(places)
+    item = draft.items[index]
+    raw = item.raw
+    unpacker = zlib.decompressobj()
+    try:
+        old = unpacker.decompress(raw[leaf.offset : leaf.end], _MOST)
+    except zlib.error:
+        return None
+    new = values.spoiled(chance, old)
+    prefix, tells = leaf.path.removesuffix(ending), chance.random() < 0.9
+    for one in leaves_of(draft, index):
+        if tells and one.path.startswith(prefix + ".length") and number_of(one) == len(old):
+            raw = with_number(raw, one, len(new))
+    packed = zlib.compress(new)
+    if chance.random() < 0.1:
+        packed = values.spoiled(chance, packed)
+    draft.items[index] = item.with_raw(raw[: leaf.offset] + packed + raw[leaf.end :])
+    return f"{index} {type_name(item.type_code)}: {prefix}, unpacked {new[:40].hex()}"
+
+
+def pieces(chance: Random, draft: Draft) -> str | None:
+    """A rows event in pieces, and maybe not all of them, or not in order."""
+    places = [at for at, item in enumerate(draft.items) if item.type_code in ROWS_TYPES]
+    if not places:
+        return None
+    index = chance.choice(places)
+    item = draft.items[index]
+    data, count = item.raw[: item.body_end], chance.choice((1, 2, 2, 3, 5))
+    step = max(-(-len(data) // count), 1)
+    parts = [data[at : at + step] for at in range(0, len(data), step)]
+    made = [_piece(item, number, len(parts), part, len(data)) for number, part in enumerate(parts, 1)]
+    match chance.randrange(6):
+        case 0:
+            made.pop(chance.randrange(len(made)))
+        case 1:
+            chance.shuffle(made)
+        case 2:
+            made.insert(chance.randrange(len(made) + 1), chance.choice((made[0], item)))
+    draft.items[index : index + 1] = made
+    return f"{index} {type_name(item.type_code)}: in {len(parts)} pieces"
+
+
+def _piece(item: Item, number: int, count: int, data: bytes, size: int) -> Item:
+    """A PARTIAL_ROW_DATA_EVENT: `formats/events/partial_row_data_event.ksy` says what its fields are."""
+    packed = header_struct(4)
+    head = read_header(item.raw, 4)._replace(type_code=int(EventType.partial_row_data_event))
+    body: Any = struct.pack("<IIB", number, count, number == 1)
+    body += struct.pack("<Q", size) if number == 1 else b""
+    raw = packed.pack(*head) + body + data + bytes(len(item.raw) - item.body_end)
+    assert len(raw) > header_length(4)
+    return replace(item, raw=raw)

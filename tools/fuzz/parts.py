@@ -1,0 +1,83 @@
+"""Entries that read a log in parts, by an index file, or as it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.splits import cuts
+from binlog_kaitai.columns.splits.split import plan, read_split
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.follow import Follower
+from binlog_kaitai.sources import resolve
+from tools.fuzz import values
+from tools.fuzz.outcome import Outcome
+from tools.fuzz.reading import batches
+from tools.fuzz.run import Run
+
+_WHOLE = {"events": bk.read_events, "transactions": bk.read_transactions, "changes": bk.read_changes}
+
+
+@contextmanager
+def _small_windows(run: Run) -> Iterator[None]:
+    """Read small logs as if they were large: cuts are found from the middle of a log."""
+    look_back = run.chance.choice((200, 400, 1000))
+    with (
+        patch.object(cuts, "NEAR", look_back + 100),
+        patch.object(cuts, "LOOK_BACK", look_back),
+        patch.object(cuts, "PROOF", run.chance.choice((2000, 20_000))),
+    ):
+        yield
+
+
+def splits(run: Run) -> None:
+    """The rows of all splits are those of the whole, up to the first damage."""
+    view = run.chance.choice((*_WHOLE, "changes"))
+    size = run.chance.randrange(100, max(len(run.data), 101) + 100)
+    path = str(run.path)
+    whole = run.gather(f"whole {view}", lambda: batches(_WHOLE[view](path)))
+    with _small_windows(run):
+        found = run.gather(f"split {view}", lambda: _in_splits(path, view, size))
+    run.differ(f"diff-split-{view}", whole, found)
+
+
+def _in_splits(path: str, view: str, size: int) -> Iterator[dict[str, Any]]:
+    for split in plan(path, size):
+        yield from batches(read_split(split, view))
+
+
+def index(run: Run) -> None:
+    """An index file with entries that are wrong names logs, or an error."""
+    name = run.path.name.encode()
+    lines = [b"./" + name, name, b"/nowhere/" + name, values.spoiled(run.chance, name), b""]
+    data = b"\n".join(run.chance.choices(lines, k=run.chance.randrange(5)))
+    data = values.spoiled(run.chance, data) if run.chance.random() < 0.5 else data
+    path = run.folder / "logs.index"
+    path.write_bytes(data)
+    try:
+        found = resolve(str(path))
+    except BinlogError as error:
+        run.keep("index", Outcome(None, error))
+        return
+    for source in found[:2]:
+        run.gather("index", lambda source=source: (event.type for event in bk.open(source)))  # type: ignore[misc]
+
+
+def follow(run: Run) -> None:
+    """Steps through a log end, and cover what they say."""
+
+    def steps() -> Iterator[Any]:
+        follower = Follower([str(run.path)], split_size=300)
+        mark = follower.earliest()
+        for _ in range(len(run.data) // 19 + 3):
+            following = follower.advance(mark, max_bytes=200)
+            if following == mark:
+                return
+            yield from follower.spans(mark, following)
+            mark = following
+        run.note("follow", "does not end", str(mark))
+
+    run.gather("follow", steps)

@@ -1,0 +1,72 @@
+"""The entry that prints as the clients do: event by event and by blocks, which must be the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, base64, quick, run
+from binlog_kaitai.render.dump import dump as dump_log
+from binlog_kaitai.render.dump.blocks import printer as blocks
+from tools.fuzz.outcome import Outcome
+from tools.fuzz.run import Run
+
+_NEVER = 1 << 60
+
+
+@contextmanager
+def _one_by_one() -> Iterator[None]:
+    with patch.object(run, "is_plain", lambda options: False), _work_from(_NEVER):
+        yield
+
+
+@contextmanager
+def _by_blocks() -> Iterator[None]:
+    with patch.object(blocks, "_SHORTEST", 1), _work_from(0):
+        yield
+
+
+@contextmanager
+def _work_from(size: int) -> Iterator[None]:
+    """Have kernels print from so many bytes on."""
+    with (
+        patch.object(blocks, "COMPILE_FROM", size),
+        patch.object(quick, "COMPILE_FROM", size),
+        patch.object(base64, "COMPILE_FROM", size),
+    ):
+        yield
+
+
+def dump(of: Run) -> None:
+    """Both printers print the same, and end with the same error."""
+    chance = of.chance
+    options: dict[str, Any] = {"local_load": str(of.folder), "verbose": chance.choice((0, 1, 2, 2))}
+    options["base64_output"] = chance.choice((Base64Output.AUTO, Base64Output.AUTO, *Base64Output))
+    flags = ("hexdump", "short_form", "print_table_metadata", "skip_gtids", "verify_checksums", "flashback")
+    for name in flags:
+        options[name] = chance.random() < 0.1
+    if chance.random() < 0.1:
+        options["rewrite_databases"] = {"t": "u`"}
+    if chance.random() < 0.1:
+        options["start_position"] = chance.randrange(len(of.data))
+    if chance.random() < 0.1:
+        options["stop_position"] = chance.randrange(len(of.data))
+    chosen = DumpOptions(**options)
+    with _one_by_one():
+        slow = _printed(of, "dump", chosen)
+    with _by_blocks():
+        fast = _printed(of, "dump by blocks", chosen)
+    of.differ("diff-dump", slow, fast)
+
+
+def _printed(of: Run, name: str, options: DumpOptions) -> Outcome:
+    parts: list[bytes] = []
+    error: BinlogError | None = None
+    try:
+        dump_log(of.source, lambda part: parts.append(bytes(part)), options)
+    except BinlogError as caught:
+        error = caught
+    return of.keep(name, Outcome(b"".join(parts).split(b"\n"), error))

@@ -1,0 +1,254 @@
+"""Entries that read: event by event, by columns, for damage, for scripts and counts, byte by byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.events import write_json
+from binlog_kaitai.columns.row_objects import write_rows
+from binlog_kaitai.columns.verify.report import MAX_DAMAGES, Report
+from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import EventType, TableMapEvent
+from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.info import info_of
+from binlog_kaitai.options import Filters
+from binlog_kaitai.reader import Event
+from binlog_kaitai.render.explain import explain_json, explain_text
+from binlog_kaitai.render.json_text import to_json
+from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.render.report import report_lines
+from binlog_kaitai.render.sql import Report as SqlReport
+from binlog_kaitai.render.sql import SqlOptions, write_sql
+from binlog_kaitai.rows import row_object, rows_of
+from binlog_kaitai.rows import to_json as row_json
+from binlog_kaitai.schema import Schema, is_mariadb
+from binlog_kaitai.stats import collect
+from tools.fuzz.outcome import Outcome
+from tools.fuzz.run import Run
+
+_QUERIES = (EventType.query_event, EventType.query_compressed_event)
+
+#: What a script may be made of.
+_SAFE = frozenset((*range(0x20, 0x7F), 0x0A))
+
+
+def read(run: Run) -> None:
+    """Every event, every body, every row, by the reader."""
+    lines: list[bytes] = []
+    rows: list[bytes] = []
+    events_error: BinlogError | None = None
+    rows_error: BinlogError | None = None
+    tables = _Tables()
+    run.sure_rows = None
+    try:
+        for event in bk.open(run.data):
+            if run.sure_rows is None and not _is_known(event):
+                run.sure_rows = len(rows)
+            if events_error is None:
+                try:
+                    lines.append(_line_of(event))
+                except BinlogError as error:
+                    events_error = error
+            if rows_error is None:
+                try:
+                    if run.sure_rows is None:
+                        rows += tables.rows_of(event)
+                except BinlogError as error:
+                    rows_error = error
+    except BinlogError as error:
+        events_error, rows_error = events_error or error, rows_error or error
+    run.keep("read events", Outcome(lines, events_error))
+    run.keep("read rows", Outcome(rows, rows_error if run.sure_rows is None else None))
+
+
+def _line_of(event: Event) -> bytes:
+    """The line of `events --format json`."""
+    header = event.fixed_header
+    values = {
+        "file": event.file,
+        "position": event.position,
+        "end_position": event.end_position,
+        "timestamp": header.timestamp,
+        "type": event.type,
+        "type_code": event.type_code,
+        "server_id": header.server_id,
+        "size": len(event.raw),
+        "flags": header.flags,
+        "checksum": event.checksum_status,
+        "gtid": event.gtid,
+        "info": info_of(event.parsed),
+    }
+    return to_json(values).encode("utf-8", "backslashreplace")
+
+
+class _Tables:
+    """The tables of a log, with the names that statements before their table maps give to columns."""
+
+    def __init__(self) -> None:
+        self._definitions = Definitions()
+        self._schemas: dict[int, tuple[TableMapEvent, Schema]] = {}
+
+    def rows_of(self, event: Event) -> list[bytes]:
+        """The lines of `rows --format json` for an event."""
+        kind = event.layout.effective_type(event.type_code)
+        if kind in _QUERIES:
+            self._definitions.observe_query(event.body)
+        if kind == EventType.table_map_event:
+            table_map = event.body
+            names = table_map.schema_name, table_map.table_name
+            definition = self._definitions.of(*names, table_map)
+            schema = Schema.of(table_map, definition, is_mariadb=is_mariadb(event.layout))
+            self._schemas[id(table_map)] = table_map, schema
+        _, known = self._schemas.get(id(event.table_map), (None, None))
+        rows = list(rows_of(event, known))
+        return [row_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
+
+
+def _is_known(event: Event) -> bool:
+    """Whether it is known what an event does to definitions: not of a statement that cannot be read.
+
+    The columns look at the beginning of its text, if they find that.
+    """
+    if event.layout.effective_type(event.type_code) in _QUERIES:
+        try:
+            event.body  # noqa: B018
+        except BinlogError:
+            return False
+    return True
+
+
+def _lines(parts: Iterable[Any]) -> Iterable[bytes]:
+    for part in parts:
+        yield from bytes(part).split(b"\n")[:-1]
+
+
+def rows(run: Run) -> None:
+    """The rows of the columns are those of the reader."""
+    found, expected = run.gather("rows", lambda: _lines(write_rows(run.source))), run.outcomes["read rows"]
+    if run.sure_rows is not None:
+        found = Outcome(found.value[: run.sure_rows])
+    run.differ("diff-rows", expected, found)
+
+
+def events(run: Run) -> None:
+    """The events of the columns are those of the reader."""
+    found = run.gather("events", lambda: _lines(write_json(run.source)))
+    run.differ("diff-events", run.outcomes["read events"], found)
+
+
+def batches(reader: Iterable[pa.RecordBatch]) -> Iterable[dict[str, Any]]:
+    for batch in reader:
+        batch.validate(full=True)
+        yield from batch.to_pylist()
+
+
+def read_events(run: Run) -> None:
+    run.gather("read_events", lambda: batches(bk.read_events(run.source)))
+
+
+def read_transactions(run: Run) -> None:
+    run.gather("read_transactions", lambda: batches(bk.read_transactions(run.source)))
+
+
+def read_changes(run: Run) -> None:
+    """The changes are the rows; those of one table with their types are as many."""
+    found = run.gather("read_changes", lambda: batches(bk.read_changes(run.source)))
+    tables = sorted({f"{row['schema']}.{row['table']}" for row in found.value if _is_name(row)})
+    if tables and run.chance.random() < 0.6:
+        table = run.chance.choice(tables)
+        zero_dates = run.chance.choice(("null", "null", "text", "error"))
+        typed = run.gather(
+            "read_changes typed",
+            lambda: batches(bk.read_changes(run.source, table=table, zero_dates=zero_dates)),
+        )
+        rows = [row for row in found.value if f"{row['schema']}.{row['table']}" == table]
+        if typed.error is None and found.error is None and len(typed.value) < len(rows):
+            run.note("typed-changes", "fewer rows", f"{len(typed.value)} instead of {len(rows)} of {table}")
+
+
+def _is_name(row: dict[str, Any]) -> bool:
+    """Whether a table has a name that can be asked for; bytes that are no UTF-8 are shown in another way."""
+    return bool(row["schema"] and row["table"]) and "\\udc" not in row["schema"] + row["table"]
+
+
+def thorough(run: Run) -> None:
+    run.thorough = run.attempt("verify --thorough", lambda: scan(run.source, is_thorough=True)).value
+
+
+def verify(run: Run) -> None:
+    report: Report | None = run.attempt("verify", lambda: scan(run.source)).value
+    if report is not None:
+        list(report_lines(report, GtidSet()))
+        whole = run.thorough
+        if whole is not None and report.damage_count > whole.damage_count:
+            run.note("verify-thorough", "finds less", f"{report.damage_count} > {whole.damage_count}")
+
+
+def blind(run: Run) -> None:
+    """What any entry refuses, `verify --thorough` names at that position."""
+    report = run.thorough
+    if report is None or report.damage_count > MAX_DAMAGES:
+        return
+    places = {error.position for error in report.damages}
+    refused: dict[int | None, list[tuple[str, BinlogError]]] = {}
+    for name, outcome in run.outcomes.items():
+        error = outcome.refusal
+        if error is not None and run.is_of_log(error) and error.position not in places:
+            refused.setdefault(error.position, []).append((name, error))
+    found = ", ".join(map(str, report.damages)) or "ok"
+    for entries in refused.values():
+        lines = [f"{name}: {error}" for name, error in entries]
+        run.note("verify-blind", entries[0][1].reason, "\n".join([*lines, f"verify --thorough: {found}"]))
+
+
+def _sql(run: Run, name: str, *, undo: bool) -> None:
+    options = SqlOptions.of(undo=undo, allow_unnamed=run.chance.random() < 0.8)
+    report = SqlReport(lambda warning: None)
+    found = run.gather(name, lambda: write_sql([run.source], Filters(), options, report))
+    text = b"".join(bytes(part) for part in found.value)
+    if wrong := set(text) - _SAFE:
+        place = min(text.index(byte) for byte in wrong)
+        around = text[max(place - 100, 0) : place + 50]
+        run.note(f"ascii-{name}", "bytes that are not printable ASCII", repr(around))
+
+
+def sql(run: Run) -> None:
+    _sql(run, "sql", undo=False)
+
+
+def undo(run: Run) -> None:
+    _sql(run, "sql --undo", undo=True)
+
+
+def stats(run: Run) -> None:
+    found = run.attempt("stats", lambda: collect(run.source, Filters()))
+    if found.value is not None:
+        run.keep("stats", Outcome(found.value.to_object(), found.value.error))
+        to_json(found.value.to_object())
+
+
+def explain(run: Run) -> None:
+    """The leaves of an event tile it."""
+
+    def explained() -> Iterable[str]:
+        for event in bk.open(run.data, verify_checksums=False):
+            leaves = dissect(event).leaves
+            at = 0
+            for leaf in leaves:
+                if leaf.offset != at:
+                    run.note("explain-tiles", f"{event.type} {leaf.path}", f"{leaf} at {at} of {event!r}")
+                    break
+                at = leaf.end
+            lines, error = explain_text(event, run.chance.choice((None, 80, 120)))
+            yield from lines
+            yield explain_json(event)[0]
+            if error is not None:
+                raise event.locate(error)
+
+    run.gather("explain", explained)

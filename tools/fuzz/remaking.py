@@ -1,0 +1,88 @@
+"""Entries that write: logs made of the log, and files of Parquet."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.lake import write_changes, write_view
+from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.options import Filters
+from binlog_kaitai.render.rewritten import repair_lines, slice_line
+from binlog_kaitai.rewrite import repair as repair_log
+from binlog_kaitai.rewrite import slice_log
+from binlog_kaitai.sources import Source
+from tools.fuzz.outcome import Outcome
+from tools.fuzz.run import Run
+
+
+def repair(run: Run) -> None:
+    """What repair writes has no damage, and of a log without damage it leaves nothing out."""
+    target = run.folder / "repaired.000001"
+    keep_partial = run.chance.random() < 0.3
+    try:
+        done = repair_log(run.source, str(target), keep_partial=keep_partial, overwrite=True)
+    except BinlogError as error:
+        if error.file == str(target):
+            run.note("repair-result", error.reason, error)
+        else:
+            run.keep("repair", Outcome(None, error))
+        return
+    list(repair_lines(done))
+    before = run.thorough.events if run.thorough is not None else 0
+    if done.result.events < before and not (done.lost or done.dropped or done.damages):
+        run.note("repair-silent", "events are gone", f"{done.result.events} of {before} events are left")
+
+
+def cut_out(run: Run) -> None:
+    """What is taken out of a log without damage has none."""
+    target = run.folder / "slice.000001"
+    filters = some_filters(run)
+    found = run.gather("slice", lambda: slice_log([run.source], [str(target)], overwrite=True, **filters))
+    if found.error is not None or not target.exists():
+        return
+    for one in found.value:
+        slice_line(one)
+    report = scan(Source.of_path(str(target)), is_thorough=True)
+    before = run.thorough
+    if report.damage_count and before is not None and not before.damage_count:
+        run.note("slice-result", report.damages[0].reason, report.damages[0])
+
+
+#: Transactions of logs of the corpus.
+_GTIDS = ("0-1-1:1-5", "0-1-4", "a40b4242-e518-11f1-9090-02fc00000001:1-100")
+
+
+def some_filters(run: Run) -> dict[str, Any]:
+    """Filters of a kind, by what is in such logs; often none."""
+    chance, size = run.chance, len(run.data)
+    kinds: tuple[dict[str, Any], ...] = (
+        {"start_position": chance.randrange(size + 10)},
+        {"stop_position": chance.randrange(size + 10)},
+        {"database": "t"},
+        {"event_type": chance.choice(("query", "write_rows", "xid", "table_map"))},
+        {"server_id": chance.choice((1, 97))},
+        {"start_datetime": "2026-11-20 18:00:00+00:00"},
+        {"include_gtids": chance.choice(_GTIDS)},
+        {"exclude_gtids": chance.choice(_GTIDS)},
+    )
+    return chance.choice(kinds) if chance.random() < 0.5 else {}
+
+
+def export(run: Run) -> None:
+    """Files of Parquet."""
+    folder = run.folder / "export"
+    zero_dates = run.chance.choice(("null", "text"))
+    try:
+        run.attempt("export events", lambda: write_view(bk.read_events(run.source), folder / "events"))
+        pages = RowsPages(run.source, Filters())
+        counts: dict[str, int] = {}
+        run.attempt(
+            "export changes",
+            lambda: write_changes(pages, folder / "changes", zero_dates=zero_dates, counts=counts),
+        )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,122 @@
+"""Texts of statements."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from random import Random
+
+from binlog_kaitai.grammar import EventType
+from tools.fuzz import values
+from tools.fuzz.draft import Draft
+from tools.fuzz.fields import leaves_of, resized
+from tools.fuzz.mutations import put
+
+_TOKEN = re.compile(rb"`[^`]*`|'[^']*'|\"[^\"]*\"|\w+|\s+|.", re.DOTALL)
+
+#: What may come into a statement, with a space around it or not.
+_WORDS = rb"""
+` ' " ( ) , ; /* */ /*!50000 /*M!100000 -- # DELIMITER \ 0x N' _gbk'\' -1 99999999999999999999 NULL
+CREATE TABLE LIKE SELECT ALTER RENAME TO DROP COLUMN ADD FIRST AFTER CHANGE MODIFY DEFAULT TEMPORARY USE
+CHARACTER SET COLLATE PRIMARY KEY UNSIGNED ENUM('a','b') SET('x') DECIMAL(65,30) BIT(64) VARCHAR(1) TIME(6)
+GENERATED ALWAYS AS (1) IF EXISTS PARTITION BY WITH SYSTEM VERSIONING BEGIN COMMIT ROLLBACK XA SAVEPOINT
+""".split()
+
+#: Whole statements; `%s` is a table of the log.
+_WHOLE = rb"""
+BEGIN
+COMMIT
+ROLLBACK
+XA END X'61',X'',1
+XA COMMIT X'61',X'',1
+XA ROLLBACK X'61',X'',1
+ROLLBACK TO `a`
+SAVEPOINT `a`
+TRUNCATE TABLE %s
+DROP TABLE %s
+DROP DATABASE `t`
+RENAME TABLE %s TO b
+CREATE TABLE %s (a INT)
+CREATE TABLE %s LIKE t1
+CREATE TABLE %s (a INT, A INT)
+CREATE TEMPORARY TABLE %s (a TIMESTAMP)
+CREATE OR REPLACE TABLE %s (id INT PRIMARY KEY, v VARCHAR(9) CHARACTER SET gbk)
+ALTER TABLE %s ADD COLUMN z INT FIRST
+ALTER TABLE %s DROP COLUMN id
+ALTER TABLE %s RENAME COLUMN id TO i
+ALTER TABLE %s MODIFY id DECIMAL(5,2), ADD (b BLOB, c JSON)
+ALTER TABLE %s CONVERT TO CHARACTER SET latin1
+ALTER TABLE %s PARTITION BY HASH(id)
+# comment
+/*
+(
+`
+""".split(b"\n")
+
+
+def _queries(draft: Draft) -> list[int]:
+    return [at for at, item in enumerate(draft.items) if item.type_code == EventType.query_event]
+
+
+def _put_text(draft: Draft, index: int, text: bytes) -> str | None:
+    leaves = leaves_of(draft, index)
+    raw = draft.items[index].raw
+    leaf = next((one for one in leaves if one.path == "body.content.query"), None)
+    if leaf is None:
+        return None
+    return put(draft, index, resized(raw, leaves, leaf, text, tells=True), f"query {text[:200]!r}")
+
+
+def text(chance: Random, draft: Draft) -> str | None:
+    """A statement with words left out, twice, in another order, or others."""
+    found = _queries(draft)
+    if not found:
+        return None
+    index = chance.choice(found)
+    leaf = next((one for one in leaves_of(draft, index) if one.path == "body.content.query"), None)
+    if leaf is None:
+        return None
+    tokens = _TOKEN.findall(draft.items[index].raw[leaf.offset : leaf.end])
+    for _ in range(chance.choice((1, 1, 2, 4))):
+        at = chance.randrange(len(tokens) + 1)
+        match chance.randrange(6):
+            case 0 | 1:
+                space = chance.choice((b" ", b" ", b"", b"\n"))
+                tokens.insert(at, space + chance.choice(_WORDS) + space)
+            case 2:
+                del tokens[at : at + chance.choice((1, 1, 2, 5))]
+            case 3:
+                tokens[at:at] = tokens[: chance.choice((1, 3))]
+            case 4 if at < len(tokens):
+                tokens[at] = values.spoiled(chance, tokens[at])
+            case _ if at < len(tokens):
+                other = chance.randrange(len(tokens))
+                tokens[at], tokens[other] = tokens[other], tokens[at]
+    return _put_text(draft, index, b"".join(tokens))
+
+
+def another(chance: Random, draft: Draft) -> str | None:
+    """A statement that changes tables or ends transactions, in the place of one or besides."""
+    found = _queries(draft)
+    if not found:
+        return None
+    index = chance.choice(found)
+    if chance.random() < 0.7:
+        place = chance.randrange(1, len(draft.items) + 1)
+        draft.items.insert(place, replace(draft.items[index]))
+        index = place
+    statement = chance.choice(_WHOLE)
+    return _put_text(draft, index, statement.replace(b"%s", _table(chance, draft)))
+
+
+def _table(chance: Random, draft: Draft) -> bytes:
+    """The name of a table of the log."""
+    names = []
+    for index, item in enumerate(draft.items):
+        if item.type_code == EventType.table_map_event:
+            names += [
+                item.raw[leaf.offset : leaf.end]
+                for leaf in leaves_of(draft, index)
+                if leaf.path == "body.content.table_name"
+            ]
+    return b"`" + chance.choice([*names, b"t1"]) + b"`"

@@ -1,0 +1,186 @@
+"""Processes that share the work.
+
+A process takes every n-th mutant. It tells the one that starts it what it begins with and what it finds, so
+that of one that dies, or that no alarm stops, it is known with which log.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import queue
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tools.fuzz.findings import Finding, Findings
+from tools.fuzz.mutants import Mutant, mutant
+from tools.fuzz.outcome import Problem
+
+#: Seconds without a word from a process, after which it counts as hanging in machine code.
+_SILENCE = 600
+
+_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do.
+
+    Attributes
+    ----------
+    seed, logs : int
+        Which mutants: those from 0 on, of this seed.
+    seconds : float
+        When to stop, if not done.
+    jobs : int
+        In how many processes.
+    kernels : str
+        How kernels run: a value of `BINLOG_KAITAI_KERNELS`.
+    leaves_none_out : bool
+        Every entry on every log.
+    folder : Path
+        Where findings go.
+    """
+
+    seed: int
+    logs: int
+    seconds: float
+    jobs: int
+    kernels: str
+    leaves_none_out: bool
+    folder: Path
+
+    def name(self, number: int) -> str:
+        return f"{self.seed}/{number}"
+
+
+def problems_of(found: Mutant, folder: Path, *, leaves_none_out: bool = False) -> list[Problem]:
+    """What is wrong with the entries on one log."""
+    from tools.fuzz.entries import run_all
+    from tools.fuzz.run import Run
+
+    run = Run(found.name, found.data, folder)
+    try:
+        run_all(run, leaves_none_out=leaves_none_out)
+    finally:
+        run.close()
+    return run.problems
+
+
+def prepare() -> Path:
+    """Make this process ready: warnings as errors, memory bounded; gives a folder in memory."""
+    from tools.fuzz.bounds import limit_memory
+
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("error", RuntimeWarning)
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    gc.set_threshold(50_000)
+    limit_memory()
+    sys.stderr = open(os.devnull, "w")  # what commands say there  # noqa: SIM115
+    return Path(tempfile.mkdtemp(prefix="fuzz-", dir=_MEMORY if _MEMORY.is_dir() else None))
+
+
+def _process(plan: Plan, number: int, words: Any) -> None:
+    from tools.fuzz.shrink import shrunk
+
+    folder = prepare()
+    known: set[str] = set()
+    end = time.monotonic() + plan.seconds
+    try:
+        for at in range(number, plan.logs, plan.jobs):
+            if time.monotonic() > end:
+                break
+            words.put(("begin", number, at, None))
+            found = mutant(plan.name(at))
+            for problem in problems_of(found, folder, leaves_none_out=plan.leaves_none_out):
+                finding = Finding(problem, found, plan.kernels)
+                smaller = found
+                if finding.key not in known:
+                    known.add(finding.key)
+                    smaller = shrunk(found, _has(problem, folder, plan.leaves_none_out))
+                words.put(("finding", number, at, finding._replace(mutant=smaller)))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        words.put(("end", number, 0, None))
+
+
+def _has(problem: Problem, folder: Path, leaves_none_out: bool) -> Callable[[Mutant], bool]:
+    def is_same(other: Mutant) -> bool:
+        found = problems_of(other, folder, leaves_none_out=leaves_none_out)
+        return any(one[:2] == problem[:2] for one in found)
+
+    return is_same
+
+
+class _Team:
+    """The processes, and what they said last."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._context = multiprocessing.get_context("spawn")
+        self.words: Any = self._context.Queue()
+        self.at = [-1] * plan.jobs
+        self.heard = [time.monotonic()] * plan.jobs
+        self.processes = [
+            self._context.Process(target=_process, args=(plan, number, self.words), daemon=True)
+            for number in range(plan.jobs)
+        ]
+        for process in self.processes:
+            process.start()
+
+    def listen(self) -> Iterator[tuple[int, Finding | None]]:
+        """Each mutant that is begun, and each finding, until all processes have ended."""
+        left = set(range(self.plan.jobs))
+        while left:
+            try:
+                what, number, at, finding = self.words.get(timeout=5)
+            except queue.Empty:
+                for number in sorted(left):
+                    if (lost := self._lost(number)) is not None:
+                        left.discard(number)
+                        yield self.at[number], lost
+                continue
+            self.heard[number] = time.monotonic()
+            if what == "end":
+                left.discard(number)
+            else:
+                self.at[number] = at
+                yield at, finding
+
+    def _lost(self, number: int) -> Finding | None:
+        """Of a process that is gone or hangs: with what."""
+        process = self.processes[number]
+        if process.is_alive() and time.monotonic() - self.heard[number] < _SILENCE:
+            return None
+        kind = "hang" if process.is_alive() else "crash"
+        sign = f"exit code {process.exitcode}"
+        if process.is_alive():
+            process.kill()
+        name = self.plan.name(max(self.at[number], 0))
+        return Finding(Problem(kind, sign, f"{kind}: {sign}"), mutant(name), self.plan.kernels)
+
+
+def work(plan: Plan, say: Callable[[str], object]) -> tuple[int, Findings]:
+    """Try all mutants of a plan; gives how many, and what was found."""
+    findings, done, begin = Findings(plan.folder), 0, time.monotonic()
+    told = begin
+    for _, finding in _Team(plan).listen():
+        if finding is None:
+            done += 1
+        elif findings.is_new(finding):
+            path = finding.write(plan.folder)
+            say(f"{finding.problem.kind}: {finding.problem.sign[:160]}\n    {path}")
+        if time.monotonic() - told > 60:
+            told = time.monotonic()
+            rate = done / (told - begin)
+            say(f"{done} logs, {rate:.1f} a second, {len(findings.counts)} kinds of findings")
+    return done, findings
