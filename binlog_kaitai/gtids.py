@@ -143,7 +143,8 @@ class GtidSet:
 
     def add_range(self, source: str, start: int, end: int) -> None:
         """Add the numbers from `start` up to, but without, `end`."""
-        self._by_source.setdefault(source, Intervals()).add(start, end)
+        if start < end:
+            self._by_source.setdefault(source, Intervals()).add(start, end)
 
     def add_ranges(self, source: str, ranges: Iterable[tuple[int, int]]) -> None:
         """Add many ranges of one source, each as `add_range` takes it."""

@@ -95,6 +95,8 @@ class Unmatched:
 
     def _look_at_places(self, block: Block) -> None:
         filters, single = self._filters, self._single
+        if not len(block):
+            return
         if "start_position" in single and self._is_first:
             self._end = int(block.end_positions.max())
             if self._end >= (filters.start_position or 0):

@@ -112,9 +112,9 @@ def _read(stream: BinaryIO, path: str) -> Head | None:
                 if kinds[others[0]] in GTID_TYPES:
                     first_gtid = gtid_text(block.event(others[0]).parsed)
                 break
-    except BinlogError:
+    except BinlogError as error:
         if previous is None:
-            raise
+            raise error.at(file=path, position=reader.position) from error.__cause__
     context = reader.context
     if log_id is None:
         return None

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.columns.verify.report import Lost, Report
 from binlog_kaitai.columns.verify.scan import Start, scan
-from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
+from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError, NotABinlogError, UsageError, reading
 from binlog_kaitai.grammar import EventType, Format
 from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
 from binlog_kaitai.rewrite.format_search import Rebuilt
@@ -140,6 +140,9 @@ def repair(
             raise UsageError("a stream cannot be repaired; write it to a file first", file=source.name)
         head = _head_of(stream, format_from)
     report = scan(source, progress, start=Start(head.data, head.end))
+    for damage in report.damages:
+        if isinstance(damage, EncryptedError):
+            raise damage
     done = Repair(source.name, target, report.damages, report.damage_count, head.mended, head.rebuilt)
     if head.damage is not None:
         done.damages.insert(0, head.damage.at(file=source.name, position=0))

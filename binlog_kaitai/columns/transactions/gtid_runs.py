@@ -16,6 +16,10 @@ from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import mysql_gtid
 
 
+#: The server's last number of a transaction is below 2^63.
+_MOST_OF_MYSQL = (1 << 63) - 1
+
+
 def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
     """Add what the GTID events of one type state; events that cannot be read add nothing."""
     rows = block.rows_of(kind)
@@ -24,7 +28,8 @@ def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
         if uuid is not None and number is not None:
             rows = rows[block.sizes[rows] >= number + 8]
             source = block.numbers_at(rows, uuid, 8), block.numbers_at(rows, uuid + 8, 8)
-            _add_runs(gtids, source, block.numbers_at(rows, number, 8), _mysql_source)
+            numbers = block.numbers_at(rows, number, 8)
+            _add_runs(gtids, source, numbers, _mysql_source, _MOST_OF_MYSQL)
             return
     if kind == EventType.gtid_event:
         domain, number = block.offset(kind, "domain_id"), block.offset(kind, "sequence_number")
@@ -44,7 +49,8 @@ def add_gtids(gtids: GtidSet, block: Block, kind: int) -> None:
 
 def _add_tagged(gtids: GtidSet, tagged: TaggedGtids) -> None:
     codes, numbers = tagged.codes[tagged.fits], tagged.numbers[tagged.fits]
-    _add_runs(gtids, (codes, codes), numbers.astype(np.uint64), lambda code, _: tagged.sources[code])
+    numbers = numbers.astype(np.uint64)
+    _add_runs(gtids, (codes, codes), numbers, lambda code, _: tagged.sources[code], _MOST_OF_MYSQL)
 
 
 def _mysql_source(high: int, low: int) -> str:
@@ -52,8 +58,14 @@ def _mysql_source(high: int, low: int) -> str:
     return mysql_gtid(uuid, 0)[: -len(":0")]
 
 
-def _add_runs(gtids: GtidSet, source: tuple[Any, Any], numbers: Any, name: Callable[[int, int], str]) -> None:
-    """Add the GTIDs of many events, of which mostly one follows the other."""
+def _add_runs(
+    gtids: GtidSet,
+    source: tuple[Any, Any],
+    numbers: Any,
+    name: Callable[[int, int], str],
+    most: int = (1 << 64) - 1,
+) -> None:
+    """Add the GTIDs of many events, most of which follow one another; 0 and numbers above `most` are none."""
     if not len(numbers):
         return
     high, low = source
@@ -65,18 +77,18 @@ def _add_runs(gtids: GtidSet, source: tuple[Any, Any], numbers: Any, name: Calla
     for index, pair in enumerate(zip(high[begins].tolist(), low[begins].tolist(), strict=True)):
         of_source.setdefault(pair, []).append(index)
     for (first, second), chosen in of_source.items():
-        merged = _merged(runs[chosen])
-        gtids.add_ranges(name(first, second), ((start, last + 1) for start, last in merged))
+        if merged := _merged(runs[chosen], most):
+            gtids.add_ranges(name(first, second), ((start, last + 1) for start, last in merged))
 
 
-def _merged(runs: Any) -> list[tuple[int, int]]:
-    """Runs of numbers, sorted, and joined where one goes on where another ends; 0 is no number."""
-    runs = runs[(runs[:, 0] > 0) & (runs[:, 1] < 1 << 63)].astype(np.int64)
+def _merged(runs: Any, most: int) -> list[tuple[int, int]]:
+    """Runs of numbers (uint64), sorted, and joined where one continues another."""
+    runs = runs[(runs[:, 0] > 0) & (runs[:, 1] <= np.uint64(most))]
     if not len(runs):
         return []
     runs = runs[np.argsort(runs[:, 0], kind="stable")]
     reached = np.maximum.accumulate(runs[:, 1])
-    begins = np.flatnonzero(np.concatenate(([True], runs[1:, 0] > reached[:-1] + 1)))
+    begins = np.flatnonzero(np.concatenate(([True], runs[1:, 0] - np.uint64(1) > reached[:-1])))
     ends = np.append(begins[1:], len(runs)) - 1
     return list(zip(runs[begins, 0].tolist(), reached[ends].tolist(), strict=True))
 

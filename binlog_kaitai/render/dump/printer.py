@@ -235,7 +235,7 @@ class Printer:
         """Add an event of a type that the client does not know, if it is told to go on."""
         if not self.options.force_read:
             reason = f"the client does not know events of type {item.kind}; --force-read goes on after it"
-            raise GrammarError(reason, field="header.type_code")
+            raise UsageError(reason, field="header.type_code")
         self.put_comment(item, b"\n# Unknown event\n")
 
     def print_start(self, item: Item, body: Any) -> None:

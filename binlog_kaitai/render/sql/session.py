@@ -156,6 +156,8 @@ def _use(name: str) -> bytes:
     """
     if is_plain(name) and "`" not in name:
         return f"USE {identifier(name)};\n".encode()
+    if not name.isprintable():
+        raise MisreadError("the name of its database has characters that clients cannot be given")
     quoted = name.replace('"', '""')
     modes = "ANSI_QUOTES,NO_BACKSLASH_ESCAPES"
     text = f"SET sql_mode = '{modes}';\n/*!USE \"{quoted}\" */;\nSET sql_mode = '{SQL_MODE}';\n"
