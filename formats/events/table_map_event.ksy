@@ -124,7 +124,7 @@ instances:
     if: optional_metadata.size > 0 and optional_metadata.last.signedness_index >= 0
     doc: The last field of this kind, if there is one.
   column_names:
-    value: optional_metadata[optional_metadata.last.column_name_index].value.as<table_map_metadata::names>
+    value: optional_metadata[optional_metadata.last.column_name_index].value.as<table_map_metadata::name_list>
     if: optional_metadata.size > 0 and optional_metadata.last.column_name_index >= 0
     doc: The last field of this kind, if there is one.
   columns:
@@ -159,7 +159,7 @@ types:
         if: not _io.eof
         doc: Metadata of types that this grammar does not know.
   column:
-    -webide-representation: '{name} {type}'
+    -webide-representation: '{name} {column_type}'
     params:
       - id: index
         type: u4
@@ -174,7 +174,7 @@ types:
         type: bool
         doc: Whether the types of all columns before this one are known.
     instances:
-      type:
+      column_type:
         value: _parent.column_types[index]
       metadata:
         value: _parent.metadata.columns[index]
@@ -191,22 +191,22 @@ types:
         value: ((_parent.null_bits[index / 8] >> (index % 8)) & 1) == 1
       is_numeric:
         value: |
-          type == column_types::column_type::tiny or
-          type == column_types::column_type::short or
-          type == column_types::column_type::long or
-          type == column_types::column_type::float or
-          type == column_types::column_type::double or
-          type == column_types::column_type::longlong or
-          type == column_types::column_type::int24 or
-          type == column_types::column_type::year or
-          type == column_types::column_type::newdecimal
+          column_type == column_types::column_type::tiny or
+          column_type == column_types::column_type::short or
+          column_type == column_types::column_type::long or
+          column_type == column_types::column_type::float or
+          column_type == column_types::column_type::double or
+          column_type == column_types::column_type::longlong or
+          column_type == column_types::column_type::int24 or
+          column_type == column_types::column_type::year or
+          column_type == column_types::column_type::newdecimal
         doc: |
           Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though
           mysqlbinlog and mariadb-binlog, as they print columns, do not count it.
       next_numeric_ordinal:
         value: 'is_numeric ? numeric_ordinal + 1 : numeric_ordinal'
       is_json:
-        value: type == column_types::column_type::json
+        value: column_type == column_types::column_type::json
       next_json_ordinal:
         value: 'is_json ? json_ordinal + 1 : json_ordinal'
       has_signedness:
@@ -230,6 +230,6 @@ types:
       is_known:
         value: |
           are_previous_known and (
-            type.to_i >= 1 and type.to_i <= 20 or type.to_i == 140 or type.to_i == 141 or
-            type.to_i == 242 or type.to_i >= 245)
+            column_type.to_i >= 1 and column_type.to_i <= 20 or column_type.to_i == 140 or column_type.to_i == 141 or
+            column_type.to_i == 242 or column_type.to_i >= 245)
         doc: Whether the lengths of values are known, of this column and of all before it.

@@ -127,6 +127,14 @@ class TableMapEvent(KaitaiStruct):
             pass
 
         @property
+        def column_type(self):
+            if hasattr(self, '_m_column_type'):
+                return self._m_column_type
+
+            self._m_column_type = self._parent.column_types[self.index]
+            return getattr(self, '_m_column_type', None)
+
+        @property
         def has_name(self):
             if hasattr(self, '_m_has_name'):
                 return self._m_has_name
@@ -148,7 +156,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_json'):
                 return self._m_is_json
 
-            self._m_is_json = self.type == column_types.ColumnTypes.ColumnType.json
+            self._m_is_json = self.column_type == column_types.ColumnTypes.ColumnType.json
             return getattr(self, '_m_is_json', None)
 
         @property
@@ -157,7 +165,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_known'):
                 return self._m_is_known
 
-            self._m_is_known =  ((self.are_previous_known) and ( (( ((int(self.type) >= 1) and (int(self.type) <= 20)) ) or (int(self.type) == 140) or (int(self.type) == 141) or (int(self.type) == 242) or (int(self.type) >= 245)) ))
+            self._m_is_known =  ((self.are_previous_known) and ( (( ((int(self.column_type) >= 1) and (int(self.column_type) <= 20)) ) or (int(self.column_type) == 140) or (int(self.column_type) == 141) or (int(self.column_type) == 242) or (int(self.column_type) >= 245)) ))
             return getattr(self, '_m_is_known', None)
 
         @property
@@ -176,7 +184,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_numeric'):
                 return self._m_is_numeric
 
-            self._m_is_numeric =  ((self.type == column_types.ColumnTypes.ColumnType.tiny) or (self.type == column_types.ColumnTypes.ColumnType.short) or (self.type == column_types.ColumnTypes.ColumnType.long) or (self.type == column_types.ColumnTypes.ColumnType.float) or (self.type == column_types.ColumnTypes.ColumnType.double) or (self.type == column_types.ColumnTypes.ColumnType.longlong) or (self.type == column_types.ColumnTypes.ColumnType.int24) or (self.type == column_types.ColumnTypes.ColumnType.year) or (self.type == column_types.ColumnTypes.ColumnType.newdecimal))
+            self._m_is_numeric =  ((self.column_type == column_types.ColumnTypes.ColumnType.tiny) or (self.column_type == column_types.ColumnTypes.ColumnType.short) or (self.column_type == column_types.ColumnTypes.ColumnType.long) or (self.column_type == column_types.ColumnTypes.ColumnType.float) or (self.column_type == column_types.ColumnTypes.ColumnType.double) or (self.column_type == column_types.ColumnTypes.ColumnType.longlong) or (self.column_type == column_types.ColumnTypes.ColumnType.int24) or (self.column_type == column_types.ColumnTypes.ColumnType.year) or (self.column_type == column_types.ColumnTypes.ColumnType.newdecimal))
             return getattr(self, '_m_is_numeric', None)
 
         @property
@@ -244,14 +252,6 @@ class TableMapEvent(KaitaiStruct):
 
             self._m_real_type = self.metadata.real_type
             return getattr(self, '_m_real_type', None)
-
-        @property
-        def type(self):
-            if hasattr(self, '_m_type'):
-                return self._m_type
-
-            self._m_type = self._parent.column_types[self.index]
-            return getattr(self, '_m_type', None)
 
 
     class MetadataBlock(KaitaiStruct):
