@@ -181,7 +181,7 @@ def _user_value(body: Any) -> str:
     """The value of a user variable as a literal."""
     if body.is_null:
         return "NULL"
-    kinds, value = UserVarEvent.ValueType, body.value
+    kinds, value = UserVarEvent.ResultType, body.value
     match body.value_type:
         case kinds.real:
             text = double_sql(value.number)
