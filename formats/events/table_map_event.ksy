@@ -227,9 +227,35 @@ types:
         value: _parent.column_names.names[index].text
         if: has_name
         doc: Present where `binlog_row_metadata` was FULL.
+      has_known_length:
+        value: |
+          column_type == column_types::column_type::varchar or
+          column_type == column_types::column_type::blob or
+          column_type == column_types::column_type::string or
+          column_type == column_types::column_type::timestamp2 or
+          column_type == column_types::column_type::datetime2 or
+          column_type == column_types::column_type::date or
+          column_type == column_types::column_type::json or
+          column_type == column_types::column_type::null or
+          column_type == column_types::column_type::timestamp or
+          column_type == column_types::column_type::time or
+          column_type == column_types::column_type::datetime or
+          column_type == column_types::column_type::newdate or
+          column_type == column_types::column_type::bit or
+          column_type == column_types::column_type::time2 or
+          column_type == column_types::column_type::typed_array or
+          column_type == column_types::column_type::blob_compressed or
+          column_type == column_types::column_type::varchar_compressed or
+          column_type == column_types::column_type::vector or
+          column_type == column_types::column_type::enum or
+          column_type == column_types::column_type::set or
+          column_type == column_types::column_type::tiny_blob or
+          column_type == column_types::column_type::medium_blob or
+          column_type == column_types::column_type::long_blob or
+          column_type == column_types::column_type::var_string or
+          column_type == column_types::column_type::geometry
+        doc: Whether the type, which is no number's, is one whose values have a known length.
       is_known:
         value: |
-          are_previous_known and (
-            column_type.to_i >= 1 and column_type.to_i <= 20 or column_type.to_i == 140 or column_type.to_i == 141 or
-            column_type.to_i == 242 or column_type.to_i >= 245)
+          are_previous_known and (is_numeric or has_known_length)
         doc: Whether the lengths of values are known, of this column and of all before it.

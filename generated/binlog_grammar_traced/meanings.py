@@ -680,6 +680,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'has_signedness': 'Whether the log says if the number is signed.',
         'is_unsigned': 'The column is declared UNSIGNED; false where the log does not say.',
         'name': 'Present where `binlog_row_metadata` was FULL.',
+        'has_known_length': "Whether the type, which is no number's, is one whose values have a known length.",
         'is_known': 'Whether the lengths of values are known, of this column and of all before it.',
     },
     'TableMapMetadata': {
@@ -855,6 +856,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     'MysqlBinlog.LogEntry': {
         'event': 'The event.',
         'upcoming': 'The header, read ahead.',
+        'upcoming_type_number': "The number in the header's `type_code`, read ahead; not every number has a name.",
         'upcoming_type': 'What the event is; no bytes.',
         'is_format': 'The event is a format description.',
         'format_index': 'Place of the newest format description event up to here, or -1.',

@@ -193,5 +193,8 @@ class TableMapEvent(KaitaiStruct):
         def name(self) -> str | None:
             """Present where `binlog_row_metadata` was FULL."""
         @property
+        def has_known_length(self) -> bool:
+            """Whether the type, which is no number's, is one whose values have a known length."""
+        @property
         def is_known(self) -> bool:
             """Whether the lengths of values are known, of this column and of all before it."""

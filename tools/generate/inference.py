@@ -41,6 +41,7 @@ class Kind:
 
 
 NUMBER, BOOL, TEXT, BYTES, IO, ANY = map(Kind, ("number", "bool", "str", "bytes", "io", "any"))
+_LITERALS = {"number": NUMBER, "real": Kind("f8"), "truth": BOOL, "text": TEXT}
 
 
 class Inference:
@@ -119,14 +120,10 @@ class Inference:
     def of(self, owner: Type, tree: Tree, item: Kind = ANY) -> Kind:
         """An expression in a type; `item` is what `_` stands for."""
         match tree:
-            case ("number", _):
-                return NUMBER
-            case ("real", _):
-                return Kind("f8")
-            case ("truth", _) | ("unary", "not", _):
-                return BOOL
-            case ("text", _):
-                return TEXT
+            case ("number" | "real" | "truth" | "text" as tag, _):
+                return _LITERALS[tag]
+            case ("unary", operator, _):
+                return BOOL if operator == "not" else NUMBER
             case ("list", items):
                 return Kind("list", self.of(owner, items[0], item) if items else ANY)
             case ("enum", names):
@@ -141,8 +138,6 @@ class Inference:
                 return _item(self.of(owner, inner, item))
             case ("cast", _, name):
                 return self.named(owner, name)
-            case ("unary", _, _):
-                return NUMBER
             case ("binary", operator, _, _):
                 return BOOL if operator in _COMPARISONS else NUMBER
             case ("ternary", _, yes, no):

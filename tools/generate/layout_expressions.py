@@ -107,7 +107,7 @@ def translate(
 
 
 def large_products(node: Node) -> Iterator[tuple[str, int]]:
-    """The factors that are multiplied by a constant of more than 32 bits, and from where on 63 bits overflow."""
+    """Factors that a constant of more than 32 bits multiplies, and from where on 63 bits overflow."""
     match node:
         case ("binary", "*", factor, ("cast", ("number", constant), _)) if constant >= 2**32:
             yield write(factor), 2**63 // constant

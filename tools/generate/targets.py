@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tools.generate.casts import Casts
+from tools.generate.casts import Casts, Comparisons
 from tools.generate.compiler import Target, compile_grammar
 from tools.generate.expressions import parse, write
 from tools.generate.grammar import Grammar, Node, Type, camel_case
@@ -34,6 +34,9 @@ def prepare(grammar: Grammar, language: str) -> dict[str, Node]:
     """The grammar's files as the compiler is to see them for a language."""
     inference = Inference(grammar)
     specs = _rewritten(grammar, _qualified(inference))
+    if language == "java":
+        again = Grammar(specs)
+        specs = _rewritten(again, Comparisons(Inference(again)).field)
     if language in _STRICT:
         again = Grammar(specs)
         specs = _rewritten(again, Casts(Inference(again)).field)
@@ -89,7 +92,11 @@ _GO_FUNCTION = re.compile(r"func \(this \*\w+\) \w+\(\) \(v (\w+), err error\) \
 
 
 def _go(text: str, enums: set[str]) -> str:
-    """Go: a package, and 0 where a function that gives a number gives up with an error."""
+    """Go: a package, 0 where a function that gives a number gives up with an error, and an index from 0.
+
+    For `repeat: until` the compiler counts `_index` from 1 (kaitai_struct_compiler, pull request 245).
+    """
+    text = text.replace("for i := 1;; i++ {", "for i := 0;; i++ {")
     lines, returned = [f"package {GO_PACKAGE}", ""], ""
     for line in text.splitlines():
         if match := _GO_FUNCTION.match(line):
