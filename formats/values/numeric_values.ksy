@@ -29,7 +29,7 @@ types:
         doc: The number, 0 to 255.
     instances:
       value:
-        value: 'is_unsigned ? unsigned_number : signed_number'
+        value: '(is_unsigned ? unsigned_number.as<s4> : signed_number.as<s4>).as<s4>'
   int_2:
     -webide-representation: '{value:dec}'
     doc: SMALLINT.
@@ -50,7 +50,7 @@ types:
         doc: The number, 0 to 65535.
     instances:
       value:
-        value: 'is_unsigned ? unsigned_number : signed_number'
+        value: '(is_unsigned ? unsigned_number.as<s4> : signed_number.as<s4>).as<s4>'
   int_3:
     -webide-representation: '{value:dec}'
     doc: MEDIUMINT.

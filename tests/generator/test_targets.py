@@ -73,6 +73,12 @@ def test_a_nested_type_of_another_file_is_named_in_full(grammar: Grammar) -> Non
     assert cell["instances"]["column"]["value"].endswith(".as<table_map_event::column>")
 
 
+def test_cpp_sets_what_an_exception_would_look_at(grammar: Grammar) -> None:
+    header = compile_for(grammar, "cpp_stl")["row_image.h"]
+    assert "kaitai::kstruct* m_value = nullptr;" in header
+    assert "bool n_value = true;" in header
+
+
 def test_go_has_a_package_and_counts_from_0(grammar: Grammar) -> None:
     files = compile_for(grammar, "go")
     assert all(text.startswith("package mysql_binlog\n") for text in files.values())

@@ -144,6 +144,33 @@ def _cpp(grammar: Grammar, folder: Path) -> Built:
     return Built([str(out / "driver")], _version("g++", "--version"), _commit(runtime), {})
 
 
+def _ruby(_: Grammar, folder: Path) -> Built:
+    _need("ruby")
+    runtime = _given("KAITAI_RUBY_RUNTIME", "lib/kaitai/struct/struct.rb")
+    driver = [str(DRIVERS / "driver.rb"), str(folder / "classes"), str(folder / "schema.tsv")]
+    command = ["ruby", f"-I{runtime / 'lib'}", *driver]
+    return Built(command, _version("ruby", "--version"), _commit(runtime), {})
+
+
+def _php(_: Grammar, folder: Path) -> Built:
+    _need("php")
+    runtime = _given("KAITAI_PHP_RUNTIME", "lib/Kaitai/Struct/Stream.php")
+    arguments = [str(folder / "classes"), str(runtime), str(folder / "schema.tsv")]
+    command = ["php", str(DRIVERS / "driver.php"), *arguments]
+    return Built(command, _version("php", "--version"), _commit(runtime), {})
+
+
+def _csharp(_: Grammar, folder: Path) -> Built:
+    _need("mcs", "mono")
+    runtime = _given("KAITAI_CSHARP_RUNTIME", "KaitaiStream.cs")
+    out = folder / "driver.exe"
+    sources = [*folder.glob("classes/*.cs"), *runtime.glob("*.cs"), DRIVERS / "Driver.cs"]
+    _run(["mcs", "-warn:0", f"-out:{out}", *map(str, sources)])
+    return Built(
+        ["mono", str(out), str(folder / "schema.tsv")], _version("mono", "--version"), _commit(runtime), {}
+    )
+
+
 def _need(*names: str) -> None:
     for name in names:
         if shutil.which(name) is None:
@@ -182,4 +209,7 @@ LANGUAGES = (
     Language("java", "Java", _java, Leniency(unknown_enum_is_null=True)),
     Language("go", "Go", _go, Leniency(absent_is_zero=True)),
     Language("cpp_stl", "C++", _cpp),
+    Language("ruby", "Ruby", _ruby),
+    Language("csharp", "C#", _csharp, Leniency(absent_is_zero=True)),
+    Language("php", "PHP", _php),
 )

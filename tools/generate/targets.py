@@ -45,6 +45,10 @@ def prepare(grammar: Grammar, language: str) -> dict[str, Node]:
 
 def finish(grammar: Grammar, language: str, files: dict[str, str]) -> dict[str, str]:
     """The compiler's output, mended."""
+    if language == "php":
+        return {name: _php(text) for name, text in files.items()}
+    if language == "cpp_stl":
+        return {name: _cpp(text) if name.endswith(".h") else text for name, text in files.items()}
     if language == "go":
         enums = {_go_name(type_, enum) for type_ in grammar for enum in type_.enums}
         return {name: _go(text, enums) for name, text in files.items()}
@@ -86,6 +90,21 @@ def _qualified(inference: Inference) -> _Rewrite:
 
 def _go_name(type_: Type, enum: str) -> str:
     return f"{type_.class_path.replace('.', '_')}_{camel_case(enum)}"
+
+
+def _php(text: str) -> str:
+    """PHP: a parameter may be null, as a rows event's table map is where there is none."""
+    return re.sub(r"(?<=[( ])(\\\w+(?:\\\w+)* \$(?!_))", r"?\1", text)
+
+
+def _cpp(header: str) -> str:
+    """C++: members get a value that `_clean_up` looks at and the compiler's constructors do not set.
+
+    A pointer to one of several types and the mark of an absent field are read where an exception leaves the
+    constructor. The initializers need C++11.
+    """
+    header = re.sub(r"^( +\S+\* m_\w+);$", r"\1 = nullptr;", header, flags=re.MULTILINE)
+    return re.sub(r"^( +bool n_\w+);$", r"\1 = true;", header, flags=re.MULTILINE)
 
 
 _GO_FUNCTION = re.compile(r"func \(this \*\w+\) \w+\(\) \(v (\w+), err error\) \{")
