@@ -54,7 +54,7 @@ instances:
     doc: How many pairs of UUID and tag the set names.
 types:
   source:
-    -webide-representation: '{uuid} {tag}'
+    -webide-representation: '{uuid:uuid} {tag}'
     seq:
       - id: uuid
         -orig-id: sid

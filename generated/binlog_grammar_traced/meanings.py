@@ -1192,6 +1192,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value': 'The value.',
         'diffs': 'What changed in the JSON document.',
         'column': 'What the table map says of the column.',
+        'name': "The column's name where the log has it; else its place from 1, as in `@1`.",
         'ordinal': 'Place in the image, if the column is there.',
         'is_present': 'Whether the image has the column.',
         'is_null': 'Whether the value is NULL.',

@@ -40,6 +40,9 @@ def test_what_a_runtime_cannot_say_is_let_through() -> None:
     assert all(difference(None, zero, absent) is None for zero in (0, "", False, [], {"hex": ""}, "none"))
     assert difference(None, 1, absent) is not None
     assert difference(0, None, absent) is not None
+    lost = Leniency(unreadable_text_is_lost=True)
+    assert difference("a\ufffd", "", lost) is None
+    assert difference("a", "", lost) is not None
     assert difference(77, None, Leniency(unknown_enum_is_null=True)) is None
 
 

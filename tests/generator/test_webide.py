@@ -66,6 +66,15 @@ def with_types_of_files(node: Any, grammar: Grammar) -> Any:
     return node
 
 
+def test_what_a_representation_shows_is_read_at_once(folded: Grammar) -> None:
+    types = folded.specs[ENTRY]["types"]
+    cell = types["row_image"]["types"]["cell"]
+    assert cell["-webide-representation"] == "{name} = {value}{diffs}"
+    assert cell["instances"]["name"]["-webide-parse-mode"] == "eager"
+    assert "-webide-parse-mode" not in cell["instances"]["is_null"]
+    assert types["gtid_event"]["-webide-representation"] == "{uuid:uuid}:{gno:dec}"
+
+
 def test_it_is_written_as_one_file_that_says_all(small_root: Path) -> None:
     assert main(["--webide", "--root", str(small_root)]) == 0
     node = load_yaml(small_root / WEBIDE)

@@ -22,12 +22,15 @@ class Leniency:
     unknown_enum_is_null
         A number that its enum does not name is lost.
     numbers_are_rounded
-        Integers are floating-point numbers.
+        Integers beyond some size are floating-point numbers.
+    unreadable_text_is_lost
+        Text that is not UTF-8 is an empty string.
     """
 
     absent_is_zero: bool = False
     unknown_enum_is_null: bool = False
     numbers_are_rounded: bool = False
+    unreadable_text_is_lost: bool = False
 
 
 STRICT = Leniency()
@@ -73,7 +76,8 @@ class Comparison:
         if isinstance(expected, int) and found is None:
             return self._leniency.unknown_enum_is_null
         if isinstance(expected, str) and isinstance(found, str):
-            return _text(expected) == _text(found)
+            is_lost = self._leniency.unreadable_text_is_lost and found == "" and "\ufffd" in expected
+            return is_lost or _text(expected) == _text(found)
         if (
             self._leniency.numbers_are_rounded
             and isinstance(expected, int)

@@ -141,7 +141,7 @@ def _cpp(grammar: Grammar, folder: Path) -> Built:
     makefile = f"{out / 'driver'}: {objects}\n\tg++ -o $@ $^ -lz\n{makefile}"
     (folder / "Makefile").write_text(makefile, encoding="utf-8")
     _run(["make", "-s", "-j2", "-f", str(folder / "Makefile")])
-    return Built([str(out / "driver")], _version("g++", "--version"), _commit(runtime), {})
+    return Built([str(out / "driver")], _version("g++", "--version"), _runtime(runtime), {})
 
 
 def _ruby(_: Grammar, folder: Path) -> Built:
@@ -149,7 +149,7 @@ def _ruby(_: Grammar, folder: Path) -> Built:
     runtime = _given("KAITAI_RUBY_RUNTIME", "lib/kaitai/struct/struct.rb")
     driver = [str(DRIVERS / "driver.rb"), str(folder / "classes"), str(folder / "schema.tsv")]
     command = ["ruby", f"-I{runtime / 'lib'}", *driver]
-    return Built(command, _version("ruby", "--version"), _commit(runtime), {})
+    return Built(command, _version("ruby", "--version"), _runtime(runtime), {})
 
 
 def _php(_: Grammar, folder: Path) -> Built:
@@ -157,18 +157,7 @@ def _php(_: Grammar, folder: Path) -> Built:
     runtime = _given("KAITAI_PHP_RUNTIME", "lib/Kaitai/Struct/Stream.php")
     arguments = [str(folder / "classes"), str(runtime), str(folder / "schema.tsv")]
     command = ["php", str(DRIVERS / "driver.php"), *arguments]
-    return Built(command, _version("php", "--version"), _commit(runtime), {})
-
-
-def _csharp(_: Grammar, folder: Path) -> Built:
-    _need("mcs", "mono")
-    runtime = _given("KAITAI_CSHARP_RUNTIME", "KaitaiStream.cs")
-    out = folder / "driver.exe"
-    sources = [*folder.glob("classes/*.cs"), *runtime.glob("*.cs"), DRIVERS / "Driver.cs"]
-    _run(["mcs", "-warn:0", f"-out:{out}", *map(str, sources)])
-    return Built(
-        ["mono", str(out), str(folder / "schema.tsv")], _version("mono", "--version"), _commit(runtime), {}
-    )
+    return Built(command, _version("php", "--version"), _runtime(runtime), {})
 
 
 def _need(*names: str) -> None:
@@ -187,9 +176,17 @@ def _given(variable: str, file: str) -> Path:
     return folder
 
 
-def _commit(folder: Path) -> str:
-    """Which version of a runtime a folder holds, as the folder's name and date say."""
-    return folder.resolve().name
+def _runtime(folder: Path) -> str:
+    """The version that a runtime's own files state."""
+    for path in [
+        *folder.glob("lib/**/struct.rb"),
+        *folder.glob("*.csproj"),
+        *folder.glob("kaitai/kaitaistruct.h"),
+    ]:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if found := re.search(r"VERSION = '([\d.]+)'|<Version>([\d.]+)|KAITAI_STRUCT_VERSION (\d+)L", text):
+            return found[1] or found[2] or f"0.{int(found[3]) // 1000}"
+    return "from its repository"
 
 
 def _run(command: list[str], cwd: Path | None = None) -> None:
@@ -210,6 +207,5 @@ LANGUAGES = (
     Language("go", "Go", _go, Leniency(absent_is_zero=True)),
     Language("cpp_stl", "C++", _cpp),
     Language("ruby", "Ruby", _ruby),
-    Language("csharp", "C#", _csharp, Leniency(absent_is_zero=True)),
     Language("php", "PHP", _php),
 )

@@ -138,8 +138,9 @@ class Inference:
                 return _item(self.of(owner, inner, item))
             case ("cast", _, name):
                 return self.named(owner, name)
-            case ("binary", operator, _, _):
-                return BOOL if operator in _COMPARISONS else NUMBER
+            case ("binary", operator, left, _):
+                is_text = operator == "+" and self.of(owner, left, item) == TEXT
+                return BOOL if operator in _COMPARISONS else TEXT if is_text else NUMBER
             case ("ternary", _, yes, no):
                 return _common(self.of(owner, yes, item), self.of(owner, no, item))
         raise GrammarError(f"{owner.spec}: {tree}")
