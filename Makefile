@@ -10,6 +10,7 @@ STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
 FUZZ_ARGS ?=
+LANGUAGES ?=
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
@@ -17,7 +18,7 @@ LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/m
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-servers test-browser check fuzz generate webide bench
+.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate webide bench
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -44,6 +45,9 @@ test-servers: setup ## tests against real servers, started on this machine
 test-browser: setup ## tests in a headless browser; skipped where there is none
 	@tools/need_browser.sh || echo "the browser tests are skipped" >&2
 	$(PYTEST) -m browser $(PYTEST_ARGS)
+
+test-languages: setup ## the grammar in other languages: build each, compare its trees of all logs with Python's
+	$(BIN)/python -m tools.conformance $(LANGUAGES)
 
 check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/ruff check .

@@ -52,13 +52,13 @@ def _user_variable(body: Any) -> Plain:
         return None
     value = body.value
     match body.value_type:
-        case UserVarEvent.ValueType.int:
+        case UserVarEvent.ResultType.int:
             return int(value.unsigned_number if body.is_unsigned else value.number)
-        case UserVarEvent.ValueType.real:
+        case UserVarEvent.ResultType.real:
             return plain(value.number)
-        case UserVarEvent.ValueType.decimal:
+        case UserVarEvent.ResultType.decimal:
             return decimal_text(value.digits, value.precision, value.scale)
-        case UserVarEvent.ValueType.string if body.collation_id != BINARY_COLLATION:
+        case UserVarEvent.ResultType.string if body.collation_id != BINARY_COLLATION:
             return str(value.data.decode("utf-8", "surrogateescape"))
     return plain(value.data)
 

@@ -17,7 +17,7 @@ from binlog_kaitai.errors import FramingError, GrammarError
 from binlog_kaitai.framing import Frame, Framer, TailKind
 from binlog_kaitai.grammar import TransactionPayloadEvent
 
-Compression = TransactionPayloadEvent.CompressionType
+Compression = TransactionPayloadEvent.CompressionAlgorithm
 
 #: A replication packet, and so an event, has at most 1 GiB (`max_log_event_size`, binlog_event.h).
 MAX_EVENT_SIZE = 1 << 30

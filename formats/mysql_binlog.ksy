@@ -74,6 +74,10 @@ types:
         pos: _io.pos
         type: event_header(1, 13)
         doc: The header, read ahead.
+      upcoming_type_number:
+        pos: _io.pos + 4
+        type: u1
+        doc: The number in the header's `type_code`, read ahead; not every number has a name.
       upcoming_type:
         type: effective_type(upcoming.type_code, has_format and format.has_permuted_types)
         doc: What the event is; no bytes.
@@ -112,15 +116,27 @@ types:
         doc: Length of the event's header, in bytes.
       post_header_length:
         value: |
-          has_format and upcoming.type_code.to_i > 0 and upcoming.type_code.to_i <= format.number_of_event_types
-          ? format.post_header_lengths[upcoming.type_code.to_i - 1] : 0
+          has_format and upcoming_type_number > 0 and upcoming_type_number <= format.number_of_event_types
+          ? format.post_header_lengths[upcoming_type_number - 1] : 0
         doc: The format description's entry for the event's type, in bytes; 0 where it has none.
       is_rows_event:
         value: |
-          upcoming_type.value.to_i >= 20 and upcoming_type.value.to_i <= 25 or
-          upcoming_type.value.to_i >= 30 and upcoming_type.value.to_i <= 32 or
+          upcoming_type.value == binlog_enums::event_type::write_rows_event or
+          upcoming_type.value == binlog_enums::event_type::update_rows_event or
+          upcoming_type.value == binlog_enums::event_type::delete_rows_event or
           upcoming_type.value == binlog_enums::event_type::partial_update_rows_event or
-          upcoming_type.value.to_i >= 166 and upcoming_type.value.to_i <= 171
+          upcoming_type.value == binlog_enums::event_type::write_rows_event_v1 or
+          upcoming_type.value == binlog_enums::event_type::update_rows_event_v1 or
+          upcoming_type.value == binlog_enums::event_type::delete_rows_event_v1 or
+          upcoming_type.value == binlog_enums::event_type::pre_ga_write_rows_event or
+          upcoming_type.value == binlog_enums::event_type::pre_ga_update_rows_event or
+          upcoming_type.value == binlog_enums::event_type::pre_ga_delete_rows_event or
+          upcoming_type.value == binlog_enums::event_type::write_rows_compressed_event_v1 or
+          upcoming_type.value == binlog_enums::event_type::update_rows_compressed_event_v1 or
+          upcoming_type.value == binlog_enums::event_type::delete_rows_compressed_event_v1 or
+          upcoming_type.value == binlog_enums::event_type::write_rows_compressed_event or
+          upcoming_type.value == binlog_enums::event_type::update_rows_compressed_event or
+          upcoming_type.value == binlog_enums::event_type::delete_rows_compressed_event
         doc: The event has rows, which a table map describes.
       upcoming_table_id:
         pos: _io.pos + header_length

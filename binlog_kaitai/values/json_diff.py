@@ -11,7 +11,7 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import JsonDiff as _Change
 from binlog_kaitai.values.json_text import JsonText, Node, document_text, node_text, quote
 
-_Operation = _Change.Operation
+_Operation = _Change.DiffOperation
 
 #: A leg of a path: a member by plain or quoted name, or an element.
 _LEG = re.compile(r'\s*(?:\.\s*(?:("(?:[^"\\]|\\.)*")|([^\s."\[]+))|\[\s*([0-9]{1,10})\s*\])')

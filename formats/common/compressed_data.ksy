@@ -45,7 +45,7 @@ seq:
   - id: deflated
     -orig-id: Compressed Buf
     size-eos: true
-    type: deflated
+    type: zlib_stream
     doc: The compressed bytes, up to the end.
 instances:
   length_size:
@@ -55,7 +55,7 @@ instances:
     value: 'length_size == 1 ? length_1 : length_size == 2 ? length_2 : length_size == 3 ? length_3 : length_4'
     doc: Length before compression, in bytes.
 types:
-  deflated:
+  zlib_stream:
     seq:
       - id: data
         -orig-id: Compressed Buf

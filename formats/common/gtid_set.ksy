@@ -28,11 +28,11 @@ seq:
   - id: format
     -orig-id: Gtid_format
     type: u1
-    enum: format
+    enum: set_format
     valid:
       any-of:
-        - format::untagged
-        - format::tagged
+        - set_format::untagged
+        - set_format::tagged
     doc: |
       The form of the set. In the untagged form it is the eighth byte of the number of sources,
       which never gets that far.
@@ -44,7 +44,7 @@ seq:
     doc: The sources with their intervals, in the order of UUID and tag.
 instances:
   is_tagged:
-    value: format == format::tagged
+    value: format == set_format::tagged
   count:
     value: (count_low.as<u8> + (count_high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>
     doc: Bytes 1 to 6 as a number.
@@ -54,7 +54,7 @@ instances:
     doc: How many pairs of UUID and tag the set names.
 types:
   source:
-    -webide-representation: '{uuid} {tag}'
+    -webide-representation: '{uuid:uuid} {tag}'
     seq:
       - id: uuid
         -orig-id: sid
@@ -98,6 +98,6 @@ types:
         value: (stop - 1.as<s8>).as<s8>
         doc: Last transaction number of the interval.
 enums:
-  format:
+  set_format:
     0: untagged
     1: tagged

@@ -31,8 +31,8 @@ seq:
     doc: The 3 bytes behind the first, of 4 in all.
   - id: next_4
     type: u4
-    if: number_of_more >= 4 and number_of_more <= 7
-    doc: The 4 bytes behind the first, of 5 to 8 in all.
+    if: number_of_more >= 4
+    doc: The 4 bytes after the first, of 5 to 9 in all.
   - id: last_1
     type: u1
     if: number_of_more == 5
@@ -45,10 +45,10 @@ seq:
     type: b24le
     if: number_of_more == 7
     doc: The last 3 bytes, of 8 in all.
-  - id: next_8
-    type: u8
+  - id: last_4
+    type: u4
     if: number_of_more == 8
-    doc: The 8 bytes behind the first, of 9 in all.
+    doc: The last 4 bytes, of 9 in all.
 instances:
   number_of_more:
     value: |
@@ -64,24 +64,39 @@ instances:
   size:
     value: number_of_more + 1
     doc: Number of bytes in all.
-  more:
+  more_low:
     value: |
-      (number_of_more == 0 ? 0.as<u8> :
-      number_of_more == 1 ? next_1.as<u8> :
-      number_of_more == 2 ? next_2.as<u8> :
-      number_of_more == 3 ? next_3.as<u8> :
-      number_of_more == 4 ? next_4.as<u8> :
-      number_of_more == 5 ? (next_4.as<u8> + (last_1.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8> :
-      number_of_more == 6 ? (next_4.as<u8> + (last_2.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8> :
-      number_of_more == 7 ? (next_4.as<u8> + (last_3.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8> :
-      next_8).as<u8>
-    doc: The following bytes as one number.
+      (number_of_more == 0 ? 0 :
+      number_of_more == 1 ? next_1 :
+      number_of_more == 2 ? next_2 :
+      number_of_more == 3 ? next_3 : next_4).as<u4>
+    doc: The lower 32 bits of the bytes after the first.
+  more_high:
+    value: |
+      (number_of_more == 5 ? last_1 :
+      number_of_more == 6 ? last_2 :
+      number_of_more == 7 ? last_3 :
+      number_of_more == 8 ? last_4 : 0).as<u4>
+    doc: The upper 32 bits of the bytes after the first.
+  more:
+    value: (more_low.as<u8> + (more_high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>
+    doc: The bytes after the first as one number.
   value:
     value: |
       (number_of_more == 8 ? more :
       ((first >> size).as<u8> + (more * (1 << (7 - number_of_more)).as<u8>).as<u8>).as<u8>).as<u8>
     doc: The number, where it is unsigned.
-  signed_value:
+  is_negative:
+    value: '(number_of_more < 7 ? first >> size : next_4 & 1) % 2 == 1'
+    doc: The lowest bit of the number, which is the sign where it is signed.
+  magnitude:
     value: |
-      (value % 2 == 0 ? (value / 2).as<s8> : (-1.as<s8> - (value / 2).as<s8>).as<s8>).as<s8>
+      (number_of_more < 7
+      ? ((first >> size >> 1).as<s8> + (more.as<s8> * (1 << (6 - number_of_more)).as<s8>).as<s8>).as<s8>
+      : ((more_low / 2).as<s8> + (more_high.as<s8> * 0x80000000.as<s8>).as<s8>).as<s8>).as<s8>
+    doc: |
+      The number without its lowest bit. It is put together anew, since a shift or a division of an unsigned
+      number of 64 bits is wrong in languages that have signed ones only, and rounds in JavaScript.
+  signed_value:
+    value: '(is_negative ? (-1.as<s8> - magnitude).as<s8> : magnitude).as<s8>'
     doc: The number, where it is signed.

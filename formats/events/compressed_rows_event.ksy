@@ -57,7 +57,7 @@ seq:
   - id: extra_data
     -orig-id: m_extra_row_info
     size: extra_data_length - 2
-    type: extra_data
+    type: extra_chunks
     if: post_header_length >= 10
     doc: What the event says of all its rows.
   - id: number_of_columns
@@ -130,7 +130,7 @@ instances:
     if: can_read_rows
     doc: The rows, read when they are asked for.
 types:
-  extra_data:
+  extra_chunks:
     seq:
       - id: chunks
         -orig-id: m_extra_row_info

@@ -53,7 +53,7 @@ seq:
   - id: duplicate_handling
     -orig-id: dup_handling
     type: u1
-    enum: duplicate_handling
+    enum: duplicate_action
     doc: What happens to a row whose key exists; LOCAL changes what the statement itself says.
   - id: unknown_post_header
     size: post_header_length - 26
@@ -83,7 +83,7 @@ instances:
     value: query.to_s("UTF-8")
     doc: The statement read as UTF-8.
 enums:
-  duplicate_handling:
+  duplicate_action:
     0:
       id: error
       -orig-id: LOAD_DUP_ERROR

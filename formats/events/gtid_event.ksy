@@ -14,7 +14,7 @@ doc: |
   timestamps came in 8.0.1, the length in 8.0.2, the server versions in 8.0.14, then the ticket.
   Transactions with a tag have a GTID_TAGGED_LOG_EVENT instead.
 doc-ref: libs/mysql/binlog/event/control_events.h, Gtid_event
--webide-representation: '{uuid}:{gno:dec}'
+-webide-representation: '{uuid:uuid}:{gno:dec}'
 params:
   - id: post_header_length
     type: u1

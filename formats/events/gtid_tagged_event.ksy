@@ -28,7 +28,7 @@ seq:
   - id: fields
     -orig-id: define_fields
     size: message_size.value - serialization_version.size - message_size.size - last_non_ignorable_field_id.size
-    type: fields
+    type: field_list
     doc: The fields of the message, each with its number.
   - id: unknown_tail
     size-eos: true
@@ -89,60 +89,60 @@ instances:
     if: fields.has_commit_group_ticket
     doc: Ticket that puts the transaction into a group commit, for Group Replication; never 0.
 types:
-  fields:
+  field_list:
     doc: The fields in the order of their numbers.
     seq:
       - id: flags
         -orig-id: gtid_flags
-        type: number(0)
+        type: number_field(0)
         doc: Bits described by `may_have_statements`.
       - id: uuid
         -orig-id: Uuid::bytes
-        type: uuid
+        type: uuid_field
         doc: UUID of the server where the transaction began.
       - id: gno
         -orig-id: rpl_gtid_gno
-        type: number(2)
+        type: number_field(2)
         doc: Number of the transaction among those of its server with its tag, signed, 1 to 2^63 - 2.
       - id: tag
         -orig-id: tag
-        type: text
+        type: tag_field
         doc: Tag of the GTID, between the UUID and the number.
       - id: last_committed
         -orig-id: last_committed
-        type: number(4)
+        type: number_field(4)
         doc: '`sequence_number` of the newest transaction that must be committed before, signed.'
       - id: sequence_number
         -orig-id: sequence_number
-        type: number(5)
+        type: number_field(5)
         doc: Number of the transaction in this log, signed, from 1.
       - id: immediate_commit_timestamp
         -orig-id: immediate_commit_timestamp
-        type: number(6)
+        type: number_field(6)
         doc: |
           When the server that wrote this log committed the transaction, in microseconds
           since 1970-01-01 UTC.
       - id: original_commit_timestamp
         -orig-id: original_commit_timestamp
-        type: number(7)
+        type: number_field(7)
         if: has_original_commit_timestamp
         doc: Left out where it is the same as the immediate one.
       - id: transaction_length
         -orig-id: transaction_length
-        type: number(8)
+        type: number_field(8)
         doc: Length of the whole transaction with this event, in bytes.
       - id: immediate_server_version
         -orig-id: immediate_server_version
-        type: number(9)
+        type: number_field(9)
         doc: Version of the server that wrote this log, 90001 for 9.0.1.
       - id: original_server_version
         -orig-id: original_server_version
-        type: number(10)
+        type: number_field(10)
         if: has_original_server_version
         doc: Left out where it is the same as the immediate one.
       - id: commit_group_ticket
         -orig-id: commit_group_ticket
-        type: number(11)
+        type: number_field(11)
         if: has_commit_group_ticket
         doc: Left out where the transaction has none.
       - id: unknown_fields
@@ -168,7 +168,7 @@ types:
         value: not _io.eof and id_after_immediate_server_version == 10 * 2
       has_commit_group_ticket:
         value: not _io.eof and id_after_original_server_version == 11 * 2
-  number:
+  number_field:
     -webide-representation: '{number}'
     params:
       - id: field
@@ -184,7 +184,7 @@ types:
         -orig-id: field_data
         type: varlen_integer
         doc: The field's value.
-  uuid:
+  uuid_field:
     seq:
       - id: id
         -orig-id: field_id
@@ -197,7 +197,7 @@ types:
         repeat: expr
         repeat-expr: 16
         doc: The bytes of the UUID in the order in which it is printed; those from 128 on take two bytes each.
-  text:
+  tag_field:
     -webide-representation: '{text}'
     seq:
       - id: id

@@ -28,7 +28,7 @@ types:
       - id: key
         -orig-id: type
         type: packed_integer
-        doc: 0 ends the list, 1 is the log's file name, 2 the position; others are to be skipped.
+        doc: What the field is about; readers skip a number that they do not know.
       - id: length
         -orig-id: length
         type: packed_integer
@@ -38,17 +38,20 @@ types:
         -orig-id: value
         size: length.value
         type:
-          switch-on: key.value
+          switch-on: kind
           cases:
-            1: log_name
-            2: log_position
+            'field_kind::log_name': log_name
+            'field_kind::position': log_position
             _: unknown_field
         if: not is_end
         doc: The value, by its kind.
     instances:
+      kind:
+        value: key.value
+        enum: field_kind
+        doc: The meaning of `key`.
       is_end:
-        -orig-id: OTW_HB_HEADER_END_MARK
-        value: key.value == 0
+        value: kind == field_kind::end_mark
   log_name:
     seq:
       - id: log
@@ -72,3 +75,17 @@ types:
       - id: data
         size-eos: true
         doc: Value of a field that this grammar does not know.
+enums:
+  field_kind:
+    0:
+      id: end_mark
+      -orig-id: OTW_HB_HEADER_END_MARK
+      doc: Ends the list.
+    1:
+      id: log_name
+      -orig-id: OTW_HB_LOG_FILENAME_FIELD
+      doc: File name of the source's log.
+    2:
+      id: position
+      -orig-id: OTW_HB_LOG_POSITION_FIELD
+      doc: End of the source's log.

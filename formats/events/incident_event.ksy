@@ -13,7 +13,7 @@ seq:
   - id: incident
     -orig-id: incident
     type: u2
-    enum: incident
+    enum: incident_kind
     doc: What went wrong.
   - id: message_length
     -orig-id: message_length
@@ -37,7 +37,7 @@ seq:
     if: not _io.eof
     doc: Bytes beyond what is known; no server writes any.
 enums:
-  incident:
+  incident_kind:
     0:
       id: none
       -orig-id: INCIDENT_NONE

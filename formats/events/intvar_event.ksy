@@ -11,7 +11,7 @@ seq:
   - id: variable
     -orig-id: type
     type: u1
-    enum: variable
+    enum: variable_kind
     doc: Which of the two variables it is.
   - id: value
     -orig-id: val
@@ -22,7 +22,7 @@ seq:
     if: not _io.eof
     doc: Bytes beyond what is known; no server writes any.
 enums:
-  variable:
+  variable_kind:
     0:
       id: invalid_int
       -orig-id: INVALID_INT_EVENT

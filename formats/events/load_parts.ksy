@@ -22,12 +22,12 @@ params:
 seq:
   - id: short_separators
     -orig-id: old_sql_ex
-    type: short_separators
+    type: one_byte_separators
     if: not has_long_separators
     doc: The separators, a byte each, of a LOAD_EVENT.
   - id: long_separators
     -orig-id: sql_ex_info
-    type: long_separators
+    type: counted_separators
     if: has_long_separators
     doc: The separators, with their lengths, of a NEW_LOAD_EVENT or CREATE_FILE_EVENT.
   - id: field_name_lengths
@@ -71,7 +71,7 @@ instances:
     value: (option_flags & 0x08) != 0
     doc: LOAD DATA IGNORE.
 types:
-  short_separators:
+  one_byte_separators:
     doc: Separators of one byte; `empty_flags` says which of them are empty instead.
     seq:
       - id: field_terminator
@@ -104,7 +104,7 @@ types:
         doc: |
           Which separators are empty: 0x01 field terminator, 0x02 enclosure, 0x04 line terminator,
           0x08 line start, 0x10 escape.
-  long_separators:
+  counted_separators:
     doc: Separators of up to 255 bytes each.
     seq:
       - id: field_terminator

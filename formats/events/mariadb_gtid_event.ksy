@@ -37,7 +37,7 @@ seq:
     doc: The same number for all transactions that the server committed together.
   - id: xid
     -orig-id: xid
-    type: xid
+    type: xa_identifier
     if: is_prepared_xa or is_completed_xa
     doc: Identifier of the XA transaction.
   - id: extra_flags
@@ -125,7 +125,7 @@ instances:
     -orig-id: FL_EXTRA_THREAD_ID
     value: has_extra_flags and (extra_flags & 0x10) != 0
 types:
-  xid:
+  xa_identifier:
     seq:
       - id: format_id
         -orig-id: formatID

@@ -43,7 +43,7 @@ types:
             'binlog_enums::query_status_key::source_data_written': source_data_written
             'binlog_enums::query_status_key::invoker': invoker
             'binlog_enums::query_status_key::updated_schema_names': updated_schema_names
-            'binlog_enums::query_status_key::microseconds': microseconds
+            'binlog_enums::query_status_key::microseconds': fraction_of_second
             'binlog_enums::query_status_key::commit_timestamp': commit_timestamp
             'binlog_enums::query_status_key::commit_timestamp_2': commit_timestamp_2
             'binlog_enums::query_status_key::explicit_defaults_for_timestamp': explicit_defaults_for_timestamp
@@ -52,7 +52,7 @@ types:
             'binlog_enums::query_status_key::sql_require_primary_key': sql_require_primary_key
             'binlog_enums::query_status_key::default_table_encryption': default_table_encryption
             'binlog_enums::query_status_key::enable_cascade_triggers': enable_cascade_triggers
-            'binlog_enums::query_status_key::mariadb_microseconds': microseconds
+            'binlog_enums::query_status_key::mariadb_microseconds': fraction_of_second
             'binlog_enums::query_status_key::mariadb_xid': ddl_xid
             'binlog_enums::query_status_key::mariadb_gtid_flags3': mariadb_gtid_flags3
             'binlog_enums::query_status_key::mariadb_character_set_collations': mariadb_character_set_collations
@@ -259,7 +259,7 @@ types:
       has_too_many:
         -orig-id: OVER_MAX_DBS_IN_EVENT_MTS
         value: number_of_names == 254
-  microseconds:
+  fraction_of_second:
     doc: Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3.
     -webide-representation: '{microseconds:dec}'
     seq:

@@ -57,7 +57,7 @@ seq:
   - id: extra_data
     -orig-id: m_extra_row_info
     size: extra_data_length - 2
-    type: extra_data
+    type: extra_chunks
     if: post_header_length >= 10
     doc: What the event says of all its rows.
   - id: number_of_columns
@@ -143,7 +143,7 @@ instances:
       The rows, read when they are asked for. Without any bytes it is one row without columns, which
       an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.
 types:
-  extra_data:
+  extra_chunks:
     seq:
       - id: chunks
         -orig-id: m_extra_row_info

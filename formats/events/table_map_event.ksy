@@ -124,7 +124,7 @@ instances:
     if: optional_metadata.size > 0 and optional_metadata.last.signedness_index >= 0
     doc: The last field of this kind, if there is one.
   column_names:
-    value: optional_metadata[optional_metadata.last.column_name_index].value.as<table_map_metadata::names>
+    value: optional_metadata[optional_metadata.last.column_name_index].value.as<table_map_metadata::name_list>
     if: optional_metadata.size > 0 and optional_metadata.last.column_name_index >= 0
     doc: The last field of this kind, if there is one.
   columns:
@@ -159,7 +159,7 @@ types:
         if: not _io.eof
         doc: Metadata of types that this grammar does not know.
   column:
-    -webide-representation: '{name} {type}'
+    -webide-representation: '{name} {column_type}'
     params:
       - id: index
         type: u4
@@ -174,7 +174,7 @@ types:
         type: bool
         doc: Whether the types of all columns before this one are known.
     instances:
-      type:
+      column_type:
         value: _parent.column_types[index]
       metadata:
         value: _parent.metadata.columns[index]
@@ -191,22 +191,22 @@ types:
         value: ((_parent.null_bits[index / 8] >> (index % 8)) & 1) == 1
       is_numeric:
         value: |
-          type == column_types::column_type::tiny or
-          type == column_types::column_type::short or
-          type == column_types::column_type::long or
-          type == column_types::column_type::float or
-          type == column_types::column_type::double or
-          type == column_types::column_type::longlong or
-          type == column_types::column_type::int24 or
-          type == column_types::column_type::year or
-          type == column_types::column_type::newdecimal
+          column_type == column_types::column_type::tiny or
+          column_type == column_types::column_type::short or
+          column_type == column_types::column_type::long or
+          column_type == column_types::column_type::float or
+          column_type == column_types::column_type::double or
+          column_type == column_types::column_type::longlong or
+          column_type == column_types::column_type::int24 or
+          column_type == column_types::column_type::year or
+          column_type == column_types::column_type::newdecimal
         doc: |
           Whether the column has a bit in the field `signedness`. Servers write one for YEAR too (1), though
           mysqlbinlog and mariadb-binlog, as they print columns, do not count it.
       next_numeric_ordinal:
         value: 'is_numeric ? numeric_ordinal + 1 : numeric_ordinal'
       is_json:
-        value: type == column_types::column_type::json
+        value: column_type == column_types::column_type::json
       next_json_ordinal:
         value: 'is_json ? json_ordinal + 1 : json_ordinal'
       has_signedness:
@@ -227,9 +227,35 @@ types:
         value: _parent.column_names.names[index].text
         if: has_name
         doc: Present where `binlog_row_metadata` was FULL.
+      has_known_length:
+        value: |
+          column_type == column_types::column_type::varchar or
+          column_type == column_types::column_type::blob or
+          column_type == column_types::column_type::string or
+          column_type == column_types::column_type::timestamp2 or
+          column_type == column_types::column_type::datetime2 or
+          column_type == column_types::column_type::date or
+          column_type == column_types::column_type::json or
+          column_type == column_types::column_type::null or
+          column_type == column_types::column_type::timestamp or
+          column_type == column_types::column_type::time or
+          column_type == column_types::column_type::datetime or
+          column_type == column_types::column_type::newdate or
+          column_type == column_types::column_type::bit or
+          column_type == column_types::column_type::time2 or
+          column_type == column_types::column_type::typed_array or
+          column_type == column_types::column_type::blob_compressed or
+          column_type == column_types::column_type::varchar_compressed or
+          column_type == column_types::column_type::vector or
+          column_type == column_types::column_type::enum or
+          column_type == column_types::column_type::set or
+          column_type == column_types::column_type::tiny_blob or
+          column_type == column_types::column_type::medium_blob or
+          column_type == column_types::column_type::long_blob or
+          column_type == column_types::column_type::var_string or
+          column_type == column_types::column_type::geometry
+        doc: Whether the type, which is no number's, is one whose values have a known length.
       is_known:
         value: |
-          are_previous_known and (
-            type.to_i >= 1 and type.to_i <= 20 or type.to_i == 140 or type.to_i == 141 or
-            type.to_i == 242 or type.to_i >= 245)
+          are_previous_known and (is_numeric or has_known_length)
         doc: Whether the lengths of values are known, of this column and of all before it.

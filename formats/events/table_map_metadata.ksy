@@ -38,17 +38,17 @@ seq:
       cases:
         'field_type::signedness': bitmap
         'field_type::default_charset': default_collation
-        'field_type::column_charset': numbers
-        'field_type::column_name': names
+        'field_type::column_charset': number_list
+        'field_type::column_name': name_list
         'field_type::set_str_value': member_lists
         'field_type::enum_str_value': member_lists
-        'field_type::geometry_type': numbers
-        'field_type::simple_primary_key': numbers
+        'field_type::geometry_type': number_list
+        'field_type::simple_primary_key': number_list
         'field_type::primary_key_with_prefix': prefixed_key
         'field_type::enum_and_set_default_charset': default_collation
-        'field_type::enum_and_set_column_charset': numbers
+        'field_type::enum_and_set_column_charset': number_list
         'field_type::column_visibility': bitmap
-        'field_type::vector_dimensionality': numbers
+        'field_type::vector_dimensionality': number_list
         _: unknown_field
     doc: The field, by its type.
 instances:
@@ -67,7 +67,7 @@ types:
         type: u1
         repeat: eos
         doc: Eight columns in each byte.
-  numbers:
+  number_list:
     doc: |
       A number for each column that the field is about: a collation, a type of geometry, a number of
       dimensions; or the places of the columns of a primary key.
@@ -99,7 +99,7 @@ types:
         -orig-id: col_charset
         type: packed_integer
         doc: Number of the column's collation.
-  names:
+  name_list:
     seq:
       - id: names
         -orig-id: m_column_name

@@ -24,7 +24,7 @@ seq:
         _index == 0 ? 0.as<u8> : fields[_index - 1].uncompressed_size
       )
     repeat: until
-    repeat-until: _.kind.value == 0
+    repeat-until: _.is_end
     doc: What is known of the payload, each fact once and in any order, then the end mark.
   - id: payload
     -orig-id: m_payload
@@ -38,7 +38,7 @@ instances:
   compression_type:
     -orig-id: m_compression_type
     value: fields.last.compression_type_number
-    enum: compression_type
+    enum: compression_algorithm
     doc: How the payload is compressed; not at all where no field says.
   uncompressed_size:
     -orig-id: m_uncompressed_size
@@ -60,32 +60,38 @@ types:
       - id: kind
         -orig-id: type
         type: packed_integer
-        doc: 0 end mark, 1 payload size, 2 compression type, 3 uncompressed size.
+        doc: What the field is about; readers skip a number that they do not know.
       - id: length
         -orig-id: length
         type: packed_integer
-        if: kind.value != 0
+        if: not is_end
         doc: Length of the value, in bytes.
       - id: value
         -orig-id: value
         size: length.value
         type:
-          switch-on: kind.value
+          switch-on: fact
           cases:
-            1: number
-            2: number
-            3: number
+            'payload_fact::payload_size': number_value
+            'payload_fact::compression_type': number_value
+            'payload_fact::uncompressed_size': number_value
             _: unknown_value
-        if: kind.value != 0
+        if: not is_end
         doc: The fact, by its kind.
     instances:
+      fact:
+        value: kind.value
+        enum: payload_fact
+        doc: The meaning of `kind`.
+      is_end:
+        value: fact == payload_fact::end_mark
       payload_size:
-        value: '(kind.value == 1 ? value.as<number>.number.value : previous_payload_size).as<u8>'
+        value: '(fact == payload_fact::payload_size ? value.as<number_value>.number.value : previous_payload_size).as<u8>'
       compression_type_number:
-        value: '(kind.value == 2 ? value.as<number>.number.value : previous_compression_type).as<u8>'
+        value: '(fact == payload_fact::compression_type ? value.as<number_value>.number.value : previous_compression_type).as<u8>'
       uncompressed_size:
-        value: '(kind.value == 3 ? value.as<number>.number.value : previous_uncompressed_size).as<u8>'
-  number:
+        value: '(fact == payload_fact::uncompressed_size ? value.as<number_value>.number.value : previous_uncompressed_size).as<u8>'
+  number_value:
     seq:
       - id: number
         -orig-id: value
@@ -101,6 +107,23 @@ types:
         size-eos: true
         doc: A fact that newer servers tell.
 enums:
-  compression_type:
+  payload_fact:
+    0:
+      id: end_mark
+      -orig-id: OTW_PAYLOAD_HEADER_END_MARK
+      doc: Ends the list.
+    1:
+      id: payload_size
+      -orig-id: OTW_PAYLOAD_SIZE_FIELD
+      doc: Length of the payload.
+    2:
+      id: compression_type
+      -orig-id: OTW_PAYLOAD_COMPRESSION_TYPE_FIELD
+      doc: How the payload is compressed.
+    3:
+      id: uncompressed_size
+      -orig-id: OTW_PAYLOAD_UNCOMPRESSED_SIZE_FIELD
+      doc: Length of the payload before compression.
+  compression_algorithm:
     0: zstd
     255: none

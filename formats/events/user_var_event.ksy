@@ -25,7 +25,7 @@ seq:
   - id: value_type
     -orig-id: type
     type: u1
-    enum: value_type
+    enum: result_type
     if: is_null == 0
     doc: How the value is written.
   - id: collation_id
@@ -44,10 +44,10 @@ seq:
     type:
       switch-on: value_type
       cases:
-        'value_type::string': string_value
-        'value_type::real': real_value
-        'value_type::int': int_value
-        'value_type::decimal': decimal_value
+        'result_type::string': string_value
+        'result_type::real': real_value
+        'result_type::int': int_value
+        'result_type::decimal': decimal_value
         _: unknown_value
     if: is_null == 0
     doc: The value, by `value_type`.
@@ -150,7 +150,7 @@ types:
         size-eos: true
         doc: A value of a type that this grammar does not know.
 enums:
-  value_type:
+  result_type:
     0:
       id: string
       -orig-id: STRING_RESULT

@@ -49,7 +49,7 @@ seq:
   - id: data
     -orig-id: data
     size: data_length
-    type: data
+    type: replica_gtids
     if: has_data
     doc: The GTIDs, as `data_length` says.
   - id: unknown_tail
@@ -74,7 +74,7 @@ instances:
     value: (flags & 0x0004) != 0
     doc: Only in old descriptions of the protocol; servers do not look at it.
 types:
-  data:
+  replica_gtids:
     seq:
       - id: gtids
         -orig-id: slave_gtid_executed

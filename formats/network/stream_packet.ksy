@@ -43,20 +43,20 @@ seq:
   - id: kind
     -orig-id: event_ptr
     type: u1
-    enum: kind
+    enum: packet_kind
     valid:
       any-of:
-        - kind::event
-        - kind::end_of_stream
-        - kind::error
+        - packet_kind::event
+        - packet_kind::end_of_stream
+        - packet_kind::error
     doc: What the message is.
   - id: body
     type:
       switch-on: kind
       cases:
-        'kind::event': streamed_event
-        'kind::end_of_stream': end_of_stream
-        'kind::error': error
+        'packet_kind::event': streamed_event
+        'packet_kind::end_of_stream': end_of_stream
+        'packet_kind::error': error
     doc: The message, by its kind.
 types:
   streamed_event:
@@ -180,7 +180,7 @@ types:
       has_sql_state:
         value: _io.size > 3 and upcoming == 0x23
 enums:
-  kind:
+  packet_kind:
     0: event
     0xfe: end_of_stream
     0xff: error

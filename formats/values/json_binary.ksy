@@ -32,7 +32,7 @@ types:
   value:
     -webide-representation: '{content}'
     params:
-      - id: type
+      - id: value_type
         type: u1
         enum: value_type
         doc: What the value is.
@@ -42,7 +42,7 @@ types:
     seq:
       - id: content
         type:
-          switch-on: type
+          switch-on: value_type
           cases:
             'value_type::small_object': container(false, true, position)
             'value_type::large_object': container(true, true, position)
@@ -76,11 +76,11 @@ types:
     seq:
       - id: number_of_elements
         -orig-id: element_count
-        type: number(is_large)
+        type: sized_number(is_large)
         doc: Number of members.
       - id: size
         -orig-id: bytes
-        type: number(is_large)
+        type: sized_number(is_large)
         doc: Length of the whole object or array, in bytes.
       - id: key_entries
         -orig-id: key-entry
@@ -103,7 +103,7 @@ types:
       table_size:
         value: '(is_large ? 8 + number_of_elements.value * (is_object ? 11 : 5) : 4 + number_of_elements.value * (is_object ? 7 : 3)).as<u4>'
         doc: Length of what stands before `contents`, in bytes.
-  number:
+  sized_number:
     -webide-representation: '{value:dec}'
     params:
       - id: is_large
@@ -132,7 +132,7 @@ types:
     seq:
       - id: offset
         -orig-id: key-offset
-        type: number(is_large)
+        type: sized_number(is_large)
         doc: Where the key is, from the start of the object, in bytes.
       - id: length
         -orig-id: key-length
@@ -176,7 +176,7 @@ types:
         doc: The rest of the place for an offset; in a negative number its sign.
       - id: offset
         -orig-id: offset-or-inlined-value
-        type: number(is_large)
+        type: sized_number(is_large)
         if: not is_inlined
         doc: Where the value is, from the start of the object or array, in bytes.
     instances:
@@ -324,15 +324,15 @@ types:
         type: u4
         doc: Place among the groups, from 0.
     seq:
-      - id: byte
+      - id: octet
         -orig-id: data-length
         type: u1
         doc: The top bit says that another group follows.
     instances:
       has_next:
-        value: (byte & 0x80) != 0 and index < 4
+        value: (octet & 0x80) != 0 and index < 4
       bits:
-        value: byte & 0x7f
+        value: octet & 0x7f
 enums:
   value_type:
     0x00:

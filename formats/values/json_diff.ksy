@@ -14,7 +14,7 @@ seq:
   - id: operation
     -orig-id: operation
     type: u1
-    enum: operation
+    enum: diff_operation
     doc: What is done at the path.
   - id: path_length
     -orig-id: path_length
@@ -39,9 +39,9 @@ seq:
     doc: What is put there.
 instances:
   has_value:
-    value: operation != operation::remove
+    value: operation != diff_operation::remove
 enums:
-  operation:
+  diff_operation:
     0:
       id: replace
       -orig-id: REPLACE

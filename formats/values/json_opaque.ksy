@@ -11,14 +11,14 @@ doc: Decimals, dates and times, and any other column's value as bytes.
 doc-ref: sql-common/json_dom.cc, Json_decimal and Json_datetime
 -webide-representation: '{content}'
 params:
-  - id: type
+  - id: column_type
     type: u1
     enum: column_types::column_type
     doc: The type that a column of such values would have.
 seq:
   - id: content
     type:
-      switch-on: type
+      switch-on: column_type
       cases:
         'column_types::column_type::newdecimal': decimal
         'column_types::column_type::date': datetime

@@ -17,19 +17,19 @@ types:
         type: bool
         doc: Whether the column is UNSIGNED.
     seq:
-      - id: signed
+      - id: signed_number
         -orig-id: MYSQL_TYPE_TINY
         type: s1
         if: not is_unsigned
         doc: The number, -128 to 127.
-      - id: unsigned
+      - id: unsigned_number
         -orig-id: MYSQL_TYPE_TINY
         type: u1
         if: is_unsigned
         doc: The number, 0 to 255.
     instances:
       value:
-        value: 'is_unsigned ? unsigned : signed'
+        value: '(is_unsigned ? unsigned_number.as<s4> : signed_number.as<s4>).as<s4>'
   int_2:
     -webide-representation: '{value:dec}'
     doc: SMALLINT.
@@ -38,19 +38,19 @@ types:
         type: bool
         doc: Whether the column is UNSIGNED.
     seq:
-      - id: signed
+      - id: signed_number
         -orig-id: MYSQL_TYPE_SHORT
         type: s2
         if: not is_unsigned
         doc: The number, -32768 to 32767.
-      - id: unsigned
+      - id: unsigned_number
         -orig-id: MYSQL_TYPE_SHORT
         type: u2
         if: is_unsigned
         doc: The number, 0 to 65535.
     instances:
       value:
-        value: 'is_unsigned ? unsigned : signed'
+        value: '(is_unsigned ? unsigned_number.as<s4> : signed_number.as<s4>).as<s4>'
   int_3:
     -webide-representation: '{value:dec}'
     doc: MEDIUMINT.
@@ -74,19 +74,19 @@ types:
         type: bool
         doc: Whether the column is UNSIGNED.
     seq:
-      - id: signed
+      - id: signed_number
         -orig-id: MYSQL_TYPE_LONG
         type: s4
         if: not is_unsigned
         doc: The number, -2147483648 to 2147483647.
-      - id: unsigned
+      - id: unsigned_number
         -orig-id: MYSQL_TYPE_LONG
         type: u4
         if: is_unsigned
         doc: The number, 0 to 4294967295.
     instances:
       value:
-        value: '(is_unsigned ? unsigned.as<s8> : signed.as<s8>).as<s8>'
+        value: '(is_unsigned ? unsigned_number.as<s8> : signed_number.as<s8>).as<s8>'
   int_8:
     -webide-representation: '{value:dec}'
     doc: |

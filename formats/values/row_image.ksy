@@ -52,7 +52,7 @@ instances:
     value: is_partial and (value_options.value & 1) == 1
 types:
   cell:
-    -webide-representation: '{value}{diffs}'
+    -webide-representation: '{name} = {value}{diffs}'
     params:
       - id: index
         type: u4
@@ -106,6 +106,9 @@ types:
       column:
         value: _parent.table_map.columns[index]
         doc: What the table map says of the column.
+      name:
+        value: 'column.has_name ? column.name : "@" + (index + 1).to_s'
+        doc: The column's name where the log has it; else its place from 1, as in `@1`.
       ordinal:
         value: _parent.columns.columns[index].ordinal
         doc: Place in the image, if the column is there.

@@ -13,7 +13,7 @@ doc: Values of columns that carry their length.
 doc-ref: sql/log_event.cc, log_event_print_value
 types:
   text:
-    -webide-representation: '{data}'
+    -webide-representation: '{data:str}'
     doc: CHAR, VARCHAR, BINARY, VARBINARY, TEXT, BLOB.
     params:
       - id: length_size

@@ -175,7 +175,7 @@ types:
       second:
         value: magnitude & 0x3f
       microsecond:
-        value: 'is_negative and fraction.value != 0 ? (fraction.range - fraction.value) * fraction.unit : fraction.microsecond'
+        value: 'is_negative and fraction.value != 0 ? (fraction.modulus - fraction.value) * fraction.unit : fraction.microsecond'
   datetime2:
     -webide-representation: '{year:dec}-{month:dec}-{day:dec} {hour:dec}:{minute:dec}:{second:dec}'
     doc: DATETIME.
@@ -272,7 +272,7 @@ types:
       unit:
         value: 'fractional_digits < 3 ? 10000 : fractional_digits < 5 ? 100 : 1'
         doc: What `value` counts, in microseconds.
-      range:
+      modulus:
         value: 'fractional_digits < 3 ? 0x100 : fractional_digits < 5 ? 0x10000 : 0x1000000'
         doc: Number of values that the bytes can have.
       microsecond:

@@ -29,12 +29,12 @@ seq:
       switch-on: type
       cases:
         'shape_type::point': point
-        'shape_type::line_string': points
+        'shape_type::line_string': point_list
         'shape_type::polygon': polygon
-        'shape_type::multi_point': shapes
-        'shape_type::multi_line_string': shapes
-        'shape_type::multi_polygon': shapes
-        'shape_type::geometry_collection': shapes
+        'shape_type::multi_point': shape_list
+        'shape_type::multi_line_string': shape_list
+        'shape_type::multi_polygon': shape_list
+        'shape_type::geometry_collection': shape_list
     doc: The shape, by its type.
 types:
   point:
@@ -48,7 +48,7 @@ types:
         -orig-id: y
         type: f8
         doc: Second coordinate; of a geographic system the latitude.
-  points:
+  point_list:
     seq:
       - id: number_of_points
         -orig-id: n_points
@@ -68,11 +68,11 @@ types:
         doc: How many rings follow.
       - id: rings
         -orig-id: n_linear_rings
-        type: points
+        type: point_list
         repeat: expr
         repeat-expr: number_of_rings
         doc: The outer ring, and the holes in it.
-  shapes:
+  shape_list:
     seq:
       - id: number_of_shapes
         -orig-id: n_objects

@@ -44,7 +44,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
             pass
             self._raw_data = self._io.read_bytes(self.data_length)
             _io__raw_data = KaitaiStream(BytesIO(self._raw_data))
-            self.data = ComBinlogDumpGtid.Data(_io__raw_data, self, self._root)
+            self.data = ComBinlogDumpGtid.ReplicaGtids(_io__raw_data, self, self._root)
 
         if (not (self._io.is_eof())):
             pass
@@ -65,12 +65,12 @@ class ComBinlogDumpGtid(KaitaiStruct):
             pass
 
 
-    class Data(KaitaiStruct):
+    class ReplicaGtids(KaitaiStruct):
         gtids = None
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
-            super(ComBinlogDumpGtid.Data, self).__init__(_io)
+            super(ComBinlogDumpGtid.ReplicaGtids, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()

@@ -54,7 +54,7 @@ class CompressedData(KaitaiStruct):
 
         self._raw_deflated = self._io.read_bytes_full()
         _io__raw_deflated = KaitaiStream(BytesIO(self._raw_deflated))
-        self.deflated = CompressedData.Deflated(_io__raw_deflated, self, self._root)
+        self.deflated = CompressedData.ZlibStream(_io__raw_deflated, self, self._root)
 
 
     def _fetch_instances(self):
@@ -73,9 +73,9 @@ class CompressedData(KaitaiStruct):
 
         self.deflated._fetch_instances()
 
-    class Deflated(KaitaiStruct):
+    class ZlibStream(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
-            super(CompressedData.Deflated, self).__init__(_io)
+            super(CompressedData.ZlibStream, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()

@@ -39,7 +39,7 @@ class CompressedData(KaitaiStruct):
 
     The server's name: Record Original Length
     """
-    deflated: CompressedData.Deflated
+    deflated: CompressedData.ZlibStream
     """The compressed bytes, up to the end.
 
     The server's name: Compressed Buf
@@ -53,7 +53,7 @@ class CompressedData(KaitaiStruct):
     def uncompressed_length(self) -> int:
         """Length before compression, in bytes."""
 
-    class Deflated(KaitaiStruct):
+    class ZlibStream(KaitaiStruct):
         data: bytes
         """The compressed bytes, a zlib stream.
 

@@ -56,7 +56,7 @@ class CompressedRowsEvent(KaitaiStruct):
             pass
             self._raw_extra_data = self._io.read_bytes(self.extra_data_length - 2)
             _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
-            self.extra_data = CompressedRowsEvent.ExtraData(_io__raw_extra_data, self, self._root)
+            self.extra_data = CompressedRowsEvent.ExtraChunks(_io__raw_extra_data, self, self._root)
 
         self.number_of_columns = packed_integer.PackedInteger(self._io)
         self.columns = image_columns.ImageColumns(self.number_of_columns.value, self._io)
@@ -95,9 +95,9 @@ class CompressedRowsEvent(KaitaiStruct):
             self._m_inflated_rows._fetch_instances()
 
 
-    class ExtraData(KaitaiStruct):
+    class ExtraChunks(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
-            super(CompressedRowsEvent.ExtraData, self).__init__(_io)
+            super(CompressedRowsEvent.ExtraChunks, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()

@@ -18,7 +18,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
        libs/mysql/binlog/event/load_data_events.h, Execute_load_query_event
     """
 
-    class DuplicateHandling(IntEnum):
+    class DuplicateAction(IntEnum):
         error = 0
         ignore = 1
         replace = 2
@@ -40,7 +40,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
         self.file_id = self._io.read_u4le()
         self.file_name_start = self._io.read_u4le()
         self.file_name_end = self._io.read_u4le()
-        self.duplicate_handling = KaitaiStream.resolve_enum(ExecuteLoadQueryEvent.DuplicateHandling, self._io.read_u1())
+        self.duplicate_handling = KaitaiStream.resolve_enum(ExecuteLoadQueryEvent.DuplicateAction, self._io.read_u1())
         if self.post_header_length > 26:
             pass
             self.unknown_post_header = self._io.read_bytes(self.post_header_length - 26)

@@ -46,7 +46,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
 
     The server's name: fn_pos_end
     """
-    duplicate_handling: ExecuteLoadQueryEvent.DuplicateHandling | int
+    duplicate_handling: ExecuteLoadQueryEvent.DuplicateAction | int
     """What happens to a row whose key exists; LOCAL changes what the statement itself says.
 
     The server's name: dup_handling
@@ -73,7 +73,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
     def query_text(self) -> str:
         """The statement read as UTF-8."""
 
-    class DuplicateHandling(IntEnum):
+    class DuplicateAction(IntEnum):
         error = 0
         """The server's name: LOAD_DUP_ERROR"""
         ignore = 1

@@ -19,7 +19,7 @@ class GtidSet(KaitaiStruct):
        sql/rpl_gtid_set.cc, Gtid_set::encode
     """
 
-    class Format(IntEnum):
+    class SetFormat(IntEnum):
         untagged = 0
         tagged = 1
     def __init__(self, _io, _parent=None, _root=None):
@@ -32,8 +32,8 @@ class GtidSet(KaitaiStruct):
         self.first = self._io.read_u1()
         self.count_low = self._io.read_u4le()
         self.count_high = self._io.read_u2le()
-        self.format = KaitaiStream.resolve_enum(GtidSet.Format, self._io.read_u1())
-        if not  ((self.format == GtidSet.Format.untagged) or (self.format == GtidSet.Format.tagged)) :
+        self.format = KaitaiStream.resolve_enum(GtidSet.SetFormat, self._io.read_u1())
+        if not  ((self.format == GtidSet.SetFormat.untagged) or (self.format == GtidSet.SetFormat.tagged)) :
             raise kaitaistruct.ValidationNotAnyOfError(self.format, self._io, u"/seq/3")
         self.sources = []
         for i in range(self.number_of_sources):
@@ -129,7 +129,7 @@ class GtidSet(KaitaiStruct):
         if hasattr(self, '_m_is_tagged'):
             return self._m_is_tagged
 
-        self._m_is_tagged = self.format == GtidSet.Format.tagged
+        self._m_is_tagged = self.format == GtidSet.SetFormat.tagged
         return getattr(self, '_m_is_tagged', None)
 
     @property

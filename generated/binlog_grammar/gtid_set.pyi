@@ -28,7 +28,7 @@ class GtidSet(KaitaiStruct):
 
     The server's name: n_sids_encoded
     """
-    format: GtidSet.Format | int
+    format: GtidSet.SetFormat | int
     """The form of the set. In the untagged form it is the eighth byte of the number of sources,
     which never gets that far.
 
@@ -52,7 +52,7 @@ class GtidSet(KaitaiStruct):
         The server's name: n_sids
         """
 
-    class Format(IntEnum):
+    class SetFormat(IntEnum):
         untagged = 0
         tagged = 1
 

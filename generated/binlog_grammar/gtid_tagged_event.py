@@ -31,7 +31,7 @@ class GtidTaggedEvent(KaitaiStruct):
         self.last_non_ignorable_field_id = varlen_integer.VarlenInteger(self._io)
         self._raw_fields = self._io.read_bytes(((self.message_size.value - self.serialization_version.size) - self.message_size.size) - self.last_non_ignorable_field_id.size)
         _io__raw_fields = KaitaiStream(BytesIO(self._raw_fields))
-        self.fields = GtidTaggedEvent.Fields(_io__raw_fields, self, self._root)
+        self.fields = GtidTaggedEvent.FieldList(_io__raw_fields, self, self._root)
         if (not (self._io.is_eof())):
             pass
             self.unknown_tail = self._io.read_bytes_full()
@@ -48,7 +48,7 @@ class GtidTaggedEvent(KaitaiStruct):
             pass
 
 
-    class Fields(KaitaiStruct):
+    class FieldList(KaitaiStruct):
         """The fields in the order of their numbers."""
         original_commit_timestamp = None
         original_server_version = None
@@ -56,32 +56,32 @@ class GtidTaggedEvent(KaitaiStruct):
         unknown_fields = None
 
         def __init__(self, _io, _parent=None, _root=None):
-            super(GtidTaggedEvent.Fields, self).__init__(_io)
+            super(GtidTaggedEvent.FieldList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()
 
         def _read(self):
-            self.flags = GtidTaggedEvent.Number(0, self._io, self, self._root)
-            self.uuid = GtidTaggedEvent.Uuid(self._io, self, self._root)
-            self.gno = GtidTaggedEvent.Number(2, self._io, self, self._root)
-            self.tag = GtidTaggedEvent.Text(self._io, self, self._root)
-            self.last_committed = GtidTaggedEvent.Number(4, self._io, self, self._root)
-            self.sequence_number = GtidTaggedEvent.Number(5, self._io, self, self._root)
-            self.immediate_commit_timestamp = GtidTaggedEvent.Number(6, self._io, self, self._root)
+            self.flags = GtidTaggedEvent.NumberField(0, self._io, self, self._root)
+            self.uuid = GtidTaggedEvent.UuidField(self._io, self, self._root)
+            self.gno = GtidTaggedEvent.NumberField(2, self._io, self, self._root)
+            self.tag = GtidTaggedEvent.TagField(self._io, self, self._root)
+            self.last_committed = GtidTaggedEvent.NumberField(4, self._io, self, self._root)
+            self.sequence_number = GtidTaggedEvent.NumberField(5, self._io, self, self._root)
+            self.immediate_commit_timestamp = GtidTaggedEvent.NumberField(6, self._io, self, self._root)
             if self.has_original_commit_timestamp:
                 pass
-                self.original_commit_timestamp = GtidTaggedEvent.Number(7, self._io, self, self._root)
+                self.original_commit_timestamp = GtidTaggedEvent.NumberField(7, self._io, self, self._root)
 
-            self.transaction_length = GtidTaggedEvent.Number(8, self._io, self, self._root)
-            self.immediate_server_version = GtidTaggedEvent.Number(9, self._io, self, self._root)
+            self.transaction_length = GtidTaggedEvent.NumberField(8, self._io, self, self._root)
+            self.immediate_server_version = GtidTaggedEvent.NumberField(9, self._io, self, self._root)
             if self.has_original_server_version:
                 pass
-                self.original_server_version = GtidTaggedEvent.Number(10, self._io, self, self._root)
+                self.original_server_version = GtidTaggedEvent.NumberField(10, self._io, self, self._root)
 
             if self.has_commit_group_ticket:
                 pass
-                self.commit_group_ticket = GtidTaggedEvent.Number(11, self._io, self, self._root)
+                self.commit_group_ticket = GtidTaggedEvent.NumberField(11, self._io, self, self._root)
 
             if (not (self._io.is_eof())):
                 pass
@@ -193,9 +193,9 @@ class GtidTaggedEvent(KaitaiStruct):
             return getattr(self, '_m_id_after_original_server_version', None)
 
 
-    class Number(KaitaiStruct):
+    class NumberField(KaitaiStruct):
         def __init__(self, field, _io, _parent=None, _root=None):
-            super(GtidTaggedEvent.Number, self).__init__(_io)
+            super(GtidTaggedEvent.NumberField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.field = field
@@ -204,7 +204,7 @@ class GtidTaggedEvent(KaitaiStruct):
         def _read(self):
             self.id = self._io.read_u1()
             if not self.id == self.field * 2:
-                raise kaitaistruct.ValidationNotEqualError(self.field * 2, self.id, self._io, u"/types/number/seq/0")
+                raise kaitaistruct.ValidationNotEqualError(self.field * 2, self.id, self._io, u"/types/number_field/seq/0")
             self.number = varlen_integer.VarlenInteger(self._io)
 
 
@@ -213,9 +213,9 @@ class GtidTaggedEvent(KaitaiStruct):
             self.number._fetch_instances()
 
 
-    class Text(KaitaiStruct):
+    class TagField(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
-            super(GtidTaggedEvent.Text, self).__init__(_io)
+            super(GtidTaggedEvent.TagField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()
@@ -223,7 +223,7 @@ class GtidTaggedEvent(KaitaiStruct):
         def _read(self):
             self.id = self._io.read_u1()
             if not self.id == 3 * 2:
-                raise kaitaistruct.ValidationNotEqualError(3 * 2, self.id, self._io, u"/types/text/seq/0")
+                raise kaitaistruct.ValidationNotEqualError(3 * 2, self.id, self._io, u"/types/tag_field/seq/0")
             self.length = varlen_integer.VarlenInteger(self._io)
             self.text = (self._io.read_bytes(self.length.value)).decode("UTF-8", "surrogateescape")
 
@@ -233,9 +233,9 @@ class GtidTaggedEvent(KaitaiStruct):
             self.length._fetch_instances()
 
 
-    class Uuid(KaitaiStruct):
+    class UuidField(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
-            super(GtidTaggedEvent.Uuid, self).__init__(_io)
+            super(GtidTaggedEvent.UuidField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()
@@ -243,7 +243,7 @@ class GtidTaggedEvent(KaitaiStruct):
         def _read(self):
             self.id = self._io.read_u1()
             if not self.id == 1 * 2:
-                raise kaitaistruct.ValidationNotEqualError(1 * 2, self.id, self._io, u"/types/uuid/seq/0")
+                raise kaitaistruct.ValidationNotEqualError(1 * 2, self.id, self._io, u"/types/uuid_field/seq/0")
             self.bytes = []
             for i in range(16):
                 self.bytes.append(varlen_integer.VarlenInteger(self._io))

@@ -4,6 +4,7 @@
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import packed_integer
+from enum import IntEnum
 
 
 if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
@@ -16,6 +17,11 @@ class HeartbeatEventV2(KaitaiStruct):
     .. seealso::
        libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
     """
+
+    class FieldKind(IntEnum):
+        end_mark = 0
+        log_name = 1
+        position = 2
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -67,13 +73,13 @@ class HeartbeatEventV2(KaitaiStruct):
 
             if (not (self.is_end)):
                 pass
-                _on = self.key.value
-                if _on == 1:
+                _on = self.kind
+                if _on == HeartbeatEventV2.FieldKind.log_name:
                     pass
                     self._raw_value = self._io.read_bytes(self.length.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.LogName(_io__raw_value, self, self._root)
-                elif _on == 2:
+                elif _on == HeartbeatEventV2.FieldKind.position:
                     pass
                     self._raw_value = self._io.read_bytes(self.length.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
@@ -95,11 +101,11 @@ class HeartbeatEventV2(KaitaiStruct):
 
             if (not (self.is_end)):
                 pass
-                _on = self.key.value
-                if _on == 1:
+                _on = self.kind
+                if _on == HeartbeatEventV2.FieldKind.log_name:
                     pass
                     self.value._fetch_instances()
-                elif _on == 2:
+                elif _on == HeartbeatEventV2.FieldKind.position:
                     pass
                     self.value._fetch_instances()
                 else:
@@ -112,8 +118,17 @@ class HeartbeatEventV2(KaitaiStruct):
             if hasattr(self, '_m_is_end'):
                 return self._m_is_end
 
-            self._m_is_end = self.key.value == 0
+            self._m_is_end = self.kind == HeartbeatEventV2.FieldKind.end_mark
             return getattr(self, '_m_is_end', None)
+
+        @property
+        def kind(self):
+            """The meaning of `key`."""
+            if hasattr(self, '_m_kind'):
+                return self._m_kind
+
+            self._m_kind = KaitaiStream.resolve_enum(HeartbeatEventV2.FieldKind, self.key.value)
+            return getattr(self, '_m_kind', None)
 
 
     class LogName(KaitaiStruct):

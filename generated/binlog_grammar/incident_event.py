@@ -17,7 +17,7 @@ class IncidentEvent(KaitaiStruct):
        libs/mysql/binlog/event/control_events.h, Incident_event
     """
 
-    class Incident(IntEnum):
+    class IncidentKind(IntEnum):
         none = 0
         lost_events = 1
     cache_checksum = None
@@ -30,7 +30,7 @@ class IncidentEvent(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.incident = KaitaiStream.resolve_enum(IncidentEvent.Incident, self._io.read_u2le())
+        self.incident = KaitaiStream.resolve_enum(IncidentEvent.IncidentKind, self._io.read_u2le())
         self.message_length = self._io.read_u1()
         self.message = (self._io.read_bytes(self.message_length)).decode("UTF-8", "surrogateescape")
         if self._io.size() - self._io.pos() == 4:

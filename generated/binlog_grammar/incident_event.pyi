@@ -11,7 +11,7 @@ class IncidentEvent(KaitaiStruct):
 
     See libs/mysql/binlog/event/control_events.h, Incident_event
     """
-    incident: IncidentEvent.Incident | int
+    incident: IncidentEvent.IncidentKind | int
     """What went wrong."""
     message_length: int
     """Length of `message`, in bytes."""
@@ -27,7 +27,7 @@ class IncidentEvent(KaitaiStruct):
     """Bytes beyond what is known; no server writes any."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Incident(IntEnum):
+    class IncidentKind(IntEnum):
         none = 0
         """No incident; never written.
 

@@ -16,7 +16,7 @@ class IntvarEvent(KaitaiStruct):
        libs/mysql/binlog/event/statement_events.h, Intvar_event
     """
 
-    class Variable(IntEnum):
+    class VariableKind(IntEnum):
         invalid_int = 0
         last_insert_id = 1
         insert_id = 2
@@ -29,7 +29,7 @@ class IntvarEvent(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.variable = KaitaiStream.resolve_enum(IntvarEvent.Variable, self._io.read_u1())
+        self.variable = KaitaiStream.resolve_enum(IntvarEvent.VariableKind, self._io.read_u1())
         self.value = self._io.read_u8le()
         if (not (self._io.is_eof())):
             pass

@@ -10,7 +10,7 @@ class IntvarEvent(KaitaiStruct):
 
     See libs/mysql/binlog/event/statement_events.h, Intvar_event
     """
-    variable: IntvarEvent.Variable | int
+    variable: IntvarEvent.VariableKind | int
     """Which of the two variables it is.
 
     The server's name: type
@@ -24,7 +24,7 @@ class IntvarEvent(KaitaiStruct):
     """Bytes beyond what is known; no server writes any."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Variable(IntEnum):
+    class VariableKind(IntEnum):
         invalid_int = 0
         """The server's name: INVALID_INT_EVENT"""
         last_insert_id = 1

@@ -79,8 +79,8 @@ class JsonBinary(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.number_of_elements = JsonBinary.Number(self.is_large, self._io, self, self._root)
-            self.size = JsonBinary.Number(self.is_large, self._io, self, self._root)
+            self.number_of_elements = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.size = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
             if self.is_object:
                 pass
                 self.key_entries = []
@@ -146,7 +146,7 @@ class JsonBinary(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.byte = self._io.read_u1()
+            self.octet = self._io.read_u1()
 
 
         def _fetch_instances(self):
@@ -157,7 +157,7 @@ class JsonBinary(KaitaiStruct):
             if hasattr(self, '_m_bits'):
                 return self._m_bits
 
-            self._m_bits = self.byte & 127
+            self._m_bits = self.octet & 127
             return getattr(self, '_m_bits', None)
 
         @property
@@ -165,7 +165,7 @@ class JsonBinary(KaitaiStruct):
             if hasattr(self, '_m_has_next'):
                 return self._m_has_next
 
-            self._m_has_next =  ((self.byte & 128 != 0) and (self.index < 4))
+            self._m_has_next =  ((self.octet & 128 != 0) and (self.index < 4))
             return getattr(self, '_m_has_next', None)
 
 
@@ -236,7 +236,7 @@ class JsonBinary(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.offset = JsonBinary.Number(self.is_large, self._io, self, self._root)
+            self.offset = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
             self.length = self._io.read_u2le()
 
 
@@ -317,12 +317,34 @@ class JsonBinary(KaitaiStruct):
             pass
 
 
-    class Number(KaitaiStruct):
+    class Opaque(KaitaiStruct):
+        """A value that JSON has no type for."""
+        def __init__(self, _io, _parent=None, _root=None):
+            super(JsonBinary.Opaque, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._read()
+
+        def _read(self):
+            self.type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
+            self.length = JsonBinary.Length(self._io, self, self._root)
+            self._raw_value = self._io.read_bytes(self.length.value)
+            _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
+            self.value = json_opaque.JsonOpaque(self.type, _io__raw_value)
+
+
+        def _fetch_instances(self):
+            pass
+            self.length._fetch_instances()
+            self.value._fetch_instances()
+
+
+    class SizedNumber(KaitaiStruct):
         number_2 = None
         number_4 = None
 
         def __init__(self, is_large, _io, _parent=None, _root=None):
-            super(JsonBinary.Number, self).__init__(_io)
+            super(JsonBinary.SizedNumber, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.is_large = is_large
@@ -355,28 +377,6 @@ class JsonBinary(KaitaiStruct):
 
             self._m_value = (self.number_4 if self.is_large else self.number_2)
             return getattr(self, '_m_value', None)
-
-
-    class Opaque(KaitaiStruct):
-        """A value that JSON has no type for."""
-        def __init__(self, _io, _parent=None, _root=None):
-            super(JsonBinary.Opaque, self).__init__(_io)
-            self._parent = _parent
-            self._root = _root
-            self._read()
-
-        def _read(self):
-            self.type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
-            self.length = JsonBinary.Length(self._io, self, self._root)
-            self._raw_value = self._io.read_bytes(self.length.value)
-            _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = json_opaque.JsonOpaque(self.type, _io__raw_value)
-
-
-        def _fetch_instances(self):
-            pass
-            self.length._fetch_instances()
-            self.value._fetch_instances()
 
 
     class Text(KaitaiStruct):
@@ -461,16 +461,16 @@ class JsonBinary(KaitaiStruct):
 
 
     class Value(KaitaiStruct):
-        def __init__(self, type, position, _io, _parent=None, _root=None):
+        def __init__(self, value_type, position, _io, _parent=None, _root=None):
             super(JsonBinary.Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.type = type
+            self.value_type = value_type
             self.position = position
             self._read()
 
         def _read(self):
-            _on = self.type
+            _on = self.value_type
             if _on == JsonBinary.ValueType.double:
                 pass
                 self.content = JsonBinary.DoubleValue(self._io, self, self._root)
@@ -520,7 +520,7 @@ class JsonBinary(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            _on = self.type
+            _on = self.value_type
             if _on == JsonBinary.ValueType.double:
                 pass
                 self.content._fetch_instances()
@@ -607,7 +607,7 @@ class JsonBinary(KaitaiStruct):
 
             if (not (self.is_inlined)):
                 pass
-                self.offset = JsonBinary.Number(self.is_large, self._io, self, self._root)
+                self.offset = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
 
 
 

@@ -65,13 +65,13 @@ class JsonBinary(KaitaiStruct):
         """The server's name: JSONB_FALSE_LITERAL"""
 
     class Value(KaitaiStruct):
-        type: JsonBinary.ValueType | int
+        value_type: JsonBinary.ValueType | int
         """What the value is."""
         position: int
         """Where the value starts."""
         content: JsonBinary.Container | JsonBinary.LiteralValue | JsonBinary.Int16Value | JsonBinary.Uint16Value | JsonBinary.Int32Value | JsonBinary.Uint32Value | JsonBinary.Int64Value | JsonBinary.Uint64Value | JsonBinary.DoubleValue | JsonBinary.Text | JsonBinary.Opaque | JsonBinary.UnknownValue
         """The value, by its type."""
-        def __init__(self, type: JsonBinary.ValueType | int, position: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, value_type: JsonBinary.ValueType | int, position: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Container(KaitaiStruct):
         """An object or array."""
@@ -81,12 +81,12 @@ class JsonBinary(KaitaiStruct):
         """Whether there are keys."""
         position: int
         """Where the object or array starts."""
-        number_of_elements: JsonBinary.Number
+        number_of_elements: JsonBinary.SizedNumber
         """Number of members.
 
         The server's name: element_count
         """
-        size: JsonBinary.Number
+        size: JsonBinary.SizedNumber
         """Length of the whole object or array, in bytes.
 
         The server's name: bytes
@@ -111,7 +111,7 @@ class JsonBinary(KaitaiStruct):
         def table_size(self) -> int:
             """Length of what stands before `contents`, in bytes."""
 
-    class Number(KaitaiStruct):
+    class SizedNumber(KaitaiStruct):
         is_large: bool
         """Whether it has 4 bytes instead of 2."""
         number_2: int | None
@@ -131,7 +131,7 @@ class JsonBinary(KaitaiStruct):
     class KeyEntry(KaitaiStruct):
         is_large: bool
         """Whether offsets have 4 bytes instead of 2."""
-        offset: JsonBinary.Number
+        offset: JsonBinary.SizedNumber
         """Where the key is, from the start of the object, in bytes.
 
         The server's name: key-offset
@@ -161,7 +161,7 @@ class JsonBinary(KaitaiStruct):
 
         The server's name: offset-or-inlined-value
         """
-        offset: JsonBinary.Number | None
+        offset: JsonBinary.SizedNumber | None
         """Where the value is, from the start of the object or array, in bytes.
 
         The server's name: offset-or-inlined-value
@@ -305,7 +305,7 @@ class JsonBinary(KaitaiStruct):
     class Group(KaitaiStruct):
         index: int
         """Place among the groups, from 0."""
-        byte: int
+        octet: int
         """The top bit says that another group follows.
 
         The server's name: data-length

@@ -18,7 +18,7 @@ class JsonDiff(KaitaiStruct):
        sql-common/json_diff.cc, Json_diff_vector::read_binary
     """
 
-    class Operation(IntEnum):
+    class DiffOperation(IntEnum):
         replace = 0
         insert = 1
         remove = 2
@@ -32,7 +32,7 @@ class JsonDiff(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.operation = KaitaiStream.resolve_enum(JsonDiff.Operation, self._io.read_u1())
+        self.operation = KaitaiStream.resolve_enum(JsonDiff.DiffOperation, self._io.read_u1())
         self.path_length = packed_integer.PackedInteger(self._io)
         self.path = (self._io.read_bytes(self.path_length.value)).decode("UTF-8", "surrogateescape")
         if self.has_value:
@@ -64,5 +64,5 @@ class JsonDiff(KaitaiStruct):
         if hasattr(self, '_m_has_value'):
             return self._m_has_value
 
-        self._m_has_value = self.operation != JsonDiff.Operation.remove
+        self._m_has_value = self.operation != JsonDiff.DiffOperation.remove
         return getattr(self, '_m_has_value', None)

@@ -12,7 +12,7 @@ class JsonDiff(KaitaiStruct):
 
     See sql-common/json_diff.cc, Json_diff_vector::read_binary
     """
-    operation: JsonDiff.Operation | int
+    operation: JsonDiff.DiffOperation | int
     """What is done at the path."""
     path_length: _packed_integer.PackedInteger
     """Length of `path`, in bytes."""
@@ -27,7 +27,7 @@ class JsonDiff(KaitaiStruct):
     @property
     def has_value(self) -> bool: ...
 
-    class Operation(IntEnum):
+    class DiffOperation(IntEnum):
         replace = 0
         """The value at the path gives way to another.
 

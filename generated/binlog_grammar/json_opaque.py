@@ -16,15 +16,15 @@ class JsonOpaque(KaitaiStruct):
     .. seealso::
        sql-common/json_dom.cc, Json_decimal and Json_datetime
     """
-    def __init__(self, type, _io, _parent=None, _root=None):
+    def __init__(self, column_type, _io, _parent=None, _root=None):
         super(JsonOpaque, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.type = type
+        self.column_type = column_type
         self._read()
 
     def _read(self):
-        _on = self.type
+        _on = self.column_type
         if _on == column_types.ColumnTypes.ColumnType.date:
             pass
             self.content = JsonOpaque.Datetime(self._io, self, self._root)
@@ -47,7 +47,7 @@ class JsonOpaque(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        _on = self.type
+        _on = self.column_type
         if _on == column_types.ColumnTypes.ColumnType.date:
             pass
             self.content._fetch_instances()

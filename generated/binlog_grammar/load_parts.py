@@ -30,11 +30,11 @@ class LoadParts(KaitaiStruct):
     def _read(self):
         if (not (self.has_long_separators)):
             pass
-            self.short_separators = LoadParts.ShortSeparators(self._io, self, self._root)
+            self.short_separators = LoadParts.OneByteSeparators(self._io, self, self._root)
 
         if self.has_long_separators:
             pass
-            self.long_separators = LoadParts.LongSeparators(self._io, self, self._root)
+            self.long_separators = LoadParts.CountedSeparators(self._io, self, self._root)
 
         self.field_name_lengths = []
         for i in range(self.number_of_fields):
@@ -84,10 +84,10 @@ class LoadParts(KaitaiStruct):
             pass
 
 
-    class LongSeparators(KaitaiStruct):
+    class CountedSeparators(KaitaiStruct):
         """Separators of up to 255 bytes each."""
         def __init__(self, _io, _parent=None, _root=None):
-            super(LoadParts.LongSeparators, self).__init__(_io)
+            super(LoadParts.CountedSeparators, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()
@@ -110,10 +110,10 @@ class LoadParts(KaitaiStruct):
             self.escape._fetch_instances()
 
 
-    class ShortSeparators(KaitaiStruct):
+    class OneByteSeparators(KaitaiStruct):
         """Separators of one byte; `empty_flags` says which of them are empty instead."""
         def __init__(self, _io, _parent=None, _root=None):
-            super(LoadParts.ShortSeparators, self).__init__(_io)
+            super(LoadParts.OneByteSeparators, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()

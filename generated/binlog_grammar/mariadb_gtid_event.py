@@ -45,7 +45,7 @@ class MariadbGtidEvent(KaitaiStruct):
 
         if  ((self.is_prepared_xa) or (self.is_completed_xa)) :
             pass
-            self.xid = MariadbGtidEvent.Xid(self._io, self, self._root)
+            self.xid = MariadbGtidEvent.XaIdentifier(self._io, self, self._root)
 
         if self.has_extra_flags:
             pass
@@ -101,9 +101,9 @@ class MariadbGtidEvent(KaitaiStruct):
             pass
 
 
-    class Xid(KaitaiStruct):
+    class XaIdentifier(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
-            super(MariadbGtidEvent.Xid, self).__init__(_io)
+            super(MariadbGtidEvent.XaIdentifier, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()

@@ -30,7 +30,7 @@ class MariadbGtidEvent(KaitaiStruct):
     """
     commit_id: int | None
     """The same number for all transactions that the server committed together."""
-    xid: MariadbGtidEvent.Xid | None
+    xid: MariadbGtidEvent.XaIdentifier | None
     """Identifier of the XA transaction."""
     extra_flags: int | None
     """Bits described by the instances from `has_extra_engines` on. 10.8; zero where older servers pad.
@@ -132,7 +132,7 @@ class MariadbGtidEvent(KaitaiStruct):
     def has_thread_id(self) -> bool:
         """The server's name: FL_EXTRA_THREAD_ID"""
 
-    class Xid(KaitaiStruct):
+    class XaIdentifier(KaitaiStruct):
         format_id: int
         """Third part of the identifier as XA statements write it.
 

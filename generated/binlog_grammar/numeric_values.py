@@ -180,8 +180,8 @@ class NumericValues(KaitaiStruct):
 
     class Int1(KaitaiStruct):
         """TINYINT."""
-        signed = None
-        unsigned = None
+        signed_number = None
+        unsigned_number = None
 
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int1, self).__init__(_io)
@@ -193,11 +193,11 @@ class NumericValues(KaitaiStruct):
         def _read(self):
             if (not (self.is_unsigned)):
                 pass
-                self.signed = self._io.read_s1()
+                self.signed_number = self._io.read_s1()
 
             if self.is_unsigned:
                 pass
-                self.unsigned = self._io.read_u1()
+                self.unsigned_number = self._io.read_u1()
 
 
 
@@ -215,14 +215,14 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.unsigned if self.is_unsigned else self.signed)
+            self._m_value = (self.unsigned_number if self.is_unsigned else self.signed_number)
             return getattr(self, '_m_value', None)
 
 
     class Int2(KaitaiStruct):
         """SMALLINT."""
-        signed = None
-        unsigned = None
+        signed_number = None
+        unsigned_number = None
 
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int2, self).__init__(_io)
@@ -234,11 +234,11 @@ class NumericValues(KaitaiStruct):
         def _read(self):
             if (not (self.is_unsigned)):
                 pass
-                self.signed = self._io.read_s2le()
+                self.signed_number = self._io.read_s2le()
 
             if self.is_unsigned:
                 pass
-                self.unsigned = self._io.read_u2le()
+                self.unsigned_number = self._io.read_u2le()
 
 
 
@@ -256,7 +256,7 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.unsigned if self.is_unsigned else self.signed)
+            self._m_value = (self.unsigned_number if self.is_unsigned else self.signed_number)
             return getattr(self, '_m_value', None)
 
 
@@ -287,8 +287,8 @@ class NumericValues(KaitaiStruct):
 
     class Int4(KaitaiStruct):
         """INT."""
-        signed = None
-        unsigned = None
+        signed_number = None
+        unsigned_number = None
 
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int4, self).__init__(_io)
@@ -300,11 +300,11 @@ class NumericValues(KaitaiStruct):
         def _read(self):
             if (not (self.is_unsigned)):
                 pass
-                self.signed = self._io.read_s4le()
+                self.signed_number = self._io.read_s4le()
 
             if self.is_unsigned:
                 pass
-                self.unsigned = self._io.read_u4le()
+                self.unsigned_number = self._io.read_u4le()
 
 
 
@@ -322,7 +322,7 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.unsigned if self.is_unsigned else self.signed)
+            self._m_value = (self.unsigned_number if self.is_unsigned else self.signed_number)
             return getattr(self, '_m_value', None)
 
 

@@ -323,6 +323,22 @@ class QueryStatusVars(KaitaiStruct):
             return getattr(self, '_m_is_unique_checks_off', None)
 
 
+    class FractionOfSecond(KaitaiStruct):
+        """Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3."""
+        def __init__(self, _io, _parent=None, _root=None):
+            super(QueryStatusVars.FractionOfSecond, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._read()
+
+        def _read(self):
+            self.microseconds = self._io.read_bits_int_le(24)
+
+
+        def _fetch_instances(self):
+            pass
+
+
     class Invoker(KaitaiStruct):
         """Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host."""
         def __init__(self, _io, _parent=None, _root=None):
@@ -438,22 +454,6 @@ class QueryStatusVars(KaitaiStruct):
             if self.flags & 12 != 0:
                 pass
 
-
-
-    class Microseconds(KaitaiStruct):
-        """Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3."""
-        def __init__(self, _io, _parent=None, _root=None):
-            super(QueryStatusVars.Microseconds, self).__init__(_io)
-            self._parent = _parent
-            self._root = _root
-            self._read()
-
-        def _read(self):
-            self.microseconds = self._io.read_bits_int_le(24)
-
-
-        def _fetch_instances(self):
-            pass
 
 
     class SourceDataWritten(KaitaiStruct):
@@ -646,13 +646,13 @@ class QueryStatusVars(KaitaiStruct):
                 self.value = QueryStatusVars.MariadbGtidFlags3(self._io, self, self._root)
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_microseconds:
                 pass
-                self.value = QueryStatusVars.Microseconds(self._io, self, self._root)
+                self.value = QueryStatusVars.FractionOfSecond(self._io, self, self._root)
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_xid:
                 pass
                 self.value = QueryStatusVars.DdlXid(self._io, self, self._root)
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.microseconds:
                 pass
-                self.value = QueryStatusVars.Microseconds(self._io, self, self._root)
+                self.value = QueryStatusVars.FractionOfSecond(self._io, self, self._root)
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.source_data_written:
                 pass
                 self.value = QueryStatusVars.SourceDataWritten(self._io, self, self._root)

@@ -339,6 +339,15 @@ class RowImage(KaitaiStruct):
             return getattr(self, '_m_is_present', None)
 
         @property
+        def name(self):
+            """The column's name where the log has it; else its place from 1, as in `@1`."""
+            if hasattr(self, '_m_name'):
+                return self._m_name
+
+            self._m_name = (self.column.name if self.column.has_name else u"@" + str(self.index + 1))
+            return getattr(self, '_m_name', None)
+
+        @property
         def ordinal(self):
             """Place in the image, if the column is there."""
             if hasattr(self, '_m_ordinal'):

@@ -53,6 +53,9 @@ class RowImage(KaitaiStruct):
         def column(self) -> _table_map_event.TableMapEvent.Column:
             """What the table map says of the column."""
         @property
+        def name(self) -> str:
+            """The column's name where the log has it; else its place from 1, as in `@1`."""
+        @property
         def ordinal(self) -> int:
             """Place in the image, if the column is there."""
         @property

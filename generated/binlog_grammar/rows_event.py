@@ -55,7 +55,7 @@ class RowsEvent(KaitaiStruct):
             pass
             self._raw_extra_data = self._io.read_bytes(self.extra_data_length - 2)
             _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
-            self.extra_data = RowsEvent.ExtraData(_io__raw_extra_data, self, self._root)
+            self.extra_data = RowsEvent.ExtraChunks(_io__raw_extra_data, self, self._root)
 
         self.number_of_columns = packed_integer.PackedInteger(self._io)
         self.columns = image_columns.ImageColumns(self.number_of_columns.value, self._io)
@@ -94,9 +94,9 @@ class RowsEvent(KaitaiStruct):
 
 
 
-    class ExtraData(KaitaiStruct):
+    class ExtraChunks(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
-            super(RowsEvent.ExtraData, self).__init__(_io)
+            super(RowsEvent.ExtraChunks, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()

@@ -45,7 +45,7 @@ class RowsEvent(KaitaiStruct):
     """
     unknown_post_header: bytes | None
     """What a newer server may add to the fixed part."""
-    extra_data: RowsEvent.ExtraData | None
+    extra_data: RowsEvent.ExtraChunks | None
     """What the event says of all its rows.
 
     The server's name: m_extra_row_info
@@ -129,7 +129,7 @@ class RowsEvent(KaitaiStruct):
         an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.
         """
 
-    class ExtraData(KaitaiStruct):
+    class ExtraChunks(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]
         """What there is, each with its type.
 

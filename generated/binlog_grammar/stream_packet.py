@@ -21,7 +21,7 @@ class StreamPacket(KaitaiStruct):
        sql/rpl_binlog_sender.cc, Binlog_sender
     """
 
-    class Kind(IntEnum):
+    class PacketKind(IntEnum):
         event = 0
         end_of_stream = 254
         error = 255
@@ -42,17 +42,17 @@ class StreamPacket(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.kind = KaitaiStream.resolve_enum(StreamPacket.Kind, self._io.read_u1())
-        if not  ((self.kind == StreamPacket.Kind.event) or (self.kind == StreamPacket.Kind.end_of_stream) or (self.kind == StreamPacket.Kind.error)) :
+        self.kind = KaitaiStream.resolve_enum(StreamPacket.PacketKind, self._io.read_u1())
+        if not  ((self.kind == StreamPacket.PacketKind.event) or (self.kind == StreamPacket.PacketKind.end_of_stream) or (self.kind == StreamPacket.PacketKind.error)) :
             raise kaitaistruct.ValidationNotAnyOfError(self.kind, self._io, u"/seq/0")
         _on = self.kind
-        if _on == StreamPacket.Kind.end_of_stream:
+        if _on == StreamPacket.PacketKind.end_of_stream:
             pass
             self.body = StreamPacket.EndOfStream(self._io, self, self._root)
-        elif _on == StreamPacket.Kind.error:
+        elif _on == StreamPacket.PacketKind.error:
             pass
             self.body = StreamPacket.Error(self._io, self, self._root)
-        elif _on == StreamPacket.Kind.event:
+        elif _on == StreamPacket.PacketKind.event:
             pass
             self.body = StreamPacket.StreamedEvent(self._io, self, self._root)
 
@@ -60,13 +60,13 @@ class StreamPacket(KaitaiStruct):
     def _fetch_instances(self):
         pass
         _on = self.kind
-        if _on == StreamPacket.Kind.end_of_stream:
+        if _on == StreamPacket.PacketKind.end_of_stream:
             pass
             self.body._fetch_instances()
-        elif _on == StreamPacket.Kind.error:
+        elif _on == StreamPacket.PacketKind.error:
             pass
             self.body._fetch_instances()
-        elif _on == StreamPacket.Kind.event:
+        elif _on == StreamPacket.PacketKind.event:
             pass
             self.body._fetch_instances()
 

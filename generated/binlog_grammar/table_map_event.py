@@ -127,6 +127,23 @@ class TableMapEvent(KaitaiStruct):
             pass
 
         @property
+        def column_type(self):
+            if hasattr(self, '_m_column_type'):
+                return self._m_column_type
+
+            self._m_column_type = self._parent.column_types[self.index]
+            return getattr(self, '_m_column_type', None)
+
+        @property
+        def has_known_length(self):
+            """Whether the type, which is no number's, is one whose values have a known length."""
+            if hasattr(self, '_m_has_known_length'):
+                return self._m_has_known_length
+
+            self._m_has_known_length =  ((self.column_type == column_types.ColumnTypes.ColumnType.varchar) or (self.column_type == column_types.ColumnTypes.ColumnType.blob) or (self.column_type == column_types.ColumnTypes.ColumnType.string) or (self.column_type == column_types.ColumnTypes.ColumnType.timestamp2) or (self.column_type == column_types.ColumnTypes.ColumnType.datetime2) or (self.column_type == column_types.ColumnTypes.ColumnType.date) or (self.column_type == column_types.ColumnTypes.ColumnType.json) or (self.column_type == column_types.ColumnTypes.ColumnType.null) or (self.column_type == column_types.ColumnTypes.ColumnType.timestamp) or (self.column_type == column_types.ColumnTypes.ColumnType.time) or (self.column_type == column_types.ColumnTypes.ColumnType.datetime) or (self.column_type == column_types.ColumnTypes.ColumnType.newdate) or (self.column_type == column_types.ColumnTypes.ColumnType.bit) or (self.column_type == column_types.ColumnTypes.ColumnType.time2) or (self.column_type == column_types.ColumnTypes.ColumnType.typed_array) or (self.column_type == column_types.ColumnTypes.ColumnType.blob_compressed) or (self.column_type == column_types.ColumnTypes.ColumnType.varchar_compressed) or (self.column_type == column_types.ColumnTypes.ColumnType.vector) or (self.column_type == column_types.ColumnTypes.ColumnType.enum) or (self.column_type == column_types.ColumnTypes.ColumnType.set) or (self.column_type == column_types.ColumnTypes.ColumnType.tiny_blob) or (self.column_type == column_types.ColumnTypes.ColumnType.medium_blob) or (self.column_type == column_types.ColumnTypes.ColumnType.long_blob) or (self.column_type == column_types.ColumnTypes.ColumnType.var_string) or (self.column_type == column_types.ColumnTypes.ColumnType.geometry))
+            return getattr(self, '_m_has_known_length', None)
+
+        @property
         def has_name(self):
             if hasattr(self, '_m_has_name'):
                 return self._m_has_name
@@ -148,7 +165,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_json'):
                 return self._m_is_json
 
-            self._m_is_json = self.type == column_types.ColumnTypes.ColumnType.json
+            self._m_is_json = self.column_type == column_types.ColumnTypes.ColumnType.json
             return getattr(self, '_m_is_json', None)
 
         @property
@@ -157,7 +174,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_known'):
                 return self._m_is_known
 
-            self._m_is_known =  ((self.are_previous_known) and ( (( ((int(self.type) >= 1) and (int(self.type) <= 20)) ) or (int(self.type) == 140) or (int(self.type) == 141) or (int(self.type) == 242) or (int(self.type) >= 245)) ))
+            self._m_is_known =  ((self.are_previous_known) and ( ((self.is_numeric) or (self.has_known_length)) ))
             return getattr(self, '_m_is_known', None)
 
         @property
@@ -176,7 +193,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_numeric'):
                 return self._m_is_numeric
 
-            self._m_is_numeric =  ((self.type == column_types.ColumnTypes.ColumnType.tiny) or (self.type == column_types.ColumnTypes.ColumnType.short) or (self.type == column_types.ColumnTypes.ColumnType.long) or (self.type == column_types.ColumnTypes.ColumnType.float) or (self.type == column_types.ColumnTypes.ColumnType.double) or (self.type == column_types.ColumnTypes.ColumnType.longlong) or (self.type == column_types.ColumnTypes.ColumnType.int24) or (self.type == column_types.ColumnTypes.ColumnType.year) or (self.type == column_types.ColumnTypes.ColumnType.newdecimal))
+            self._m_is_numeric =  ((self.column_type == column_types.ColumnTypes.ColumnType.tiny) or (self.column_type == column_types.ColumnTypes.ColumnType.short) or (self.column_type == column_types.ColumnTypes.ColumnType.long) or (self.column_type == column_types.ColumnTypes.ColumnType.float) or (self.column_type == column_types.ColumnTypes.ColumnType.double) or (self.column_type == column_types.ColumnTypes.ColumnType.longlong) or (self.column_type == column_types.ColumnTypes.ColumnType.int24) or (self.column_type == column_types.ColumnTypes.ColumnType.year) or (self.column_type == column_types.ColumnTypes.ColumnType.newdecimal))
             return getattr(self, '_m_is_numeric', None)
 
         @property
@@ -244,14 +261,6 @@ class TableMapEvent(KaitaiStruct):
 
             self._m_real_type = self.metadata.real_type
             return getattr(self, '_m_real_type', None)
-
-        @property
-        def type(self):
-            if hasattr(self, '_m_type'):
-                return self._m_type
-
-            self._m_type = self._parent.column_types[self.index]
-            return getattr(self, '_m_type', None)
 
 
     class MetadataBlock(KaitaiStruct):

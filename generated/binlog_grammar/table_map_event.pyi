@@ -123,7 +123,7 @@ class TableMapEvent(KaitaiStruct):
     def signedness(self) -> _table_map_metadata.TableMapMetadata.Bitmap | None:
         """The last field of this kind, if there is one."""
     @property
-    def column_names(self) -> _table_map_metadata.TableMapMetadata.Names | None:
+    def column_names(self) -> _table_map_metadata.TableMapMetadata.NameList | None:
         """The last field of this kind, if there is one."""
     @property
     def columns(self) -> list[TableMapEvent.Column] | None:
@@ -156,7 +156,7 @@ class TableMapEvent(KaitaiStruct):
         """Whether the types of all columns before this one are known."""
         def __init__(self, index: int, numeric_ordinal: int, json_ordinal: int, are_previous_known: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
-        def type(self) -> _column_types.ColumnTypes.ColumnType | int: ...
+        def column_type(self) -> _column_types.ColumnTypes.ColumnType | int: ...
         @property
         def metadata(self) -> _column_metadata.ColumnMetadata: ...
         @property
@@ -192,6 +192,9 @@ class TableMapEvent(KaitaiStruct):
         @property
         def name(self) -> str | None:
             """Present where `binlog_row_metadata` was FULL."""
+        @property
+        def has_known_length(self) -> bool:
+            """Whether the type, which is no number's, is one whose values have a known length."""
         @property
         def is_known(self) -> bool:
             """Whether the lengths of values are known, of this column and of all before it."""

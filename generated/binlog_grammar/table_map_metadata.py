@@ -49,12 +49,12 @@ class TableMapMetadata(KaitaiStruct):
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.column_name:
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Names(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NameList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.column_visibility:
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
@@ -69,7 +69,7 @@ class TableMapMetadata(KaitaiStruct):
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.enum_and_set_default_charset:
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
@@ -84,7 +84,7 @@ class TableMapMetadata(KaitaiStruct):
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.primary_key_with_prefix:
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
@@ -104,12 +104,12 @@ class TableMapMetadata(KaitaiStruct):
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.vector_dimensionality:
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         else:
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
@@ -333,9 +333,9 @@ class TableMapMetadata(KaitaiStruct):
             self.length._fetch_instances()
 
 
-    class Names(KaitaiStruct):
+    class NameList(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
-            super(TableMapMetadata.Names, self).__init__(_io)
+            super(TableMapMetadata.NameList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()
@@ -357,12 +357,12 @@ class TableMapMetadata(KaitaiStruct):
 
 
 
-    class Numbers(KaitaiStruct):
+    class NumberList(KaitaiStruct):
         """A number for each column that the field is about: a collation, a type of geometry, a number of
         dimensions; or the places of the columns of a primary key.
         """
         def __init__(self, _io, _parent=None, _root=None):
-            super(TableMapMetadata.Numbers, self).__init__(_io)
+            super(TableMapMetadata.NumberList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()

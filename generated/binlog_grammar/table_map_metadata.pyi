@@ -25,7 +25,7 @@ class TableMapMetadata(KaitaiStruct):
 
     The server's name: len
     """
-    value: TableMapMetadata.Bitmap | TableMapMetadata.DefaultCollation | TableMapMetadata.Numbers | TableMapMetadata.Names | TableMapMetadata.MemberLists | TableMapMetadata.PrefixedKey | TableMapMetadata.UnknownField
+    value: TableMapMetadata.Bitmap | TableMapMetadata.DefaultCollation | TableMapMetadata.NumberList | TableMapMetadata.NameList | TableMapMetadata.MemberLists | TableMapMetadata.PrefixedKey | TableMapMetadata.UnknownField
     """The field, by its type."""
     _raw_value: bytes
     def __init__(self, index: int, previous_signedness_index: int, previous_column_name_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
@@ -112,7 +112,7 @@ class TableMapMetadata(KaitaiStruct):
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Numbers(KaitaiStruct):
+    class NumberList(KaitaiStruct):
         """A number for each column that the field is about: a collation, a type of geometry, a number of
         dimensions; or the places of the columns of a primary key.
         """
@@ -150,7 +150,7 @@ class TableMapMetadata(KaitaiStruct):
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Names(KaitaiStruct):
+    class NameList(KaitaiStruct):
         names: list[TableMapMetadata.Name]
         """The names of all columns.
 

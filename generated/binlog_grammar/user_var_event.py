@@ -21,7 +21,7 @@ class UserVarEvent(KaitaiStruct):
         unsigned = 1
         data_type_name = 2
 
-    class ValueType(IntEnum):
+    class ResultType(IntEnum):
         string = 0
         real = 1
         int = 2
@@ -44,7 +44,7 @@ class UserVarEvent(KaitaiStruct):
         self.is_null = self._io.read_u1()
         if self.is_null == 0:
             pass
-            self.value_type = KaitaiStream.resolve_enum(UserVarEvent.ValueType, self._io.read_u1())
+            self.value_type = KaitaiStream.resolve_enum(UserVarEvent.ResultType, self._io.read_u1())
 
         if self.is_null == 0:
             pass
@@ -57,22 +57,22 @@ class UserVarEvent(KaitaiStruct):
         if self.is_null == 0:
             pass
             _on = self.value_type
-            if _on == UserVarEvent.ValueType.decimal:
+            if _on == UserVarEvent.ResultType.decimal:
                 pass
                 self._raw_value = self._io.read_bytes(self.value_length)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.DecimalValue(_io__raw_value, self, self._root)
-            elif _on == UserVarEvent.ValueType.int:
+            elif _on == UserVarEvent.ResultType.int:
                 pass
                 self._raw_value = self._io.read_bytes(self.value_length)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.IntValue(_io__raw_value, self, self._root)
-            elif _on == UserVarEvent.ValueType.real:
+            elif _on == UserVarEvent.ResultType.real:
                 pass
                 self._raw_value = self._io.read_bytes(self.value_length)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.RealValue(_io__raw_value, self, self._root)
-            elif _on == UserVarEvent.ValueType.string:
+            elif _on == UserVarEvent.ResultType.string:
                 pass
                 self._raw_value = self._io.read_bytes(self.value_length)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
@@ -105,16 +105,16 @@ class UserVarEvent(KaitaiStruct):
         if self.is_null == 0:
             pass
             _on = self.value_type
-            if _on == UserVarEvent.ValueType.decimal:
+            if _on == UserVarEvent.ResultType.decimal:
                 pass
                 self.value._fetch_instances()
-            elif _on == UserVarEvent.ValueType.int:
+            elif _on == UserVarEvent.ResultType.int:
                 pass
                 self.value._fetch_instances()
-            elif _on == UserVarEvent.ValueType.real:
+            elif _on == UserVarEvent.ResultType.real:
                 pass
                 self.value._fetch_instances()
-            elif _on == UserVarEvent.ValueType.string:
+            elif _on == UserVarEvent.ResultType.string:
                 pass
                 self.value._fetch_instances()
             else:

@@ -19,7 +19,7 @@ class UserVarEvent(KaitaiStruct):
     """Name of the variable, without the at sign."""
     is_null: int
     """1 if the value is NULL, which ends the event; else 0."""
-    value_type: UserVarEvent.ValueType | int | None
+    value_type: UserVarEvent.ResultType | int | None
     """How the value is written.
 
     The server's name: type
@@ -53,7 +53,7 @@ class UserVarEvent(KaitaiStruct):
         The server's name: UNSIGNED_F
         """
 
-    class ValueType(IntEnum):
+    class ResultType(IntEnum):
         string = 0
         """The server's name: STRING_RESULT"""
         real = 1

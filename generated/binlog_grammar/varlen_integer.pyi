@@ -23,15 +23,15 @@ class VarlenInteger(KaitaiStruct):
     next_3: int | None
     """The 3 bytes behind the first, of 4 in all."""
     next_4: int | None
-    """The 4 bytes behind the first, of 5 to 8 in all."""
+    """The 4 bytes after the first, of 5 to 9 in all."""
     last_1: int | None
     """The last byte, of 6 in all."""
     last_2: int | None
     """The last 2 bytes, of 7 in all."""
     last_3: int | None
     """The last 3 bytes, of 8 in all."""
-    next_8: int | None
-    """The 8 bytes behind the first, of 9 in all."""
+    last_4: int | None
+    """The last 4 bytes, of 9 in all."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def number_of_more(self) -> int:
@@ -40,11 +40,25 @@ class VarlenInteger(KaitaiStruct):
     def size(self) -> int:
         """Number of bytes in all."""
     @property
+    def more_low(self) -> int:
+        """The lower 32 bits of the bytes after the first."""
+    @property
+    def more_high(self) -> int:
+        """The upper 32 bits of the bytes after the first."""
+    @property
     def more(self) -> int:
-        """The following bytes as one number."""
+        """The bytes after the first as one number."""
     @property
     def value(self) -> int:
         """The number, where it is unsigned."""
+    @property
+    def is_negative(self) -> bool:
+        """The lowest bit of the number, which is the sign where it is signed."""
+    @property
+    def magnitude(self) -> int:
+        """The number without its lowest bit. It is put together anew, since a shift or a division of an unsigned
+        number of 64 bits is wrong in languages that have signed ones only, and rounds in JavaScript.
+        """
     @property
     def signed_value(self) -> int:
         """The number, where it is signed."""

@@ -54,7 +54,7 @@ def _varlen_integer(data: Any, at: Any, end: Any) -> Any:
         next_3 = _little(data, at, 3)
         at += 3
     next_4 = 0
-    if ((number_of_more >= 4) and (number_of_more <= 7)):
+    if (number_of_more >= 4):
         if at + 4 > end:
             return -1, 0, 0
         next_4 = _little(data, at, 4)
@@ -77,18 +77,22 @@ def _varlen_integer(data: Any, at: Any, end: Any) -> Any:
             return -1, 0, 0
         last_3 = _little(data, at, 3)
         at += 3
-    next_8 = 0
+    last_4 = 0
     if (number_of_more == 8):
-        if at + 8 > end:
+        if at + 4 > end:
             return -1, 0, 0
-        next_8 = _little(data, at, 8)
-        if next_8 < 0:
-            return -1, 0, 0
-        at += 8
-    more = (0 if (number_of_more == 0) else (next_1 if (number_of_more == 1) else (next_2 if (number_of_more == 2) else (next_3 if (number_of_more == 3) else (next_4 if (number_of_more == 4) else ((next_4 + (last_1 * 4294967296)) if (number_of_more == 5) else ((next_4 + (last_2 * 4294967296)) if (number_of_more == 6) else ((next_4 + (last_3 * 4294967296)) if (number_of_more == 7) else next_8))))))))
+        last_4 = _little(data, at, 4)
+        at += 4
     size = (number_of_more + 1)
+    is_negative = ((((first >> size) if (number_of_more < 7) else (next_4 & 1)) % 2) == 1)
+    more_high = (last_1 if (number_of_more == 5) else (last_2 if (number_of_more == 6) else (last_3 if (number_of_more == 7) else (last_4 if (number_of_more == 8) else 0))))
+    if more_high >= 2147483648:
+        return -1, 0, 0
+    more_low = (0 if (number_of_more == 0) else (next_1 if (number_of_more == 1) else (next_2 if (number_of_more == 2) else (next_3 if (number_of_more == 3) else next_4))))
+    more = (more_low + (more_high * 4294967296))
+    magnitude = ((((first >> size) >> 1) + (more * (1 << (6 - number_of_more)))) if (number_of_more < 7) else ((more_low // 2) + (more_high * 2147483648)))
+    signed_value = (((-1) - magnitude) if is_negative else magnitude)
     value = (more if (number_of_more == 8) else ((first >> size) + (more * (1 << (7 - number_of_more)))))
-    signed_value = ((value // 2) if ((value % 2) == 0) else ((-1) - (value // 2)))
     return at, signed_value, value
 
 
@@ -307,7 +311,7 @@ def user_var_event_attribute_list(data: Any, starts: Any, ends: Any, out: Any, f
         follows[index] = is_inside and _user_var_event_attribute_list(data, at, end, out[index]) == end
 
 
-def _gtid_tagged_event_fields(data: Any, at: Any, end: Any, out: Any) -> Any:
+def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any:
     begin = at
     if at + 1 > end:
         return -1
@@ -476,16 +480,16 @@ def _gtid_tagged_event_fields(data: Any, at: Any, end: Any, out: Any) -> Any:
     return at
 
 
-def gtid_tagged_event_fields(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
+def gtid_tagged_event_field_list(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
     """See the head of this module."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]
         is_inside = 0 <= at <= end <= data.shape[0]
-        follows[index] = is_inside and _gtid_tagged_event_fields(data, at, end, out[index]) == end
+        follows[index] = is_inside and _gtid_tagged_event_field_list(data, at, end, out[index]) == end
 
 
 SLOTS = {
     'query_status_vars': 0,
     'user_var_event_attribute_list': 0,
-    'gtid_tagged_event_fields': 31,
+    'gtid_tagged_event_field_list': 31,
 }

@@ -42,19 +42,19 @@ class Wkb(KaitaiStruct):
         _on = self.type
         if _on == Wkb.ShapeType.geometry_collection:
             pass
-            self.content = Wkb.Shapes(self._io, self, self._root)
+            self.content = Wkb.ShapeList(self._io, self, self._root)
         elif _on == Wkb.ShapeType.line_string:
             pass
-            self.content = Wkb.Points(self._io, self, self._root)
+            self.content = Wkb.PointList(self._io, self, self._root)
         elif _on == Wkb.ShapeType.multi_line_string:
             pass
-            self.content = Wkb.Shapes(self._io, self, self._root)
+            self.content = Wkb.ShapeList(self._io, self, self._root)
         elif _on == Wkb.ShapeType.multi_point:
             pass
-            self.content = Wkb.Shapes(self._io, self, self._root)
+            self.content = Wkb.ShapeList(self._io, self, self._root)
         elif _on == Wkb.ShapeType.multi_polygon:
             pass
-            self.content = Wkb.Shapes(self._io, self, self._root)
+            self.content = Wkb.ShapeList(self._io, self, self._root)
         elif _on == Wkb.ShapeType.point:
             pass
             self.content = Wkb.Point(self._io, self, self._root)
@@ -104,9 +104,9 @@ class Wkb(KaitaiStruct):
             pass
 
 
-    class Points(KaitaiStruct):
+    class PointList(KaitaiStruct):
         def __init__(self, _io, _parent=None, _root=None):
-            super(Wkb.Points, self).__init__(_io)
+            super(Wkb.PointList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()
@@ -138,7 +138,7 @@ class Wkb(KaitaiStruct):
             self.number_of_rings = self._io.read_u4le()
             self.rings = []
             for i in range(self.number_of_rings):
-                self.rings.append(Wkb.Points(self._io, self, self._root))
+                self.rings.append(Wkb.PointList(self._io, self, self._root))
 
 
 
@@ -150,11 +150,11 @@ class Wkb(KaitaiStruct):
 
 
 
-    class Shapes(KaitaiStruct):
+    class ShapeList(KaitaiStruct):
         shapes = None
 
         def __init__(self, _io, _parent=None, _root=None):
-            super(Wkb.Shapes, self).__init__(_io)
+            super(Wkb.ShapeList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._read()

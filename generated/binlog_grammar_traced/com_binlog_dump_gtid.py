@@ -61,7 +61,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
             self._debug['data']['start'] = self._io.pos()
             self._raw_data = self._io.read_bytes(self.data_length)
             _io__raw_data = KaitaiStream(BytesIO(self._raw_data))
-            self.data = ComBinlogDumpGtid.Data(_io__raw_data, self, self._root)
+            self.data = ComBinlogDumpGtid.ReplicaGtids(_io__raw_data, self, self._root)
             self.data._read()
             self._debug['data']['end'] = self._io.pos()
 
@@ -86,13 +86,13 @@ class ComBinlogDumpGtid(KaitaiStruct):
             pass
 
 
-    class Data(KaitaiStruct):
+    class ReplicaGtids(KaitaiStruct):
         SEQ_FIELDS = ["gtids", "unknown_tail"]
         gtids = None
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
-            super(ComBinlogDumpGtid.Data, self).__init__(_io)
+            super(ComBinlogDumpGtid.ReplicaGtids, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)

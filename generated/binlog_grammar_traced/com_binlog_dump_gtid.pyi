@@ -42,7 +42,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
 
     The server's name: data_size
     """
-    data: ComBinlogDumpGtid.Data | None
+    data: ComBinlogDumpGtid.ReplicaGtids | None
     """The GTIDs, as `data_length` says."""
     _raw_data: bytes
     unknown_tail: bytes | None
@@ -70,7 +70,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
         The server's name: BINLOG_THROUGH_GTID
         """
 
-    class Data(KaitaiStruct):
+    class ReplicaGtids(KaitaiStruct):
         gtids: _gtid_set.GtidSet | None
         """The transactions that the replica has.
 

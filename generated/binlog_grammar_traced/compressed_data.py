@@ -67,7 +67,7 @@ class CompressedData(KaitaiStruct):
         self._debug['deflated']['start'] = self._io.pos()
         self._raw_deflated = self._io.read_bytes_full()
         _io__raw_deflated = KaitaiStream(BytesIO(self._raw_deflated))
-        self.deflated = CompressedData.Deflated(_io__raw_deflated, self, self._root)
+        self.deflated = CompressedData.ZlibStream(_io__raw_deflated, self, self._root)
         self.deflated._read()
         self._debug['deflated']['end'] = self._io.pos()
 
@@ -88,10 +88,10 @@ class CompressedData(KaitaiStruct):
 
         self.deflated._fetch_instances()
 
-    class Deflated(KaitaiStruct):
+    class ZlibStream(KaitaiStruct):
         SEQ_FIELDS = ["data"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(CompressedData.Deflated, self).__init__(_io)
+            super(CompressedData.ZlibStream, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)

@@ -68,7 +68,7 @@ class CompressedRowsEvent(KaitaiStruct):
             self._debug['extra_data']['start'] = self._io.pos()
             self._raw_extra_data = self._io.read_bytes(self.extra_data_length - 2)
             _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
-            self.extra_data = CompressedRowsEvent.ExtraData(_io__raw_extra_data, self, self._root)
+            self.extra_data = CompressedRowsEvent.ExtraChunks(_io__raw_extra_data, self, self._root)
             self.extra_data._read()
             self._debug['extra_data']['end'] = self._io.pos()
 
@@ -121,10 +121,10 @@ class CompressedRowsEvent(KaitaiStruct):
             self._m_inflated_rows._fetch_instances()
 
 
-    class ExtraData(KaitaiStruct):
+    class ExtraChunks(KaitaiStruct):
         SEQ_FIELDS = ["chunks"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(CompressedRowsEvent.ExtraData, self).__init__(_io)
+            super(CompressedRowsEvent.ExtraChunks, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)

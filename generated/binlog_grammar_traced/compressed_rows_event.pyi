@@ -45,7 +45,7 @@ class CompressedRowsEvent(KaitaiStruct):
     """
     unknown_post_header: bytes | None
     """What a newer server may add to the fixed part."""
-    extra_data: CompressedRowsEvent.ExtraData | None
+    extra_data: CompressedRowsEvent.ExtraChunks | None
     """What the event says of all its rows.
 
     The server's name: m_extra_row_info
@@ -121,7 +121,7 @@ class CompressedRowsEvent(KaitaiStruct):
     def rows(self) -> list[_row.Row] | None:
         """The rows, read when they are asked for."""
 
-    class ExtraData(KaitaiStruct):
+    class ExtraChunks(KaitaiStruct):
         chunks: list[_extra_row_info.ExtraRowInfo]
         """What there is, each with its type.
 

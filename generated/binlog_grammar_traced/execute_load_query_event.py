@@ -19,7 +19,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
        libs/mysql/binlog/event/load_data_events.h, Execute_load_query_event
     """
 
-    class DuplicateHandling(IntEnum):
+    class DuplicateAction(IntEnum):
         error = 0
         ignore = 1
         replace = 2
@@ -59,7 +59,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
         self.file_name_end = self._io.read_u4le()
         self._debug['file_name_end']['end'] = self._io.pos()
         self._debug['duplicate_handling']['start'] = self._io.pos()
-        self.duplicate_handling = KaitaiStream.resolve_enum(ExecuteLoadQueryEvent.DuplicateHandling, self._io.read_u1())
+        self.duplicate_handling = KaitaiStream.resolve_enum(ExecuteLoadQueryEvent.DuplicateAction, self._io.read_u1())
         self._debug['duplicate_handling']['end'] = self._io.pos()
         if self.post_header_length > 26:
             pass

@@ -20,7 +20,7 @@ class GtidSet(KaitaiStruct):
        sql/rpl_gtid_set.cc, Gtid_set::encode
     """
 
-    class Format(IntEnum):
+    class SetFormat(IntEnum):
         untagged = 0
         tagged = 1
     SEQ_FIELDS = ["first", "count_low", "count_high", "format", "sources"]
@@ -41,9 +41,9 @@ class GtidSet(KaitaiStruct):
         self.count_high = self._io.read_u2le()
         self._debug['count_high']['end'] = self._io.pos()
         self._debug['format']['start'] = self._io.pos()
-        self.format = KaitaiStream.resolve_enum(GtidSet.Format, self._io.read_u1())
+        self.format = KaitaiStream.resolve_enum(GtidSet.SetFormat, self._io.read_u1())
         self._debug['format']['end'] = self._io.pos()
-        if not  ((self.format == GtidSet.Format.untagged) or (self.format == GtidSet.Format.tagged)) :
+        if not  ((self.format == GtidSet.SetFormat.untagged) or (self.format == GtidSet.SetFormat.tagged)) :
             raise kaitaistruct.ValidationNotAnyOfError(self.format, self._io, u"/seq/3")
         self._debug['sources']['start'] = self._io.pos()
         self._debug['sources']['arr'] = []
@@ -172,7 +172,7 @@ class GtidSet(KaitaiStruct):
         if hasattr(self, '_m_is_tagged'):
             return self._m_is_tagged
 
-        self._m_is_tagged = self.format == GtidSet.Format.tagged
+        self._m_is_tagged = self.format == GtidSet.SetFormat.tagged
         return getattr(self, '_m_is_tagged', None)
 
     @property

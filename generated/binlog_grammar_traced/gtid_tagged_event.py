@@ -43,7 +43,7 @@ class GtidTaggedEvent(KaitaiStruct):
         self._debug['fields']['start'] = self._io.pos()
         self._raw_fields = self._io.read_bytes(((self.message_size.value - self.serialization_version.size) - self.message_size.size) - self.last_non_ignorable_field_id.size)
         _io__raw_fields = KaitaiStream(BytesIO(self._raw_fields))
-        self.fields = GtidTaggedEvent.Fields(_io__raw_fields, self, self._root)
+        self.fields = GtidTaggedEvent.FieldList(_io__raw_fields, self, self._root)
         self.fields._read()
         self._debug['fields']['end'] = self._io.pos()
         if (not (self._io.is_eof())):
@@ -64,7 +64,7 @@ class GtidTaggedEvent(KaitaiStruct):
             pass
 
 
-    class Fields(KaitaiStruct):
+    class FieldList(KaitaiStruct):
         """The fields in the order of their numbers."""
         SEQ_FIELDS = ["flags", "uuid", "gno", "tag", "last_committed", "sequence_number", "immediate_commit_timestamp", "original_commit_timestamp", "transaction_length", "immediate_server_version", "original_server_version", "commit_group_ticket", "unknown_fields"]
         original_commit_timestamp = None
@@ -73,66 +73,66 @@ class GtidTaggedEvent(KaitaiStruct):
         unknown_fields = None
 
         def __init__(self, _io, _parent=None, _root=None):
-            super(GtidTaggedEvent.Fields, self).__init__(_io)
+            super(GtidTaggedEvent.FieldList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
             self._debug['flags']['start'] = self._io.pos()
-            self.flags = GtidTaggedEvent.Number(0, self._io, self, self._root)
+            self.flags = GtidTaggedEvent.NumberField(0, self._io, self, self._root)
             self.flags._read()
             self._debug['flags']['end'] = self._io.pos()
             self._debug['uuid']['start'] = self._io.pos()
-            self.uuid = GtidTaggedEvent.Uuid(self._io, self, self._root)
+            self.uuid = GtidTaggedEvent.UuidField(self._io, self, self._root)
             self.uuid._read()
             self._debug['uuid']['end'] = self._io.pos()
             self._debug['gno']['start'] = self._io.pos()
-            self.gno = GtidTaggedEvent.Number(2, self._io, self, self._root)
+            self.gno = GtidTaggedEvent.NumberField(2, self._io, self, self._root)
             self.gno._read()
             self._debug['gno']['end'] = self._io.pos()
             self._debug['tag']['start'] = self._io.pos()
-            self.tag = GtidTaggedEvent.Text(self._io, self, self._root)
+            self.tag = GtidTaggedEvent.TagField(self._io, self, self._root)
             self.tag._read()
             self._debug['tag']['end'] = self._io.pos()
             self._debug['last_committed']['start'] = self._io.pos()
-            self.last_committed = GtidTaggedEvent.Number(4, self._io, self, self._root)
+            self.last_committed = GtidTaggedEvent.NumberField(4, self._io, self, self._root)
             self.last_committed._read()
             self._debug['last_committed']['end'] = self._io.pos()
             self._debug['sequence_number']['start'] = self._io.pos()
-            self.sequence_number = GtidTaggedEvent.Number(5, self._io, self, self._root)
+            self.sequence_number = GtidTaggedEvent.NumberField(5, self._io, self, self._root)
             self.sequence_number._read()
             self._debug['sequence_number']['end'] = self._io.pos()
             self._debug['immediate_commit_timestamp']['start'] = self._io.pos()
-            self.immediate_commit_timestamp = GtidTaggedEvent.Number(6, self._io, self, self._root)
+            self.immediate_commit_timestamp = GtidTaggedEvent.NumberField(6, self._io, self, self._root)
             self.immediate_commit_timestamp._read()
             self._debug['immediate_commit_timestamp']['end'] = self._io.pos()
             if self.has_original_commit_timestamp:
                 pass
                 self._debug['original_commit_timestamp']['start'] = self._io.pos()
-                self.original_commit_timestamp = GtidTaggedEvent.Number(7, self._io, self, self._root)
+                self.original_commit_timestamp = GtidTaggedEvent.NumberField(7, self._io, self, self._root)
                 self.original_commit_timestamp._read()
                 self._debug['original_commit_timestamp']['end'] = self._io.pos()
 
             self._debug['transaction_length']['start'] = self._io.pos()
-            self.transaction_length = GtidTaggedEvent.Number(8, self._io, self, self._root)
+            self.transaction_length = GtidTaggedEvent.NumberField(8, self._io, self, self._root)
             self.transaction_length._read()
             self._debug['transaction_length']['end'] = self._io.pos()
             self._debug['immediate_server_version']['start'] = self._io.pos()
-            self.immediate_server_version = GtidTaggedEvent.Number(9, self._io, self, self._root)
+            self.immediate_server_version = GtidTaggedEvent.NumberField(9, self._io, self, self._root)
             self.immediate_server_version._read()
             self._debug['immediate_server_version']['end'] = self._io.pos()
             if self.has_original_server_version:
                 pass
                 self._debug['original_server_version']['start'] = self._io.pos()
-                self.original_server_version = GtidTaggedEvent.Number(10, self._io, self, self._root)
+                self.original_server_version = GtidTaggedEvent.NumberField(10, self._io, self, self._root)
                 self.original_server_version._read()
                 self._debug['original_server_version']['end'] = self._io.pos()
 
             if self.has_commit_group_ticket:
                 pass
                 self._debug['commit_group_ticket']['start'] = self._io.pos()
-                self.commit_group_ticket = GtidTaggedEvent.Number(11, self._io, self, self._root)
+                self.commit_group_ticket = GtidTaggedEvent.NumberField(11, self._io, self, self._root)
                 self.commit_group_ticket._read()
                 self._debug['commit_group_ticket']['end'] = self._io.pos()
 
@@ -254,10 +254,10 @@ class GtidTaggedEvent(KaitaiStruct):
             return getattr(self, '_m_id_after_original_server_version', None)
 
 
-    class Number(KaitaiStruct):
+    class NumberField(KaitaiStruct):
         SEQ_FIELDS = ["id", "number"]
         def __init__(self, field, _io, _parent=None, _root=None):
-            super(GtidTaggedEvent.Number, self).__init__(_io)
+            super(GtidTaggedEvent.NumberField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.field = field
@@ -268,7 +268,7 @@ class GtidTaggedEvent(KaitaiStruct):
             self.id = self._io.read_u1()
             self._debug['id']['end'] = self._io.pos()
             if not self.id == self.field * 2:
-                raise kaitaistruct.ValidationNotEqualError(self.field * 2, self.id, self._io, u"/types/number/seq/0")
+                raise kaitaistruct.ValidationNotEqualError(self.field * 2, self.id, self._io, u"/types/number_field/seq/0")
             self._debug['number']['start'] = self._io.pos()
             self.number = varlen_integer.VarlenInteger(self._io)
             self.number._read()
@@ -280,10 +280,10 @@ class GtidTaggedEvent(KaitaiStruct):
             self.number._fetch_instances()
 
 
-    class Text(KaitaiStruct):
+    class TagField(KaitaiStruct):
         SEQ_FIELDS = ["id", "length", "text"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(GtidTaggedEvent.Text, self).__init__(_io)
+            super(GtidTaggedEvent.TagField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)
@@ -293,7 +293,7 @@ class GtidTaggedEvent(KaitaiStruct):
             self.id = self._io.read_u1()
             self._debug['id']['end'] = self._io.pos()
             if not self.id == 3 * 2:
-                raise kaitaistruct.ValidationNotEqualError(3 * 2, self.id, self._io, u"/types/text/seq/0")
+                raise kaitaistruct.ValidationNotEqualError(3 * 2, self.id, self._io, u"/types/tag_field/seq/0")
             self._debug['length']['start'] = self._io.pos()
             self.length = varlen_integer.VarlenInteger(self._io)
             self.length._read()
@@ -308,10 +308,10 @@ class GtidTaggedEvent(KaitaiStruct):
             self.length._fetch_instances()
 
 
-    class Uuid(KaitaiStruct):
+    class UuidField(KaitaiStruct):
         SEQ_FIELDS = ["id", "bytes"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(GtidTaggedEvent.Uuid, self).__init__(_io)
+            super(GtidTaggedEvent.UuidField, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)
@@ -321,7 +321,7 @@ class GtidTaggedEvent(KaitaiStruct):
             self.id = self._io.read_u1()
             self._debug['id']['end'] = self._io.pos()
             if not self.id == 1 * 2:
-                raise kaitaistruct.ValidationNotEqualError(1 * 2, self.id, self._io, u"/types/uuid/seq/0")
+                raise kaitaistruct.ValidationNotEqualError(1 * 2, self.id, self._io, u"/types/uuid_field/seq/0")
             self._debug['bytes']['start'] = self._io.pos()
             self._debug['bytes']['arr'] = []
             self.bytes = []

@@ -25,7 +25,7 @@ class GtidTaggedEvent(KaitaiStruct):
     """
     last_non_ignorable_field_id: _varlen_integer.VarlenInteger
     """A reader that does not know this field must not go on; 0 where it may skip all that it does not know."""
-    fields: GtidTaggedEvent.Fields
+    fields: GtidTaggedEvent.FieldList
     """The fields of the message, each with its number.
 
     The server's name: define_fields
@@ -79,42 +79,42 @@ class GtidTaggedEvent(KaitaiStruct):
     def commit_group_ticket(self) -> int | None:
         """Ticket that puts the transaction into a group commit, for Group Replication; never 0."""
 
-    class Fields(KaitaiStruct):
+    class FieldList(KaitaiStruct):
         """The fields in the order of their numbers."""
-        flags: GtidTaggedEvent.Number
+        flags: GtidTaggedEvent.NumberField
         """Bits described by `may_have_statements`.
 
         The server's name: gtid_flags
         """
-        uuid: GtidTaggedEvent.Uuid
+        uuid: GtidTaggedEvent.UuidField
         """UUID of the server where the transaction began.
 
         The server's name: Uuid::bytes
         """
-        gno: GtidTaggedEvent.Number
+        gno: GtidTaggedEvent.NumberField
         """Number of the transaction among those of its server with its tag, signed, 1 to 2^63 - 2.
 
         The server's name: rpl_gtid_gno
         """
-        tag: GtidTaggedEvent.Text
+        tag: GtidTaggedEvent.TagField
         """Tag of the GTID, between the UUID and the number."""
-        last_committed: GtidTaggedEvent.Number
+        last_committed: GtidTaggedEvent.NumberField
         """`sequence_number` of the newest transaction that must be committed before, signed."""
-        sequence_number: GtidTaggedEvent.Number
+        sequence_number: GtidTaggedEvent.NumberField
         """Number of the transaction in this log, signed, from 1."""
-        immediate_commit_timestamp: GtidTaggedEvent.Number
+        immediate_commit_timestamp: GtidTaggedEvent.NumberField
         """When the server that wrote this log committed the transaction, in microseconds
         since 1970-01-01 UTC.
         """
-        original_commit_timestamp: GtidTaggedEvent.Number | None
+        original_commit_timestamp: GtidTaggedEvent.NumberField | None
         """Left out where it is the same as the immediate one."""
-        transaction_length: GtidTaggedEvent.Number
+        transaction_length: GtidTaggedEvent.NumberField
         """Length of the whole transaction with this event, in bytes."""
-        immediate_server_version: GtidTaggedEvent.Number
+        immediate_server_version: GtidTaggedEvent.NumberField
         """Version of the server that wrote this log, 90001 for 9.0.1."""
-        original_server_version: GtidTaggedEvent.Number | None
+        original_server_version: GtidTaggedEvent.NumberField | None
         """Left out where it is the same as the immediate one."""
-        commit_group_ticket: GtidTaggedEvent.Number | None
+        commit_group_ticket: GtidTaggedEvent.NumberField | None
         """Left out where the transaction has none."""
         unknown_fields: _bytes | None
         """Fields of newer servers, from number 12 on."""
@@ -133,7 +133,7 @@ class GtidTaggedEvent(KaitaiStruct):
         @property
         def has_commit_group_ticket(self) -> bool: ...
 
-    class Number(KaitaiStruct):
+    class NumberField(KaitaiStruct):
         field: int
         """Number of the field."""
         id: int
@@ -148,7 +148,7 @@ class GtidTaggedEvent(KaitaiStruct):
         """
         def __init__(self, field: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Uuid(KaitaiStruct):
+    class UuidField(KaitaiStruct):
         id: int
         """Number of the field, which a variable-length integer stores doubled.
 
@@ -161,7 +161,7 @@ class GtidTaggedEvent(KaitaiStruct):
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Text(KaitaiStruct):
+    class TagField(KaitaiStruct):
         id: int
         """Number of the field, which a variable-length integer stores doubled.
 

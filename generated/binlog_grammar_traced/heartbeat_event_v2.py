@@ -4,6 +4,7 @@
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import packed_integer
+from enum import IntEnum
 import collections
 
 
@@ -17,6 +18,11 @@ class HeartbeatEventV2(KaitaiStruct):
     .. seealso::
        libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
     """
+
+    class FieldKind(IntEnum):
+        end_mark = 0
+        log_name = 1
+        position = 2
     SEQ_FIELDS = ["fields", "unknown_tail"]
     unknown_tail = None
 
@@ -88,14 +94,14 @@ class HeartbeatEventV2(KaitaiStruct):
             if (not (self.is_end)):
                 pass
                 self._debug['value']['start'] = self._io.pos()
-                _on = self.key.value
-                if _on == 1:
+                _on = self.kind
+                if _on == HeartbeatEventV2.FieldKind.log_name:
                     pass
                     self._raw_value = self._io.read_bytes(self.length.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.LogName(_io__raw_value, self, self._root)
                     self.value._read()
-                elif _on == 2:
+                elif _on == HeartbeatEventV2.FieldKind.position:
                     pass
                     self._raw_value = self._io.read_bytes(self.length.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
@@ -120,11 +126,11 @@ class HeartbeatEventV2(KaitaiStruct):
 
             if (not (self.is_end)):
                 pass
-                _on = self.key.value
-                if _on == 1:
+                _on = self.kind
+                if _on == HeartbeatEventV2.FieldKind.log_name:
                     pass
                     self.value._fetch_instances()
-                elif _on == 2:
+                elif _on == HeartbeatEventV2.FieldKind.position:
                     pass
                     self.value._fetch_instances()
                 else:
@@ -137,8 +143,17 @@ class HeartbeatEventV2(KaitaiStruct):
             if hasattr(self, '_m_is_end'):
                 return self._m_is_end
 
-            self._m_is_end = self.key.value == 0
+            self._m_is_end = self.kind == HeartbeatEventV2.FieldKind.end_mark
             return getattr(self, '_m_is_end', None)
+
+        @property
+        def kind(self):
+            """The meaning of `key`."""
+            if hasattr(self, '_m_kind'):
+                return self._m_kind
+
+            self._m_kind = KaitaiStream.resolve_enum(HeartbeatEventV2.FieldKind, self.key.value)
+            return getattr(self, '_m_kind', None)
 
 
     class LogName(KaitaiStruct):

@@ -18,7 +18,7 @@ class IncidentEvent(KaitaiStruct):
        libs/mysql/binlog/event/control_events.h, Incident_event
     """
 
-    class Incident(IntEnum):
+    class IncidentKind(IntEnum):
         none = 0
         lost_events = 1
     SEQ_FIELDS = ["incident", "message_length", "message", "cache_checksum", "unknown_tail"]
@@ -33,7 +33,7 @@ class IncidentEvent(KaitaiStruct):
 
     def _read(self):
         self._debug['incident']['start'] = self._io.pos()
-        self.incident = KaitaiStream.resolve_enum(IncidentEvent.Incident, self._io.read_u2le())
+        self.incident = KaitaiStream.resolve_enum(IncidentEvent.IncidentKind, self._io.read_u2le())
         self._debug['incident']['end'] = self._io.pos()
         self._debug['message_length']['start'] = self._io.pos()
         self.message_length = self._io.read_u1()

@@ -17,7 +17,7 @@ class IntvarEvent(KaitaiStruct):
        libs/mysql/binlog/event/statement_events.h, Intvar_event
     """
 
-    class Variable(IntEnum):
+    class VariableKind(IntEnum):
         invalid_int = 0
         last_insert_id = 1
         insert_id = 2
@@ -32,7 +32,7 @@ class IntvarEvent(KaitaiStruct):
 
     def _read(self):
         self._debug['variable']['start'] = self._io.pos()
-        self.variable = KaitaiStream.resolve_enum(IntvarEvent.Variable, self._io.read_u1())
+        self.variable = KaitaiStream.resolve_enum(IntvarEvent.VariableKind, self._io.read_u1())
         self._debug['variable']['end'] = self._io.pos()
         self._debug['value']['start'] = self._io.pos()
         self.value = self._io.read_u8le()

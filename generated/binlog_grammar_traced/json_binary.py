@@ -90,11 +90,11 @@ class JsonBinary(KaitaiStruct):
 
         def _read(self):
             self._debug['number_of_elements']['start'] = self._io.pos()
-            self.number_of_elements = JsonBinary.Number(self.is_large, self._io, self, self._root)
+            self.number_of_elements = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
             self.number_of_elements._read()
             self._debug['number_of_elements']['end'] = self._io.pos()
             self._debug['size']['start'] = self._io.pos()
-            self.size = JsonBinary.Number(self.is_large, self._io, self, self._root)
+            self.size = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
             self.size._read()
             self._debug['size']['end'] = self._io.pos()
             if self.is_object:
@@ -177,7 +177,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Group(KaitaiStruct):
-        SEQ_FIELDS = ["byte"]
+        SEQ_FIELDS = ["octet"]
         def __init__(self, index, _io, _parent=None, _root=None):
             super(JsonBinary.Group, self).__init__(_io)
             self._parent = _parent
@@ -186,9 +186,9 @@ class JsonBinary(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['byte']['start'] = self._io.pos()
-            self.byte = self._io.read_u1()
-            self._debug['byte']['end'] = self._io.pos()
+            self._debug['octet']['start'] = self._io.pos()
+            self.octet = self._io.read_u1()
+            self._debug['octet']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
@@ -199,7 +199,7 @@ class JsonBinary(KaitaiStruct):
             if hasattr(self, '_m_bits'):
                 return self._m_bits
 
-            self._m_bits = self.byte & 127
+            self._m_bits = self.octet & 127
             return getattr(self, '_m_bits', None)
 
         @property
@@ -207,7 +207,7 @@ class JsonBinary(KaitaiStruct):
             if hasattr(self, '_m_has_next'):
                 return self._m_has_next
 
-            self._m_has_next =  ((self.byte & 128 != 0) and (self.index < 4))
+            self._m_has_next =  ((self.octet & 128 != 0) and (self.index < 4))
             return getattr(self, '_m_has_next', None)
 
 
@@ -290,7 +290,7 @@ class JsonBinary(KaitaiStruct):
 
         def _read(self):
             self._debug['offset']['start'] = self._io.pos()
-            self.offset = JsonBinary.Number(self.is_large, self._io, self, self._root)
+            self.offset = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
             self.offset._read()
             self._debug['offset']['end'] = self._io.pos()
             self._debug['length']['start'] = self._io.pos()
@@ -390,13 +390,44 @@ class JsonBinary(KaitaiStruct):
             pass
 
 
-    class Number(KaitaiStruct):
+    class Opaque(KaitaiStruct):
+        """A value that JSON has no type for."""
+        SEQ_FIELDS = ["type", "length", "value"]
+        def __init__(self, _io, _parent=None, _root=None):
+            super(JsonBinary.Opaque, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._debug = collections.defaultdict(dict)
+
+        def _read(self):
+            self._debug['type']['start'] = self._io.pos()
+            self.type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
+            self._debug['type']['end'] = self._io.pos()
+            self._debug['length']['start'] = self._io.pos()
+            self.length = JsonBinary.Length(self._io, self, self._root)
+            self.length._read()
+            self._debug['length']['end'] = self._io.pos()
+            self._debug['value']['start'] = self._io.pos()
+            self._raw_value = self._io.read_bytes(self.length.value)
+            _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
+            self.value = json_opaque.JsonOpaque(self.type, _io__raw_value)
+            self.value._read()
+            self._debug['value']['end'] = self._io.pos()
+
+
+        def _fetch_instances(self):
+            pass
+            self.length._fetch_instances()
+            self.value._fetch_instances()
+
+
+    class SizedNumber(KaitaiStruct):
         SEQ_FIELDS = ["number_2", "number_4"]
         number_2 = None
         number_4 = None
 
         def __init__(self, is_large, _io, _parent=None, _root=None):
-            super(JsonBinary.Number, self).__init__(_io)
+            super(JsonBinary.SizedNumber, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.is_large = is_large
@@ -433,37 +464,6 @@ class JsonBinary(KaitaiStruct):
 
             self._m_value = (self.number_4 if self.is_large else self.number_2)
             return getattr(self, '_m_value', None)
-
-
-    class Opaque(KaitaiStruct):
-        """A value that JSON has no type for."""
-        SEQ_FIELDS = ["type", "length", "value"]
-        def __init__(self, _io, _parent=None, _root=None):
-            super(JsonBinary.Opaque, self).__init__(_io)
-            self._parent = _parent
-            self._root = _root
-            self._debug = collections.defaultdict(dict)
-
-        def _read(self):
-            self._debug['type']['start'] = self._io.pos()
-            self.type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
-            self._debug['type']['end'] = self._io.pos()
-            self._debug['length']['start'] = self._io.pos()
-            self.length = JsonBinary.Length(self._io, self, self._root)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
-            self._debug['value']['start'] = self._io.pos()
-            self._raw_value = self._io.read_bytes(self.length.value)
-            _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = json_opaque.JsonOpaque(self.type, _io__raw_value)
-            self.value._read()
-            self._debug['value']['end'] = self._io.pos()
-
-
-        def _fetch_instances(self):
-            pass
-            self.length._fetch_instances()
-            self.value._fetch_instances()
 
 
     class Text(KaitaiStruct):
@@ -567,17 +567,17 @@ class JsonBinary(KaitaiStruct):
 
     class Value(KaitaiStruct):
         SEQ_FIELDS = ["content"]
-        def __init__(self, type, position, _io, _parent=None, _root=None):
+        def __init__(self, value_type, position, _io, _parent=None, _root=None):
             super(JsonBinary.Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.type = type
+            self.value_type = value_type
             self.position = position
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
             self._debug['content']['start'] = self._io.pos()
-            _on = self.type
+            _on = self.value_type
             if _on == JsonBinary.ValueType.double:
                 pass
                 self.content = JsonBinary.DoubleValue(self._io, self, self._root)
@@ -643,7 +643,7 @@ class JsonBinary(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            _on = self.type
+            _on = self.value_type
             if _on == JsonBinary.ValueType.double:
                 pass
                 self.content._fetch_instances()
@@ -743,7 +743,7 @@ class JsonBinary(KaitaiStruct):
             if (not (self.is_inlined)):
                 pass
                 self._debug['offset']['start'] = self._io.pos()
-                self.offset = JsonBinary.Number(self.is_large, self._io, self, self._root)
+                self.offset = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
                 self.offset._read()
                 self._debug['offset']['end'] = self._io.pos()
 

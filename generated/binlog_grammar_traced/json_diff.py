@@ -19,7 +19,7 @@ class JsonDiff(KaitaiStruct):
        sql-common/json_diff.cc, Json_diff_vector::read_binary
     """
 
-    class Operation(IntEnum):
+    class DiffOperation(IntEnum):
         replace = 0
         insert = 1
         remove = 2
@@ -35,7 +35,7 @@ class JsonDiff(KaitaiStruct):
 
     def _read(self):
         self._debug['operation']['start'] = self._io.pos()
-        self.operation = KaitaiStream.resolve_enum(JsonDiff.Operation, self._io.read_u1())
+        self.operation = KaitaiStream.resolve_enum(JsonDiff.DiffOperation, self._io.read_u1())
         self._debug['operation']['end'] = self._io.pos()
         self._debug['path_length']['start'] = self._io.pos()
         self.path_length = packed_integer.PackedInteger(self._io)
@@ -79,5 +79,5 @@ class JsonDiff(KaitaiStruct):
         if hasattr(self, '_m_has_value'):
             return self._m_has_value
 
-        self._m_has_value = self.operation != JsonDiff.Operation.remove
+        self._m_has_value = self.operation != JsonDiff.DiffOperation.remove
         return getattr(self, '_m_has_value', None)

@@ -18,16 +18,16 @@ class JsonOpaque(KaitaiStruct):
        sql-common/json_dom.cc, Json_decimal and Json_datetime
     """
     SEQ_FIELDS = ["content"]
-    def __init__(self, type, _io, _parent=None, _root=None):
+    def __init__(self, column_type, _io, _parent=None, _root=None):
         super(JsonOpaque, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.type = type
+        self.column_type = column_type
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
         self._debug['content']['start'] = self._io.pos()
-        _on = self.type
+        _on = self.column_type
         if _on == column_types.ColumnTypes.ColumnType.date:
             pass
             self.content = JsonOpaque.Datetime(self._io, self, self._root)
@@ -57,7 +57,7 @@ class JsonOpaque(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        _on = self.type
+        _on = self.column_type
         if _on == column_types.ColumnTypes.ColumnType.date:
             pass
             self.content._fetch_instances()

@@ -11,11 +11,11 @@ class JsonOpaque(KaitaiStruct):
 
     See sql-common/json_dom.cc, Json_decimal and Json_datetime
     """
-    type: _column_types.ColumnTypes.ColumnType | int
+    column_type: _column_types.ColumnTypes.ColumnType | int
     """The type that a column of such values would have."""
     content: JsonOpaque.Decimal | JsonOpaque.Datetime | JsonOpaque.Time | JsonOpaque.Other
     """The value, by its type."""
-    def __init__(self, type: _column_types.ColumnTypes.ColumnType | int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, column_type: _column_types.ColumnTypes.ColumnType | int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Decimal(KaitaiStruct):
         precision: int

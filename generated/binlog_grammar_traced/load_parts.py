@@ -33,14 +33,14 @@ class LoadParts(KaitaiStruct):
         if (not (self.has_long_separators)):
             pass
             self._debug['short_separators']['start'] = self._io.pos()
-            self.short_separators = LoadParts.ShortSeparators(self._io, self, self._root)
+            self.short_separators = LoadParts.OneByteSeparators(self._io, self, self._root)
             self.short_separators._read()
             self._debug['short_separators']['end'] = self._io.pos()
 
         if self.has_long_separators:
             pass
             self._debug['long_separators']['start'] = self._io.pos()
-            self.long_separators = LoadParts.LongSeparators(self._io, self, self._root)
+            self.long_separators = LoadParts.CountedSeparators(self._io, self, self._root)
             self.long_separators._read()
             self._debug['long_separators']['end'] = self._io.pos()
 
@@ -117,11 +117,11 @@ class LoadParts(KaitaiStruct):
             pass
 
 
-    class LongSeparators(KaitaiStruct):
+    class CountedSeparators(KaitaiStruct):
         """Separators of up to 255 bytes each."""
         SEQ_FIELDS = ["field_terminator", "enclosure", "line_terminator", "line_start", "escape", "option_flags"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(LoadParts.LongSeparators, self).__init__(_io)
+            super(LoadParts.CountedSeparators, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)
@@ -161,11 +161,11 @@ class LoadParts(KaitaiStruct):
             self.escape._fetch_instances()
 
 
-    class ShortSeparators(KaitaiStruct):
+    class OneByteSeparators(KaitaiStruct):
         """Separators of one byte; `empty_flags` says which of them are empty instead."""
         SEQ_FIELDS = ["field_terminator", "enclosure", "line_terminator", "line_start", "escape", "option_flags", "empty_flags"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(LoadParts.ShortSeparators, self).__init__(_io)
+            super(LoadParts.OneByteSeparators, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)

@@ -17,12 +17,12 @@ class LoadParts(KaitaiStruct):
     """Length of the table's name, in bytes."""
     schema_name_length: int
     """Length of the schema's name, in bytes."""
-    short_separators: LoadParts.ShortSeparators | None
+    short_separators: LoadParts.OneByteSeparators | None
     """The separators, a byte each, of a LOAD_EVENT.
 
     The server's name: old_sql_ex
     """
-    long_separators: LoadParts.LongSeparators | None
+    long_separators: LoadParts.CountedSeparators | None
     """The separators, with their lengths, of a NEW_LOAD_EVENT or CREATE_FILE_EVENT.
 
     The server's name: sql_ex_info
@@ -74,7 +74,7 @@ class LoadParts(KaitaiStruct):
         The server's name: IGNORE_FLAG
         """
 
-    class ShortSeparators(KaitaiStruct):
+    class OneByteSeparators(KaitaiStruct):
         """Separators of one byte; `empty_flags` says which of them are empty instead."""
         field_terminator: bytes
         """FIELDS TERMINATED BY.
@@ -109,7 +109,7 @@ class LoadParts(KaitaiStruct):
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class LongSeparators(KaitaiStruct):
+    class CountedSeparators(KaitaiStruct):
         """Separators of up to 255 bytes each."""
         field_terminator: LoadParts.CountedBytes
         """FIELDS TERMINATED BY.

@@ -56,7 +56,7 @@ class MariadbGtidEvent(KaitaiStruct):
         if  ((self.is_prepared_xa) or (self.is_completed_xa)) :
             pass
             self._debug['xid']['start'] = self._io.pos()
-            self.xid = MariadbGtidEvent.Xid(self._io, self, self._root)
+            self.xid = MariadbGtidEvent.XaIdentifier(self._io, self, self._root)
             self.xid._read()
             self._debug['xid']['end'] = self._io.pos()
 
@@ -126,10 +126,10 @@ class MariadbGtidEvent(KaitaiStruct):
             pass
 
 
-    class Xid(KaitaiStruct):
+    class XaIdentifier(KaitaiStruct):
         SEQ_FIELDS = ["format_id", "gtrid_length", "bqual_length", "gtrid", "bqual"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(MariadbGtidEvent.Xid, self).__init__(_io)
+            super(MariadbGtidEvent.XaIdentifier, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)

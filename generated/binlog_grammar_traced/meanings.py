@@ -21,7 +21,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'length_size': 'Size of the length that follows, which is big-endian, 1 to 4 bytes.',
         'uncompressed_length': 'Length before compression, in bytes.',
     },
-    'CompressedData.Deflated': {
+    'CompressedData.ZlibStream': {
         'data': 'The compressed bytes, a zlib stream.',
         'inflated': 'The bytes before compression.',
     },
@@ -66,15 +66,19 @@ MEANINGS: dict[str, dict[str, str]] = {
         'next_1': 'The 1 byte behind the first, of 2 in all.',
         'next_2': 'The 2 bytes behind the first, of 3 in all.',
         'next_3': 'The 3 bytes behind the first, of 4 in all.',
-        'next_4': 'The 4 bytes behind the first, of 5 to 8 in all.',
+        'next_4': 'The 4 bytes after the first, of 5 to 9 in all.',
         'last_1': 'The last byte, of 6 in all.',
         'last_2': 'The last 2 bytes, of 7 in all.',
         'last_3': 'The last 3 bytes, of 8 in all.',
-        'next_8': 'The 8 bytes behind the first, of 9 in all.',
+        'last_4': 'The last 4 bytes, of 9 in all.',
         'number_of_more': 'Number of bytes after the first.',
         'size': 'Number of bytes in all.',
-        'more': 'The following bytes as one number.',
+        'more_low': 'The lower 32 bits of the bytes after the first.',
+        'more_high': 'The upper 32 bits of the bytes after the first.',
+        'more': 'The bytes after the first as one number.',
         'value': 'The number, where it is unsigned.',
+        'is_negative': 'The lowest bit of the number, which is the sign where it is signed.',
+        'magnitude': 'The number without its lowest bit. It is put together anew, since a shift or a division of an unsigned number of 64 bits is wrong in languages that have signed ones only, and rounds in JavaScript.',
         'signed_value': 'The number, where it is signed.',
     },
     'EventBody': {
@@ -141,7 +145,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'inflated_rows': 'The images before compression.',
         'rows': 'The rows, read when they are asked for.',
     },
-    'CompressedRowsEvent.ExtraData': {
+    'CompressedRowsEvent.ExtraChunks': {
         'chunks': 'What there is, each with its type.',
     },
     'CompressedRowsEvent.RowList': {
@@ -246,7 +250,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'original_server_version': 'Version of the server of the UUID.',
         'commit_group_ticket': 'Ticket that puts the transaction into a group commit, for Group Replication; never 0.',
     },
-    'GtidTaggedEvent.Fields': {
+    'GtidTaggedEvent.FieldList': {
         'flags': 'Bits described by `may_have_statements`.',
         'uuid': 'UUID of the server where the transaction began.',
         'gno': 'Number of the transaction among those of its server with its tag, signed, 1 to 2^63 - 2.',
@@ -262,15 +266,15 @@ MEANINGS: dict[str, dict[str, str]] = {
         'unknown_fields': 'Fields of newer servers, from number 12 on.',
         'id_after_immediate_commit_timestamp': "The next field's `id`, read ahead.",
     },
-    'GtidTaggedEvent.Number': {
+    'GtidTaggedEvent.NumberField': {
         'id': 'Number of the field, which a variable-length integer stores doubled.',
         'number': "The field's value.",
     },
-    'GtidTaggedEvent.Uuid': {
+    'GtidTaggedEvent.UuidField': {
         'id': 'Number of the field, which a variable-length integer stores doubled.',
         'bytes': 'The bytes of the UUID in the order in which it is printed; those from 128 on take two bytes each.',
     },
-    'GtidTaggedEvent.Text': {
+    'GtidTaggedEvent.TagField': {
         'id': 'Number of the field, which a variable-length integer stores doubled.',
         'length': 'Length of the tag, 1 to 32, in bytes; 0 where the event has none after all.',
         'text': 'The tag, of lower case letters, digits and underscores.',
@@ -284,9 +288,10 @@ MEANINGS: dict[str, dict[str, str]] = {
         'unknown_tail': 'Bytes beyond what is known; no server writes any.',
     },
     'HeartbeatEventV2.Field': {
-        'key': "0 ends the list, 1 is the log's file name, 2 the position; others are to be skipped.",
+        'key': 'What the field is about; readers skip a number that they do not know.',
         'length': 'Length of `value`, in bytes.',
         'value': 'The value, by its kind.',
+        'kind': 'The meaning of `key`.',
     },
     'HeartbeatEventV2.LogName': {
         'log': "File name of the source's current log.",
@@ -342,7 +347,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_replace': 'LOAD DATA REPLACE.',
         'is_ignore': 'LOAD DATA IGNORE.',
     },
-    'LoadParts.ShortSeparators': {
+    'LoadParts.OneByteSeparators': {
         'field_terminator': 'FIELDS TERMINATED BY.',
         'enclosure': 'ENCLOSED BY.',
         'line_terminator': 'LINES TERMINATED BY.',
@@ -351,7 +356,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'option_flags': 'Bits 0x01 dump file (unused), 0x02 optionally enclosed, 0x04 replace, 0x08 ignore.',
         'empty_flags': 'Which separators are empty: 0x01 field terminator, 0x02 enclosure, 0x04 line terminator, 0x08 line start, 0x10 escape.',
     },
-    'LoadParts.LongSeparators': {
+    'LoadParts.CountedSeparators': {
         'field_terminator': 'FIELDS TERMINATED BY.',
         'enclosure': 'ENCLOSED BY.',
         'line_terminator': 'LINES TERMINATED BY.',
@@ -391,7 +396,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_commit_alter': 'Second half of an ALTER TABLE that succeeded.',
         'is_rollback_alter': 'Second half of an ALTER TABLE that failed.',
     },
-    'MariadbGtidEvent.Xid': {
+    'MariadbGtidEvent.XaIdentifier': {
         'format_id': 'Third part of the identifier as XA statements write it.',
         'gtrid_length': 'Length of `gtrid`, 1 to 64 bytes.',
         'bqual_length': 'Length of `bqual`, up to 64 bytes.',
@@ -532,7 +537,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'number_of_names': 'Number of schemas, 1 to 16; 254 stands for more than 16, and none are named.',
         'names': 'Names of the schemas.',
     },
-    'QueryStatusVars.Microseconds': {
+    'QueryStatusVars.FractionOfSecond': {
         'microseconds': '0 to 999999.',
     },
     'QueryStatusVars.CommitTimestamp': {
@@ -608,7 +613,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'can_read_rows': 'Whether the table map describes the images.',
         'rows': 'The rows, read when they are asked for. Without any bytes it is one row without columns, which an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.',
     },
-    'RowsEvent.ExtraData': {
+    'RowsEvent.ExtraChunks': {
         'chunks': 'What there is, each with its type.',
     },
     'RowsQueryEvent': {
@@ -675,6 +680,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'has_signedness': 'Whether the log says if the number is signed.',
         'is_unsigned': 'The column is declared UNSIGNED; false where the log does not say.',
         'name': 'Present where `binlog_row_metadata` was FULL.',
+        'has_known_length': "Whether the type, which is no number's, is one whose values have a known length.",
         'is_known': 'Whether the lengths of values are known, of this column and of all before it.',
     },
     'TableMapMetadata': {
@@ -687,7 +693,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     'TableMapMetadata.Bitmap': {
         'bits': 'Eight columns in each byte.',
     },
-    'TableMapMetadata.Numbers': {
+    'TableMapMetadata.NumberList': {
         'numbers': 'The numbers, in the order of the columns.',
     },
     'TableMapMetadata.DefaultCollation': {
@@ -698,7 +704,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'column': 'Place among the columns that the field is about, from 0.',
         'collation': "Number of the column's collation.",
     },
-    'TableMapMetadata.Names': {
+    'TableMapMetadata.NameList': {
         'names': 'The names of all columns.',
     },
     'TableMapMetadata.Name': {
@@ -756,11 +762,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         'uncompressed_size': 'Length of the payload before compression, in bytes; 0 where no field says.',
     },
     'TransactionPayloadEvent.Field': {
-        'kind': '0 end mark, 1 payload size, 2 compression type, 3 uncompressed size.',
+        'kind': 'What the field is about; readers skip a number that they do not know.',
         'length': 'Length of the value, in bytes.',
         'value': 'The fact, by its kind.',
+        'fact': 'The meaning of `kind`.',
     },
-    'TransactionPayloadEvent.Number': {
+    'TransactionPayloadEvent.NumberValue': {
         'number': 'Sizes in bytes; 0 for zstd and 255 for none where it is the compression.',
         'unknown_tail': 'What newer servers may add.',
     },
@@ -849,6 +856,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     'MysqlBinlog.LogEntry': {
         'event': 'The event.',
         'upcoming': 'The header, read ahead.',
+        'upcoming_type_number': "The number in the header's `type_code`, read ahead; not every number has a name.",
         'upcoming_type': 'What the event is; no bytes.',
         'is_format': 'The event is a format description.',
         'format_index': 'Place of the newest format description event up to here, or -1.',
@@ -894,7 +902,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'wants_long_heartbeats': 'To MySQL from 8.0.26 on; heartbeats are to be HEARTBEAT_LOG_EVENT_V2. Old descriptions of the protocol call the bit BINLOG_THROUGH_POSITION.',
         'is_through_gtid': 'Only in old descriptions of the protocol; servers do not look at it.',
     },
-    'ComBinlogDumpGtid.Data': {
+    'ComBinlogDumpGtid.ReplicaGtids': {
         'gtids': 'The transactions that the replica has.',
         'unknown_tail': 'What newer replicas may add.',
     },
@@ -1016,7 +1024,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'contents': 'The keys, and the values that the table has no room for.',
         'table_size': 'Length of what stands before `contents`, in bytes.',
     },
-    'JsonBinary.Number': {
+    'JsonBinary.SizedNumber': {
         'number_2': 'The number in a small object or array.',
         'number_4': 'The number in a large object or array.',
     },
@@ -1075,7 +1083,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value': 'The length.',
     },
     'JsonBinary.Group': {
-        'byte': 'The top bit says that another group follows.',
+        'octet': 'The top bit says that another group follows.',
     },
     'JsonDiff': {
         'operation': 'What is done at the path.',
@@ -1121,19 +1129,19 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value': 'The length, in bytes.',
     },
     'NumericValues.Int1': {
-        'signed': 'The number, -128 to 127.',
-        'unsigned': 'The number, 0 to 255.',
+        'signed_number': 'The number, -128 to 127.',
+        'unsigned_number': 'The number, 0 to 255.',
     },
     'NumericValues.Int2': {
-        'signed': 'The number, -32768 to 32767.',
-        'unsigned': 'The number, 0 to 65535.',
+        'signed_number': 'The number, -32768 to 32767.',
+        'unsigned_number': 'The number, 0 to 65535.',
     },
     'NumericValues.Int3': {
         'number': "The number, in two's complement where it is signed.",
     },
     'NumericValues.Int4': {
-        'signed': 'The number, -2147483648 to 2147483647.',
-        'unsigned': 'The number, 0 to 4294967295.',
+        'signed_number': 'The number, -2147483648 to 2147483647.',
+        'unsigned_number': 'The number, 0 to 4294967295.',
     },
     'NumericValues.Int8': {
         'low': 'The lower 32 bits.',
@@ -1184,6 +1192,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value': 'The value.',
         'diffs': 'What changed in the JSON document.',
         'column': 'What the table map says of the column.',
+        'name': "The column's name where the log has it; else its place from 1, as in `@1`.",
         'ordinal': 'Place in the image, if the column is there.',
         'is_present': 'Whether the image has the column.',
         'is_null': 'Whether the value is NULL.',
@@ -1282,7 +1291,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'millionths': 'The fraction, of a column with 5 or 6 digits.',
         'value': 'The fraction, in `unit`.',
         'unit': 'What `value` counts, in microseconds.',
-        'range': 'Number of values that the bytes can have.',
+        'modulus': 'Number of values that the bytes can have.',
     },
     'Wkb': {
         'byte_order': '1 for little-endian, which is all that servers store.',
@@ -1293,7 +1302,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'x': 'First coordinate; of a geographic system the longitude.',
         'y': 'Second coordinate; of a geographic system the latitude.',
     },
-    'Wkb.Points': {
+    'Wkb.PointList': {
         'number_of_points': 'How many points follow.',
         'points': 'The points, in order.',
     },
@@ -1301,7 +1310,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'number_of_rings': 'How many rings follow.',
         'rings': 'The outer ring, and the holes in it.',
     },
-    'Wkb.Shapes': {
+    'Wkb.ShapeList': {
         'number_of_shapes': 'How many shapes follow.',
         'shapes': 'The parts; not read where shapes are nested deeper than any server allows.',
     },

@@ -109,6 +109,10 @@ class MysqlBinlog(KaitaiStruct):
                 pass
                 self._m_upcoming_type._fetch_instances()
 
+            _ = self.upcoming_type_number
+            if hasattr(self, '_m_upcoming_type_number'):
+                pass
+
 
         @property
         def format(self):
@@ -173,7 +177,7 @@ class MysqlBinlog(KaitaiStruct):
             if hasattr(self, '_m_is_rows_event'):
                 return self._m_is_rows_event
 
-            self._m_is_rows_event =  (( ((int(self.upcoming_type.value) >= 20) and (int(self.upcoming_type.value) <= 25)) ) or ( ((int(self.upcoming_type.value) >= 30) and (int(self.upcoming_type.value) <= 32)) ) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.partial_update_rows_event) or ( ((int(self.upcoming_type.value) >= 166) and (int(self.upcoming_type.value) <= 171)) ))
+            self._m_is_rows_event =  ((self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.write_rows_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.update_rows_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.delete_rows_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.partial_update_rows_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.write_rows_event_v1) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.update_rows_event_v1) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event) or (self.upcoming_type.value == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event))
             return getattr(self, '_m_is_rows_event', None)
 
         @property
@@ -191,7 +195,7 @@ class MysqlBinlog(KaitaiStruct):
             if hasattr(self, '_m_post_header_length'):
                 return self._m_post_header_length
 
-            self._m_post_header_length = (self.format.post_header_lengths[int(self.upcoming.type_code) - 1] if  ((self.has_format) and (int(self.upcoming.type_code) > 0) and (int(self.upcoming.type_code) <= self.format.number_of_event_types))  else 0)
+            self._m_post_header_length = (self.format.post_header_lengths[self.upcoming_type_number - 1] if  ((self.has_format) and (self.upcoming_type_number > 0) and (self.upcoming_type_number <= self.format.number_of_event_types))  else 0)
             return getattr(self, '_m_post_header_length', None)
 
         @property
@@ -287,6 +291,20 @@ class MysqlBinlog(KaitaiStruct):
             self._m_upcoming_type._read()
             self._debug['_m_upcoming_type']['end'] = self._io.pos()
             return getattr(self, '_m_upcoming_type', None)
+
+        @property
+        def upcoming_type_number(self):
+            """The number in the header's `type_code`, read ahead; not every number has a name."""
+            if hasattr(self, '_m_upcoming_type_number'):
+                return self._m_upcoming_type_number
+
+            _pos = self._io.pos()
+            self._io.seek(self._io.pos() + 4)
+            self._debug['_m_upcoming_type_number']['start'] = self._io.pos()
+            self._m_upcoming_type_number = self._io.read_u1()
+            self._debug['_m_upcoming_type_number']['end'] = self._io.pos()
+            self._io.seek(_pos)
+            return getattr(self, '_m_upcoming_type_number', None)
 
 
     class TableMapCandidate(KaitaiStruct):

@@ -47,6 +47,9 @@ class MysqlBinlog(KaitaiStruct):
         def upcoming(self) -> _event_header.EventHeader:
             """The header, read ahead."""
         @property
+        def upcoming_type_number(self) -> int:
+            """The number in the header's `type_code`, read ahead; not every number has a name."""
+        @property
         def upcoming_type(self) -> _effective_type.EffectiveType:
             """What the event is; no bytes."""
         @property

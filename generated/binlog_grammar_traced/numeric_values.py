@@ -199,9 +199,9 @@ class NumericValues(KaitaiStruct):
 
     class Int1(KaitaiStruct):
         """TINYINT."""
-        SEQ_FIELDS = ["signed", "unsigned"]
-        signed = None
-        unsigned = None
+        SEQ_FIELDS = ["signed_number", "unsigned_number"]
+        signed_number = None
+        unsigned_number = None
 
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int1, self).__init__(_io)
@@ -213,15 +213,15 @@ class NumericValues(KaitaiStruct):
         def _read(self):
             if (not (self.is_unsigned)):
                 pass
-                self._debug['signed']['start'] = self._io.pos()
-                self.signed = self._io.read_s1()
-                self._debug['signed']['end'] = self._io.pos()
+                self._debug['signed_number']['start'] = self._io.pos()
+                self.signed_number = self._io.read_s1()
+                self._debug['signed_number']['end'] = self._io.pos()
 
             if self.is_unsigned:
                 pass
-                self._debug['unsigned']['start'] = self._io.pos()
-                self.unsigned = self._io.read_u1()
-                self._debug['unsigned']['end'] = self._io.pos()
+                self._debug['unsigned_number']['start'] = self._io.pos()
+                self.unsigned_number = self._io.read_u1()
+                self._debug['unsigned_number']['end'] = self._io.pos()
 
 
 
@@ -239,15 +239,15 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.unsigned if self.is_unsigned else self.signed)
+            self._m_value = (self.unsigned_number if self.is_unsigned else self.signed_number)
             return getattr(self, '_m_value', None)
 
 
     class Int2(KaitaiStruct):
         """SMALLINT."""
-        SEQ_FIELDS = ["signed", "unsigned"]
-        signed = None
-        unsigned = None
+        SEQ_FIELDS = ["signed_number", "unsigned_number"]
+        signed_number = None
+        unsigned_number = None
 
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int2, self).__init__(_io)
@@ -259,15 +259,15 @@ class NumericValues(KaitaiStruct):
         def _read(self):
             if (not (self.is_unsigned)):
                 pass
-                self._debug['signed']['start'] = self._io.pos()
-                self.signed = self._io.read_s2le()
-                self._debug['signed']['end'] = self._io.pos()
+                self._debug['signed_number']['start'] = self._io.pos()
+                self.signed_number = self._io.read_s2le()
+                self._debug['signed_number']['end'] = self._io.pos()
 
             if self.is_unsigned:
                 pass
-                self._debug['unsigned']['start'] = self._io.pos()
-                self.unsigned = self._io.read_u2le()
-                self._debug['unsigned']['end'] = self._io.pos()
+                self._debug['unsigned_number']['start'] = self._io.pos()
+                self.unsigned_number = self._io.read_u2le()
+                self._debug['unsigned_number']['end'] = self._io.pos()
 
 
 
@@ -285,7 +285,7 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.unsigned if self.is_unsigned else self.signed)
+            self._m_value = (self.unsigned_number if self.is_unsigned else self.signed_number)
             return getattr(self, '_m_value', None)
 
 
@@ -319,9 +319,9 @@ class NumericValues(KaitaiStruct):
 
     class Int4(KaitaiStruct):
         """INT."""
-        SEQ_FIELDS = ["signed", "unsigned"]
-        signed = None
-        unsigned = None
+        SEQ_FIELDS = ["signed_number", "unsigned_number"]
+        signed_number = None
+        unsigned_number = None
 
         def __init__(self, is_unsigned, _io, _parent=None, _root=None):
             super(NumericValues.Int4, self).__init__(_io)
@@ -333,15 +333,15 @@ class NumericValues(KaitaiStruct):
         def _read(self):
             if (not (self.is_unsigned)):
                 pass
-                self._debug['signed']['start'] = self._io.pos()
-                self.signed = self._io.read_s4le()
-                self._debug['signed']['end'] = self._io.pos()
+                self._debug['signed_number']['start'] = self._io.pos()
+                self.signed_number = self._io.read_s4le()
+                self._debug['signed_number']['end'] = self._io.pos()
 
             if self.is_unsigned:
                 pass
-                self._debug['unsigned']['start'] = self._io.pos()
-                self.unsigned = self._io.read_u4le()
-                self._debug['unsigned']['end'] = self._io.pos()
+                self._debug['unsigned_number']['start'] = self._io.pos()
+                self.unsigned_number = self._io.read_u4le()
+                self._debug['unsigned_number']['end'] = self._io.pos()
 
 
 
@@ -359,7 +359,7 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.unsigned if self.is_unsigned else self.signed)
+            self._m_value = (self.unsigned_number if self.is_unsigned else self.signed_number)
             return getattr(self, '_m_value', None)
 
 

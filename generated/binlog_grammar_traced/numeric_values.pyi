@@ -16,12 +16,12 @@ class NumericValues(KaitaiStruct):
         """TINYINT."""
         is_unsigned: bool
         """Whether the column is UNSIGNED."""
-        signed: int | None
+        signed_number: int | None
         """The number, -128 to 127.
 
         The server's name: MYSQL_TYPE_TINY
         """
-        unsigned: int | None
+        unsigned_number: int | None
         """The number, 0 to 255.
 
         The server's name: MYSQL_TYPE_TINY
@@ -34,12 +34,12 @@ class NumericValues(KaitaiStruct):
         """SMALLINT."""
         is_unsigned: bool
         """Whether the column is UNSIGNED."""
-        signed: int | None
+        signed_number: int | None
         """The number, -32768 to 32767.
 
         The server's name: MYSQL_TYPE_SHORT
         """
-        unsigned: int | None
+        unsigned_number: int | None
         """The number, 0 to 65535.
 
         The server's name: MYSQL_TYPE_SHORT
@@ -65,12 +65,12 @@ class NumericValues(KaitaiStruct):
         """INT."""
         is_unsigned: bool
         """Whether the column is UNSIGNED."""
-        signed: int | None
+        signed_number: int | None
         """The number, -2147483648 to 2147483647.
 
         The server's name: MYSQL_TYPE_LONG
         """
-        unsigned: int | None
+        unsigned_number: int | None
         """The number, 0 to 4294967295.
 
         The server's name: MYSQL_TYPE_LONG

@@ -387,6 +387,25 @@ class QueryStatusVars(KaitaiStruct):
             return getattr(self, '_m_is_unique_checks_off', None)
 
 
+    class FractionOfSecond(KaitaiStruct):
+        """Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3."""
+        SEQ_FIELDS = ["microseconds"]
+        def __init__(self, _io, _parent=None, _root=None):
+            super(QueryStatusVars.FractionOfSecond, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self._debug = collections.defaultdict(dict)
+
+        def _read(self):
+            self._debug['microseconds']['start'] = self._io.pos()
+            self.microseconds = self._io.read_bits_int_le(24)
+            self._debug['microseconds']['end'] = self._io.pos()
+
+
+        def _fetch_instances(self):
+            pass
+
+
     class Invoker(KaitaiStruct):
         """Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host."""
         SEQ_FIELDS = ["user_length", "user", "host_length", "host"]
@@ -537,25 +556,6 @@ class QueryStatusVars(KaitaiStruct):
             if self.flags & 12 != 0:
                 pass
 
-
-
-    class Microseconds(KaitaiStruct):
-        """Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3."""
-        SEQ_FIELDS = ["microseconds"]
-        def __init__(self, _io, _parent=None, _root=None):
-            super(QueryStatusVars.Microseconds, self).__init__(_io)
-            self._parent = _parent
-            self._root = _root
-            self._debug = collections.defaultdict(dict)
-
-        def _read(self):
-            self._debug['microseconds']['start'] = self._io.pos()
-            self.microseconds = self._io.read_bits_int_le(24)
-            self._debug['microseconds']['end'] = self._io.pos()
-
-
-        def _fetch_instances(self):
-            pass
 
 
     class SourceDataWritten(KaitaiStruct):
@@ -798,7 +798,7 @@ class QueryStatusVars(KaitaiStruct):
                 self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_microseconds:
                 pass
-                self.value = QueryStatusVars.Microseconds(self._io, self, self._root)
+                self.value = QueryStatusVars.FractionOfSecond(self._io, self, self._root)
                 self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.mariadb_xid:
                 pass
@@ -806,7 +806,7 @@ class QueryStatusVars(KaitaiStruct):
                 self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.microseconds:
                 pass
-                self.value = QueryStatusVars.Microseconds(self._io, self, self._root)
+                self.value = QueryStatusVars.FractionOfSecond(self._io, self, self._root)
                 self.value._read()
             elif _on == binlog_enums.BinlogEnums.QueryStatusKey.source_data_written:
                 pass

@@ -25,7 +25,7 @@ class QueryStatusVars(KaitaiStruct):
 
         The server's name: Query_event_status_vars
         """
-        value: QueryStatusVars.Flags2 | QueryStatusVars.SqlMode | QueryStatusVars.CatalogWithTerminator | QueryStatusVars.AutoIncrement | QueryStatusVars.Charset | QueryStatusVars.TimeZone | QueryStatusVars.Catalog | QueryStatusVars.LcTimeNames | QueryStatusVars.CharsetDatabase | QueryStatusVars.TableMapForUpdate | QueryStatusVars.SourceDataWritten | QueryStatusVars.Invoker | QueryStatusVars.UpdatedSchemaNames | QueryStatusVars.Microseconds | QueryStatusVars.CommitTimestamp | QueryStatusVars.CommitTimestamp2 | QueryStatusVars.ExplicitDefaultsForTimestamp | QueryStatusVars.DdlXid | QueryStatusVars.DefaultCollationForUtf8mb4 | QueryStatusVars.SqlRequirePrimaryKey | QueryStatusVars.DefaultTableEncryption | QueryStatusVars.EnableCascadeTriggers | QueryStatusVars.MariadbGtidFlags3 | QueryStatusVars.MariadbCharacterSetCollations | QueryStatusVars.MariadbDummy | QueryStatusVars.Unknown
+        value: QueryStatusVars.Flags2 | QueryStatusVars.SqlMode | QueryStatusVars.CatalogWithTerminator | QueryStatusVars.AutoIncrement | QueryStatusVars.Charset | QueryStatusVars.TimeZone | QueryStatusVars.Catalog | QueryStatusVars.LcTimeNames | QueryStatusVars.CharsetDatabase | QueryStatusVars.TableMapForUpdate | QueryStatusVars.SourceDataWritten | QueryStatusVars.Invoker | QueryStatusVars.UpdatedSchemaNames | QueryStatusVars.FractionOfSecond | QueryStatusVars.CommitTimestamp | QueryStatusVars.CommitTimestamp2 | QueryStatusVars.ExplicitDefaultsForTimestamp | QueryStatusVars.DdlXid | QueryStatusVars.DefaultCollationForUtf8mb4 | QueryStatusVars.SqlRequirePrimaryKey | QueryStatusVars.DefaultTableEncryption | QueryStatusVars.EnableCascadeTriggers | QueryStatusVars.MariadbGtidFlags3 | QueryStatusVars.MariadbCharacterSetCollations | QueryStatusVars.MariadbDummy | QueryStatusVars.Unknown
         """Value of the variable."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -246,7 +246,7 @@ class QueryStatusVars(KaitaiStruct):
         def has_too_many(self) -> bool:
             """The server's name: OVER_MAX_DBS_IN_EVENT_MTS"""
 
-    class Microseconds(KaitaiStruct):
+    class FractionOfSecond(KaitaiStruct):
         """Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3."""
         microseconds: int
         """0 to 999999.

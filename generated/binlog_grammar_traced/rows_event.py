@@ -67,7 +67,7 @@ class RowsEvent(KaitaiStruct):
             self._debug['extra_data']['start'] = self._io.pos()
             self._raw_extra_data = self._io.read_bytes(self.extra_data_length - 2)
             _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
-            self.extra_data = RowsEvent.ExtraData(_io__raw_extra_data, self, self._root)
+            self.extra_data = RowsEvent.ExtraChunks(_io__raw_extra_data, self, self._root)
             self.extra_data._read()
             self._debug['extra_data']['end'] = self._io.pos()
 
@@ -119,10 +119,10 @@ class RowsEvent(KaitaiStruct):
 
 
 
-    class ExtraData(KaitaiStruct):
+    class ExtraChunks(KaitaiStruct):
         SEQ_FIELDS = ["chunks"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(RowsEvent.ExtraData, self).__init__(_io)
+            super(RowsEvent.ExtraChunks, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)

@@ -22,7 +22,7 @@ class StreamPacket(KaitaiStruct):
        sql/rpl_binlog_sender.cc, Binlog_sender
     """
 
-    class Kind(IntEnum):
+    class PacketKind(IntEnum):
         event = 0
         end_of_stream = 254
         error = 255
@@ -45,21 +45,21 @@ class StreamPacket(KaitaiStruct):
 
     def _read(self):
         self._debug['kind']['start'] = self._io.pos()
-        self.kind = KaitaiStream.resolve_enum(StreamPacket.Kind, self._io.read_u1())
+        self.kind = KaitaiStream.resolve_enum(StreamPacket.PacketKind, self._io.read_u1())
         self._debug['kind']['end'] = self._io.pos()
-        if not  ((self.kind == StreamPacket.Kind.event) or (self.kind == StreamPacket.Kind.end_of_stream) or (self.kind == StreamPacket.Kind.error)) :
+        if not  ((self.kind == StreamPacket.PacketKind.event) or (self.kind == StreamPacket.PacketKind.end_of_stream) or (self.kind == StreamPacket.PacketKind.error)) :
             raise kaitaistruct.ValidationNotAnyOfError(self.kind, self._io, u"/seq/0")
         self._debug['body']['start'] = self._io.pos()
         _on = self.kind
-        if _on == StreamPacket.Kind.end_of_stream:
+        if _on == StreamPacket.PacketKind.end_of_stream:
             pass
             self.body = StreamPacket.EndOfStream(self._io, self, self._root)
             self.body._read()
-        elif _on == StreamPacket.Kind.error:
+        elif _on == StreamPacket.PacketKind.error:
             pass
             self.body = StreamPacket.Error(self._io, self, self._root)
             self.body._read()
-        elif _on == StreamPacket.Kind.event:
+        elif _on == StreamPacket.PacketKind.event:
             pass
             self.body = StreamPacket.StreamedEvent(self._io, self, self._root)
             self.body._read()
@@ -69,13 +69,13 @@ class StreamPacket(KaitaiStruct):
     def _fetch_instances(self):
         pass
         _on = self.kind
-        if _on == StreamPacket.Kind.end_of_stream:
+        if _on == StreamPacket.PacketKind.end_of_stream:
             pass
             self.body._fetch_instances()
-        elif _on == StreamPacket.Kind.error:
+        elif _on == StreamPacket.PacketKind.error:
             pass
             self.body._fetch_instances()
-        elif _on == StreamPacket.Kind.event:
+        elif _on == StreamPacket.PacketKind.event:
             pass
             self.body._fetch_instances()
 

@@ -31,7 +31,7 @@ class StreamPacket(KaitaiStruct):
     """The table map that a rows event belongs to; null where there is none."""
     has_table_map: bool
     """Whether `table_map` is there."""
-    kind: StreamPacket.Kind | int
+    kind: StreamPacket.PacketKind | int
     """What the message is.
 
     The server's name: event_ptr
@@ -40,7 +40,7 @@ class StreamPacket(KaitaiStruct):
     """The message, by its kind."""
     def __init__(self, has_semi_sync: bool, binlog_version: int, header_length: int, post_header_length: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Kind(IntEnum):
+    class PacketKind(IntEnum):
         event = 0
         end_of_stream = 254
         error = 255

@@ -57,13 +57,13 @@ class TableMapMetadata(KaitaiStruct):
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.column_name:
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Names(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NameList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.column_visibility:
             pass
@@ -81,7 +81,7 @@ class TableMapMetadata(KaitaiStruct):
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.enum_and_set_default_charset:
             pass
@@ -99,7 +99,7 @@ class TableMapMetadata(KaitaiStruct):
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.primary_key_with_prefix:
             pass
@@ -123,13 +123,13 @@ class TableMapMetadata(KaitaiStruct):
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.vector_dimensionality:
             pass
             self._raw_value = self._io.read_bytes(self.length.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-            self.value = TableMapMetadata.Numbers(_io__raw_value, self, self._root)
+            self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         else:
             pass
@@ -424,10 +424,10 @@ class TableMapMetadata(KaitaiStruct):
             self.length._fetch_instances()
 
 
-    class Names(KaitaiStruct):
+    class NameList(KaitaiStruct):
         SEQ_FIELDS = ["names"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(TableMapMetadata.Names, self).__init__(_io)
+            super(TableMapMetadata.NameList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)
@@ -458,13 +458,13 @@ class TableMapMetadata(KaitaiStruct):
 
 
 
-    class Numbers(KaitaiStruct):
+    class NumberList(KaitaiStruct):
         """A number for each column that the field is about: a collation, a type of geometry, a number of
         dimensions; or the places of the columns of a primary key.
         """
         SEQ_FIELDS = ["numbers"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(TableMapMetadata.Numbers, self).__init__(_io)
+            super(TableMapMetadata.NumberList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)

@@ -284,13 +284,13 @@ class TemporalValues(KaitaiStruct):
             return getattr(self, '_m_microsecond', None)
 
         @property
-        def range(self):
+        def modulus(self):
             """Number of values that the bytes can have."""
-            if hasattr(self, '_m_range'):
-                return self._m_range
+            if hasattr(self, '_m_modulus'):
+                return self._m_modulus
 
-            self._m_range = (256 if self.fractional_digits < 3 else (65536 if self.fractional_digits < 5 else 16777216))
-            return getattr(self, '_m_range', None)
+            self._m_modulus = (256 if self.fractional_digits < 3 else (65536 if self.fractional_digits < 5 else 16777216))
+            return getattr(self, '_m_modulus', None)
 
         @property
         def unit(self):
@@ -462,7 +462,7 @@ class TemporalValues(KaitaiStruct):
             if hasattr(self, '_m_microsecond'):
                 return self._m_microsecond
 
-            self._m_microsecond = ((self.fraction.range - self.fraction.value) * self.fraction.unit if  ((self.is_negative) and (self.fraction.value != 0))  else self.fraction.microsecond)
+            self._m_microsecond = ((self.fraction.modulus - self.fraction.value) * self.fraction.unit if  ((self.is_negative) and (self.fraction.value != 0))  else self.fraction.microsecond)
             return getattr(self, '_m_microsecond', None)
 
         @property

@@ -230,7 +230,7 @@ class TemporalValues(KaitaiStruct):
         def unit(self) -> int:
             """What `value` counts, in microseconds."""
         @property
-        def range(self) -> int:
+        def modulus(self) -> int:
             """Number of values that the bytes can have."""
         @property
         def microsecond(self) -> int: ...

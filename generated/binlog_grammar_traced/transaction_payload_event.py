@@ -22,9 +22,15 @@ class TransactionPayloadEvent(KaitaiStruct):
        libs/mysql/binlog/event/codecs/binary.cpp, Transaction_payload
     """
 
-    class CompressionType(IntEnum):
+    class CompressionAlgorithm(IntEnum):
         zstd = 0
         none = 255
+
+    class PayloadFact(IntEnum):
+        end_mark = 0
+        payload_size = 1
+        compression_type = 2
+        uncompressed_size = 3
     SEQ_FIELDS = ["fields", "payload"]
     def __init__(self, _io, _parent=None, _root=None):
         super(TransactionPayloadEvent, self).__init__(_io)
@@ -46,7 +52,7 @@ class TransactionPayloadEvent(KaitaiStruct):
                 _ = _t_fields
                 self.fields.append(_)
             self._debug['fields']['arr'][len(self.fields) - 1]['end'] = self._io.pos()
-            if _.kind.value == 0:
+            if _.is_end:
                 break
             i += 1
         self._debug['fields']['end'] = self._io.pos()
@@ -81,34 +87,34 @@ class TransactionPayloadEvent(KaitaiStruct):
             self.kind = packed_integer.PackedInteger(self._io)
             self.kind._read()
             self._debug['kind']['end'] = self._io.pos()
-            if self.kind.value != 0:
+            if (not (self.is_end)):
                 pass
                 self._debug['length']['start'] = self._io.pos()
                 self.length = packed_integer.PackedInteger(self._io)
                 self.length._read()
                 self._debug['length']['end'] = self._io.pos()
 
-            if self.kind.value != 0:
+            if (not (self.is_end)):
                 pass
                 self._debug['value']['start'] = self._io.pos()
-                _on = self.kind.value
-                if _on == 1:
+                _on = self.fact
+                if _on == TransactionPayloadEvent.PayloadFact.compression_type:
                     pass
                     self._raw_value = self._io.read_bytes(self.length.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-                    self.value = TransactionPayloadEvent.Number(_io__raw_value, self, self._root)
+                    self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
                     self.value._read()
-                elif _on == 2:
+                elif _on == TransactionPayloadEvent.PayloadFact.payload_size:
                     pass
                     self._raw_value = self._io.read_bytes(self.length.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-                    self.value = TransactionPayloadEvent.Number(_io__raw_value, self, self._root)
+                    self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
                     self.value._read()
-                elif _on == 3:
+                elif _on == TransactionPayloadEvent.PayloadFact.uncompressed_size:
                     pass
                     self._raw_value = self._io.read_bytes(self.length.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
-                    self.value = TransactionPayloadEvent.Number(_io__raw_value, self, self._root)
+                    self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
                     self.value._read()
                 else:
                     pass
@@ -123,20 +129,20 @@ class TransactionPayloadEvent(KaitaiStruct):
         def _fetch_instances(self):
             pass
             self.kind._fetch_instances()
-            if self.kind.value != 0:
+            if (not (self.is_end)):
                 pass
                 self.length._fetch_instances()
 
-            if self.kind.value != 0:
+            if (not (self.is_end)):
                 pass
-                _on = self.kind.value
-                if _on == 1:
+                _on = self.fact
+                if _on == TransactionPayloadEvent.PayloadFact.compression_type:
                     pass
                     self.value._fetch_instances()
-                elif _on == 2:
+                elif _on == TransactionPayloadEvent.PayloadFact.payload_size:
                     pass
                     self.value._fetch_instances()
-                elif _on == 3:
+                elif _on == TransactionPayloadEvent.PayloadFact.uncompressed_size:
                     pass
                     self.value._fetch_instances()
                 else:
@@ -149,15 +155,32 @@ class TransactionPayloadEvent(KaitaiStruct):
             if hasattr(self, '_m_compression_type_number'):
                 return self._m_compression_type_number
 
-            self._m_compression_type_number = (self.value.number.value if self.kind.value == 2 else self.previous_compression_type)
+            self._m_compression_type_number = (self.value.number.value if self.fact == TransactionPayloadEvent.PayloadFact.compression_type else self.previous_compression_type)
             return getattr(self, '_m_compression_type_number', None)
+
+        @property
+        def fact(self):
+            """The meaning of `kind`."""
+            if hasattr(self, '_m_fact'):
+                return self._m_fact
+
+            self._m_fact = KaitaiStream.resolve_enum(TransactionPayloadEvent.PayloadFact, self.kind.value)
+            return getattr(self, '_m_fact', None)
+
+        @property
+        def is_end(self):
+            if hasattr(self, '_m_is_end'):
+                return self._m_is_end
+
+            self._m_is_end = self.fact == TransactionPayloadEvent.PayloadFact.end_mark
+            return getattr(self, '_m_is_end', None)
 
         @property
         def payload_size(self):
             if hasattr(self, '_m_payload_size'):
                 return self._m_payload_size
 
-            self._m_payload_size = (self.value.number.value if self.kind.value == 1 else self.previous_payload_size)
+            self._m_payload_size = (self.value.number.value if self.fact == TransactionPayloadEvent.PayloadFact.payload_size else self.previous_payload_size)
             return getattr(self, '_m_payload_size', None)
 
         @property
@@ -165,16 +188,16 @@ class TransactionPayloadEvent(KaitaiStruct):
             if hasattr(self, '_m_uncompressed_size'):
                 return self._m_uncompressed_size
 
-            self._m_uncompressed_size = (self.value.number.value if self.kind.value == 3 else self.previous_uncompressed_size)
+            self._m_uncompressed_size = (self.value.number.value if self.fact == TransactionPayloadEvent.PayloadFact.uncompressed_size else self.previous_uncompressed_size)
             return getattr(self, '_m_uncompressed_size', None)
 
 
-    class Number(KaitaiStruct):
+    class NumberValue(KaitaiStruct):
         SEQ_FIELDS = ["number", "unknown_tail"]
         unknown_tail = None
 
         def __init__(self, _io, _parent=None, _root=None):
-            super(TransactionPayloadEvent.Number, self).__init__(_io)
+            super(TransactionPayloadEvent.NumberValue, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)
@@ -224,7 +247,7 @@ class TransactionPayloadEvent(KaitaiStruct):
         if hasattr(self, '_m_compression_type'):
             return self._m_compression_type
 
-        self._m_compression_type = KaitaiStream.resolve_enum(TransactionPayloadEvent.CompressionType, self.fields[-1].compression_type_number)
+        self._m_compression_type = KaitaiStream.resolve_enum(TransactionPayloadEvent.CompressionAlgorithm, self.fields[-1].compression_type_number)
         return getattr(self, '_m_compression_type', None)
 
     @property

@@ -33,7 +33,7 @@ class TransactionPayloadEvent(KaitaiStruct):
         The server's name: m_payload_size
         """
     @property
-    def compression_type(self) -> TransactionPayloadEvent.CompressionType | int:
+    def compression_type(self) -> TransactionPayloadEvent.CompressionAlgorithm | int:
         """How the payload is compressed; not at all where no field says.
 
         The server's name: m_compression_type
@@ -45,7 +45,29 @@ class TransactionPayloadEvent(KaitaiStruct):
         The server's name: m_uncompressed_size
         """
 
-    class CompressionType(IntEnum):
+    class PayloadFact(IntEnum):
+        end_mark = 0
+        """Ends the list.
+
+        The server's name: OTW_PAYLOAD_HEADER_END_MARK
+        """
+        payload_size = 1
+        """Length of the payload.
+
+        The server's name: OTW_PAYLOAD_SIZE_FIELD
+        """
+        compression_type = 2
+        """How the payload is compressed.
+
+        The server's name: OTW_PAYLOAD_COMPRESSION_TYPE_FIELD
+        """
+        uncompressed_size = 3
+        """Length of the payload before compression.
+
+        The server's name: OTW_PAYLOAD_UNCOMPRESSED_SIZE_FIELD
+        """
+
+    class CompressionAlgorithm(IntEnum):
         zstd = 0
         none = 255
 
@@ -57,16 +79,21 @@ class TransactionPayloadEvent(KaitaiStruct):
         previous_uncompressed_size: int
         """The length before compression that the fields before this one say, in bytes."""
         kind: _packed_integer.PackedInteger
-        """0 end mark, 1 payload size, 2 compression type, 3 uncompressed size.
+        """What the field is about; readers skip a number that they do not know.
 
         The server's name: type
         """
         length: _packed_integer.PackedInteger | None
         """Length of the value, in bytes."""
-        value: TransactionPayloadEvent.Number | TransactionPayloadEvent.UnknownValue | None
+        value: TransactionPayloadEvent.NumberValue | TransactionPayloadEvent.UnknownValue | None
         """The fact, by its kind."""
         _raw_value: bytes
         def __init__(self, previous_payload_size: int, previous_compression_type: int, previous_uncompressed_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def fact(self) -> TransactionPayloadEvent.PayloadFact | int:
+            """The meaning of `kind`."""
+        @property
+        def is_end(self) -> bool: ...
         @property
         def payload_size(self) -> int: ...
         @property
@@ -74,7 +101,7 @@ class TransactionPayloadEvent(KaitaiStruct):
         @property
         def uncompressed_size(self) -> int: ...
 
-    class Number(KaitaiStruct):
+    class NumberValue(KaitaiStruct):
         number: _packed_integer.PackedInteger
         """Sizes in bytes; 0 for zstd and 255 for none where it is the compression.
 

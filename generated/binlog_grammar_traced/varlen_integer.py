@@ -20,7 +20,7 @@ class VarlenInteger(KaitaiStruct):
     .. seealso::
        libs/mysql/serialization/variable_length_integers.h
     """
-    SEQ_FIELDS = ["first", "next_1", "next_2", "next_3", "next_4", "last_1", "last_2", "last_3", "next_8"]
+    SEQ_FIELDS = ["first", "next_1", "next_2", "next_3", "next_4", "last_1", "last_2", "last_3", "last_4"]
     next_1 = None
     next_2 = None
     next_3 = None
@@ -28,7 +28,7 @@ class VarlenInteger(KaitaiStruct):
     last_1 = None
     last_2 = None
     last_3 = None
-    next_8 = None
+    last_4 = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(VarlenInteger, self).__init__(_io)
@@ -58,7 +58,7 @@ class VarlenInteger(KaitaiStruct):
             self.next_3 = self._io.read_bits_int_le(24)
             self._debug['next_3']['end'] = self._io.pos()
 
-        if  ((self.number_of_more >= 4) and (self.number_of_more <= 7)) :
+        if self.number_of_more >= 4:
             pass
             self._debug['next_4']['start'] = self._io.pos()
             self.next_4 = self._io.read_u4le()
@@ -84,9 +84,9 @@ class VarlenInteger(KaitaiStruct):
 
         if self.number_of_more == 8:
             pass
-            self._debug['next_8']['start'] = self._io.pos()
-            self.next_8 = self._io.read_u8le()
-            self._debug['next_8']['end'] = self._io.pos()
+            self._debug['last_4']['start'] = self._io.pos()
+            self.last_4 = self._io.read_u4le()
+            self._debug['last_4']['end'] = self._io.pos()
 
 
 
@@ -101,7 +101,7 @@ class VarlenInteger(KaitaiStruct):
         if self.number_of_more == 3:
             pass
 
-        if  ((self.number_of_more >= 4) and (self.number_of_more <= 7)) :
+        if self.number_of_more >= 4:
             pass
 
         if self.number_of_more == 5:
@@ -118,13 +118,51 @@ class VarlenInteger(KaitaiStruct):
 
 
     @property
+    def is_negative(self):
+        """The lowest bit of the number, which is the sign where it is signed."""
+        if hasattr(self, '_m_is_negative'):
+            return self._m_is_negative
+
+        self._m_is_negative = (self.first >> self.size if self.number_of_more < 7 else self.next_4 & 1) % 2 == 1
+        return getattr(self, '_m_is_negative', None)
+
+    @property
+    def magnitude(self):
+        """The number without its lowest bit. It is put together anew, since a shift or a division of an unsigned
+        number of 64 bits is wrong in languages that have signed ones only, and rounds in JavaScript.
+        """
+        if hasattr(self, '_m_magnitude'):
+            return self._m_magnitude
+
+        self._m_magnitude = ((((self.first >> self.size) >> 1) + (self.more * (1 << 6 - self.number_of_more))) if self.number_of_more < 7 else ((self.more_low // 2) + (self.more_high * 2147483648)))
+        return getattr(self, '_m_magnitude', None)
+
+    @property
     def more(self):
-        """The following bytes as one number."""
+        """The bytes after the first as one number."""
         if hasattr(self, '_m_more'):
             return self._m_more
 
-        self._m_more = (0 if self.number_of_more == 0 else (self.next_1 if self.number_of_more == 1 else (self.next_2 if self.number_of_more == 2 else (self.next_3 if self.number_of_more == 3 else (self.next_4 if self.number_of_more == 4 else ((self.next_4 + (self.last_1 * 4294967296)) if self.number_of_more == 5 else ((self.next_4 + (self.last_2 * 4294967296)) if self.number_of_more == 6 else ((self.next_4 + (self.last_3 * 4294967296)) if self.number_of_more == 7 else self.next_8))))))))
+        self._m_more = (self.more_low + (self.more_high * 4294967296))
         return getattr(self, '_m_more', None)
+
+    @property
+    def more_high(self):
+        """The upper 32 bits of the bytes after the first."""
+        if hasattr(self, '_m_more_high'):
+            return self._m_more_high
+
+        self._m_more_high = (self.last_1 if self.number_of_more == 5 else (self.last_2 if self.number_of_more == 6 else (self.last_3 if self.number_of_more == 7 else (self.last_4 if self.number_of_more == 8 else 0))))
+        return getattr(self, '_m_more_high', None)
+
+    @property
+    def more_low(self):
+        """The lower 32 bits of the bytes after the first."""
+        if hasattr(self, '_m_more_low'):
+            return self._m_more_low
+
+        self._m_more_low = (0 if self.number_of_more == 0 else (self.next_1 if self.number_of_more == 1 else (self.next_2 if self.number_of_more == 2 else (self.next_3 if self.number_of_more == 3 else self.next_4))))
+        return getattr(self, '_m_more_low', None)
 
     @property
     def number_of_more(self):
@@ -141,7 +179,7 @@ class VarlenInteger(KaitaiStruct):
         if hasattr(self, '_m_signed_value'):
             return self._m_signed_value
 
-        self._m_signed_value = ((self.value // 2) if self.value % 2 == 0 else (-(1) - (self.value // 2)))
+        self._m_signed_value = ((-(1) - self.magnitude) if self.is_negative else self.magnitude)
         return getattr(self, '_m_signed_value', None)
 
     @property

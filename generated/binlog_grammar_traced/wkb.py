@@ -49,23 +49,23 @@ class Wkb(KaitaiStruct):
         _on = self.type
         if _on == Wkb.ShapeType.geometry_collection:
             pass
-            self.content = Wkb.Shapes(self._io, self, self._root)
+            self.content = Wkb.ShapeList(self._io, self, self._root)
             self.content._read()
         elif _on == Wkb.ShapeType.line_string:
             pass
-            self.content = Wkb.Points(self._io, self, self._root)
+            self.content = Wkb.PointList(self._io, self, self._root)
             self.content._read()
         elif _on == Wkb.ShapeType.multi_line_string:
             pass
-            self.content = Wkb.Shapes(self._io, self, self._root)
+            self.content = Wkb.ShapeList(self._io, self, self._root)
             self.content._read()
         elif _on == Wkb.ShapeType.multi_point:
             pass
-            self.content = Wkb.Shapes(self._io, self, self._root)
+            self.content = Wkb.ShapeList(self._io, self, self._root)
             self.content._read()
         elif _on == Wkb.ShapeType.multi_polygon:
             pass
-            self.content = Wkb.Shapes(self._io, self, self._root)
+            self.content = Wkb.ShapeList(self._io, self, self._root)
             self.content._read()
         elif _on == Wkb.ShapeType.point:
             pass
@@ -124,10 +124,10 @@ class Wkb(KaitaiStruct):
             pass
 
 
-    class Points(KaitaiStruct):
+    class PointList(KaitaiStruct):
         SEQ_FIELDS = ["number_of_points", "points"]
         def __init__(self, _io, _parent=None, _root=None):
-            super(Wkb.Points, self).__init__(_io)
+            super(Wkb.PointList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)
@@ -176,7 +176,7 @@ class Wkb(KaitaiStruct):
             self.rings = []
             for i in range(self.number_of_rings):
                 self._debug['rings']['arr'].append({'start': self._io.pos()})
-                _t_rings = Wkb.Points(self._io, self, self._root)
+                _t_rings = Wkb.PointList(self._io, self, self._root)
                 try:
                     _t_rings._read()
                 finally:
@@ -194,12 +194,12 @@ class Wkb(KaitaiStruct):
 
 
 
-    class Shapes(KaitaiStruct):
+    class ShapeList(KaitaiStruct):
         SEQ_FIELDS = ["number_of_shapes", "shapes"]
         shapes = None
 
         def __init__(self, _io, _parent=None, _root=None):
-            super(Wkb.Shapes, self).__init__(_io)
+            super(Wkb.ShapeList, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self._debug = collections.defaultdict(dict)

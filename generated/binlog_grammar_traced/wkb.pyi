@@ -23,7 +23,7 @@ class Wkb(KaitaiStruct):
 
     The server's name: wkbType
     """
-    content: Wkb.Point | Wkb.Points | Wkb.Polygon | Wkb.Shapes | None
+    content: Wkb.Point | Wkb.PointList | Wkb.Polygon | Wkb.ShapeList | None
     """The shape, by its type."""
     def __init__(self, depth: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -43,7 +43,7 @@ class Wkb(KaitaiStruct):
         """Second coordinate; of a geographic system the latitude."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Points(KaitaiStruct):
+    class PointList(KaitaiStruct):
         number_of_points: int
         """How many points follow.
 
@@ -62,14 +62,14 @@ class Wkb(KaitaiStruct):
 
         The server's name: n_linear_rings
         """
-        rings: list[Wkb.Points]
+        rings: list[Wkb.PointList]
         """The outer ring, and the holes in it.
 
         The server's name: n_linear_rings
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
-    class Shapes(KaitaiStruct):
+    class ShapeList(KaitaiStruct):
         number_of_shapes: int
         """How many shapes follow.
 

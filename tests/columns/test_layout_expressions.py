@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.columns.gather import _Operations
-from tools.generate.layout_expressions import UntranslatableError, parse, translate
+from tools.generate.expressions import ExpressionError, parse
+from tools.generate.layout_expressions import translate
 
 
 def evaluate(text: str, /, **values: Any) -> Any:
@@ -58,5 +59,5 @@ def test_names_of_many_parts_stay_together() -> None:
 
 @pytest.mark.parametrize("text", ["a[0]", "text.to_s('UTF-8')", "a.as<other_type>", "1 +", "a b", "'text' @"])
 def test_what_is_no_arithmetic_is_refused(text: str) -> None:
-    with pytest.raises(UntranslatableError):
+    with pytest.raises(ExpressionError):
         evaluate(text, a=1, b=2, text=b"")

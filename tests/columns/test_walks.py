@@ -202,7 +202,7 @@ def made_tagged() -> list[bytes]:
 
 
 def read_tagged(stream: KaitaiStream) -> Any:
-    return GtidTaggedEvent.Fields(stream, None, None)
+    return GtidTaggedEvent.FieldList(stream, None, None)
 
 
 SLOTS_OF_TAGGED = {
@@ -227,7 +227,7 @@ def slot_of(path: str) -> int:
 @pytest.mark.parametrize("mode", MODES)
 def test_values_of_tagged_gtids(mode: str) -> None:
     structures = made_tagged()
-    follows, out = walked("gtid_tagged_event_fields", structures, mode)
+    follows, out = walked("gtid_tagged_event_field_list", structures, mode)
     assert all(follows)
     start = 0
     for structure, row in zip(structures, out.tolist(), strict=True):
@@ -253,7 +253,7 @@ def test_tagged_gtids_cut_and_changed(mode: str) -> None:
         changed = bytearray(one)
         changed[dice.randrange(len(changed))] = dice.choice((0, 1, 14, 20, 22, 127, 255, dice.randrange(256)))
         structures.append(bytes(changed))
-    follows, _ = walked("gtid_tagged_event_fields", structures, mode)
+    follows, _ = walked("gtid_tagged_event_field_list", structures, mode)
     wanted = [is_read(read_tagged, one) for one in structures]
     for structure, follow, want in zip(structures, follows, wanted, strict=True):
         # What is beyond 63 bits is left to the reader.

@@ -253,7 +253,7 @@ def received(case: Case) -> list[Any]:
         is_known = packet.raw[0] == 0 and 0 < type_code[0] <= len(lengths)
         length = lengths[type_code[0] - 1] if is_known else 0
         message = parse(StreamPacket, packet.raw, has_semi_sync, 4, 19, length, True, False, None, False)
-        if message.kind == StreamPacket.Kind.event and message.body.event.is_format_description:
+        if message.kind == StreamPacket.PacketKind.event and message.body.event.is_format_description:
             lengths = message.body.event.body.content.post_header_lengths
         messages.append(message)
     return messages
@@ -263,7 +263,7 @@ def received(case: Case) -> list[Any]:
 def test_a_recorded_stream(case: Case) -> None:
     messages = received(case)
     assert [one for message in messages for one in unread(message)] == []
-    events = [message.body.event for message in messages if message.kind == StreamPacket.Kind.event]
+    events = [message.body.event for message in messages if message.kind == StreamPacket.PacketKind.event]
     if case.folder.name.endswith("error"):
         (failure,) = messages
         assert (failure.body.error_code, failure.body.sql_state) == (1236, "HY000")
@@ -272,7 +272,7 @@ def test_a_recorded_stream(case: Case) -> None:
         assert rotation.next_log == case.logs[0].name
         assert description.server_version == case.info["version"]
     if case.folder.name.endswith("to_the_end"):
-        assert messages[-1].kind == StreamPacket.Kind.end_of_stream
+        assert messages[-1].kind == StreamPacket.PacketKind.end_of_stream
 
 
 @pytest.mark.parametrize("case", special_cases("network"), ids=lambda case: case.id)

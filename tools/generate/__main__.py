@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes, layouts, meanings, stubs, tables, webide
+from tools.generate import classes, layouts, meanings, names, stubs, tables, targets, webide
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
@@ -85,9 +85,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace) -> int:
     grammar = Grammar.load(options.root / "formats")
+    names.check(grammar, options.root / "formats")
     if options.target:
         folder = options.root / "build" / options.target
-        (files,) = compile_grammar(grammar.specs, Target(options.target))
+        files = targets.compile_for(grammar, options.target)
         write_target(files, folder)
         print(f"wrote {len(files)} files to {folder}")
         return 0

@@ -8,24 +8,10 @@ looks at one number at a time, they become Python's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-#: A syntax tree: a tag, then what it needs (numbers, names, other nodes).
-Node = tuple[Any, ...]
-
-_TOKEN = re.compile(
-    r"\s*(?:(?P<number>0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|\d[\d_]*)"
-    r"|(?P<text>'[^']*'|\"[^\"]*\")"
-    r"|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<mark>::|<<|>>|<=|>=|==|!=|[-+*/%&|^~<>?:.,()\[\]]))"
-)
-_BINDING = {
-    "or": 1, "and": 2,
-    "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4,
-    "|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8,
-    "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
-}  # fmt: skip
+from tools.generate.expressions import ExpressionError, Node, write
 
 
 class Style(NamedTuple):
@@ -42,120 +28,22 @@ COLUMNS = Style("n.both({}, {})", "n.either({}, {})", "n.negate({})", "n.where({
 NUMBERS = Style("({} and {})", "({} or {})", "(not {})", "({yes} if {test} else {no})")
 
 
-class UntranslatableError(Exception):
+class UntranslatableError(ExpressionError):
     """The expression says something that arithmetic on columns cannot."""
 
 
-def parse(text: str) -> Node:
-    """The syntax tree of a Kaitai expression.
-
-    >>> parse("a.b + 1 > 2")
-    ('binary', '>', ('binary', '+', ('member', ('name', 'a'), 'b'), ('number', 1)), ('number', 2))
-    """
-    parser = _Parser(text)
-    tree = parser.ternary()
-    if parser.token != "":
-        raise UntranslatableError(f"{parser.token!r} is left over in {text!r}")
-    return tree
+def _is_integer(name: str) -> bool:
+    return bool(re.fullmatch(r"[us][1248]", name))
 
 
-class _Parser:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        self.token = ""
-        self.kind: str | None = None
-        self.advance()
-
-    def advance(self) -> str:
-        previous = self.token
-        match = _TOKEN.match(self.text, self.at)
-        if match is None:
-            if self.text[self.at :].strip():
-                raise UntranslatableError(f"cannot read {self.text[self.at :]!r}")
-            self.token, self.kind = "", None
-        else:
-            self.at, self.kind = match.end(), match.lastgroup
-            self.token = match.group(match.lastgroup or 0)
-        return previous
-
-    def take(self, token: str) -> None:
-        if self.token != token:
-            raise UntranslatableError(f"{token!r} expected in {self.text!r}, not {self.token!r}")
-        self.advance()
-
-    def ternary(self) -> Node:
-        condition = self.binary(1)
-        if self.token != "?":
-            return condition
-        self.advance()
-        yes = self.ternary()
-        self.take(":")
-        return ("ternary", condition, yes, self.ternary())
-
-    def binary(self, least: int) -> Node:
-        left = self.unary()
-        while _BINDING.get(self.token, 0) >= least:
-            operator = self.advance()
-            left = ("binary", operator, left, self.binary(_BINDING[operator] + 1))
-        return left
-
-    def unary(self) -> Node:
-        if self.token == "not":
-            self.advance()
-            return ("unary", "not", self.binary(4))
-        if self.token in ("-", "~", "+"):
-            return ("unary", self.advance(), self.unary())
-        return self.trailers(self.atom())
-
-    def atom(self) -> Node:
-        if self.token == "(":
-            self.advance()
-            inside = self.ternary()
-            self.take(")")
-            return inside
-        kind, token = self.kind, self.advance()
-        if kind == "number":
-            return ("number", int(token.replace("_", ""), 0))
-        if kind == "name" and token in ("true", "false"):
-            return ("truth", token == "true")
-        if kind == "name":
-            names = [token]
-            while self.token == "::":
-                self.advance()
-                names.append(self.advance())
-            return ("name", token) if len(names) == 1 else ("enum", tuple(names))
-        raise UntranslatableError(f"{token!r} in {self.text!r}")
-
-    def trailers(self, node: Node) -> Node:
-        while self.token == ".":
-            self.advance()
-            name = self.advance()
-            if name == "as" and self._takes_number_type():
-                continue  # a cast between numbers is for targets with numbers of fixed width
-            if self.token == "(" or (name == "as" and self.token == "<"):
-                raise UntranslatableError(f"the call of {name!r} in {self.text!r}")
-            node = ("member", node, name)
-        if self.token in ("[", "("):
-            raise UntranslatableError(f"an index or a call in {self.text!r}")
-        return node
-
-    def _takes_number_type(self) -> bool:
-        """Read `<u8>` or another primitive integer type in angle brackets; leave anything else alone."""
-        match = re.compile(r"\s*[us][1248]\s*>").match(self.text, self.at)
-        if self.token != "<" or match is None:
-            return False
-        self.at = match.end()
-        self.advance()
-        return True
-
-    def cast(self) -> str:
-        self.take("<")
-        name = self.advance()
-        self.take(">")
-        if not re.fullmatch(r"[us][1248]", name):
-            raise UntranslatableError(f"the cast to {name!r} in {self.text!r}")
-        return name
+def _names(node: Node) -> tuple[Node, list[str]]:
+    """What a chain of members starts with, and their names."""
+    names: list[str] = []
+    while node[0] == "member" or (node[0] == "cast" and _is_integer(node[2])):
+        if node[0] == "member":
+            names.insert(0, node[2])
+        node = node[1]
+    return node, names
 
 
 def _binary(operator: str, left: str, right: str, style: Style) -> str:
@@ -192,8 +80,8 @@ def translate(
                 return str(constant(names))
             case ("name" | "member", *_):
                 return _chain(node)
-            case ("cast", inner, _):
-                # It tells typed languages which width to compute in; columns compute in 64 bits.
+            case ("cast", inner, name) if _is_integer(name):
+                # It says in which width typed languages compute; columns compute in 64 bits.
                 return walk(inner)
             case ("unary", operator, inner):
                 negated = style.negate.format(walk(inner)) if operator == "not" else None
@@ -205,17 +93,25 @@ def translate(
         raise UntranslatableError(str(node))
 
     def _chain(node: Node) -> str:
-        names: list[str] = []
-        while node[0] == "member":
-            names.insert(0, node[2])
-            node = node[1]
-        if node[0] != "name":
+        start, names = _names(node)
+        if start[0] != "name":
             if names == ["to_i"]:
-                return f"(0 + {walk(node)})"
+                return f"(0 + {walk(start)})"
             raise UntranslatableError(f"{'.'.join(names)} of something that is no name")
-        names.insert(0, node[1])
+        names.insert(0, start[1])
         if names[-1] == "to_i":
             names.pop()
         return resolve(tuple(names))
 
     return walk(node)
+
+
+def large_products(node: Node) -> Iterator[tuple[str, int]]:
+    """Factors that a constant of more than 32 bits multiplies, and from where on 63 bits overflow."""
+    match node:
+        case ("binary", "*", factor, ("cast", ("number", constant), _)) if constant >= 2**32:
+            yield write(factor), 2**63 // constant
+        case (_, *parts):
+            for part in parts:
+                if isinstance(part, tuple):
+                    yield from large_products(part)

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tools.generate.expressions import parse
 from tools.generate.grammar import Grammar, Node, Type, type_name
-from tools.generate.layout_expressions import UntranslatableError, parse, translate
+from tools.generate.layout_expressions import UntranslatableError, translate
 from tools.generate.layout_source import (
     BITS,
     arguments,

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tools.generate.expressions import parse
 from tools.generate.grammar import Grammar, Node, Type, type_name
-from tools.generate.layout_expressions import NUMBERS, UntranslatableError, parse, translate
+from tools.generate.layout_expressions import NUMBERS, UntranslatableError, large_products, translate
 from tools.generate.layout_source import arguments, constant, number_type
 
 _TEXT = (None, "str", "strz")
@@ -367,6 +368,9 @@ class Function:
 
     def _compute(self, scope: _Scope, variable: str, node: Node) -> None:
         if "value" in node:
+            if self._is_used(variable):
+                for factor, limit in large_products(parse(str(node["value"]))):
+                    self._refuse_if(f"{self._translate(scope, factor)} >= {limit}")
             self._assign(variable, self._translate(scope, node["value"]))
             return
         dtype = number_type(node.get("type"), node, self._endian(scope))

@@ -14,6 +14,7 @@ import yaml
 from tools.generate.grammar import Grammar, GrammarError, Node
 
 # What a nested type may say about how it reads; the rest of `meta` is the file's alone.
+_NAMED = re.compile(r"\{([\w.]+)")
 _INHERITED = ("endian", "bit-endian", "encoding")
 
 
@@ -27,7 +28,7 @@ def fold(grammar: Grammar, entry: str) -> Node:
         if id_ in types:
             raise GrammarError(f"{entry}: the type {id_!r} hides the file {spec}.ksy")
         types[id_] = _as_type(spec, grammar.specs[spec])
-    folded = {**main, "meta": meta, "types": types}
+    folded = _eager({**main, "meta": meta, "types": types})
     return {key: folded[key] for key in _ordered(folded)}
 
 
@@ -44,6 +45,20 @@ def _as_type(spec: str, node: Node) -> Node:
     meta = {key: node["meta"][key] for key in _INHERITED if key in node["meta"]}
     rest = {key: value for key, value in node.items() if key != "meta"}
     return {"meta": meta, **rest} if meta else rest
+
+
+def _eager(node: Node) -> Node:
+    """Instances that a representation names are read at once: the Web IDE shows no others."""
+    done = dict(node)
+    named = {path.split(".")[0] for path in _NAMED.findall(str(node.get("-webide-representation", "")))}
+    if "instances" in node:
+        done["instances"] = {
+            name: {**one, "-webide-parse-mode": "eager"} if name in named else one
+            for name, one in node["instances"].items()
+        }
+    if "types" in node:
+        done["types"] = {name: _eager(one) for name, one in node["types"].items()}
+    return done
 
 
 def _imported(grammar: Grammar, entry: str) -> list[str]:

@@ -113,7 +113,7 @@ def _read(block: Block, row: int) -> _Template | None:
     content = np.frombuffer(event.raw[start : start + length], dtype=np.uint8)
     is_fixed = np.ones(length, dtype=np.bool_)
     places = tuple(_place(body, name) for name in _SIZES)
-    is_usual = body.compression_type == type(body).CompressionType.zstd and len(body.fields) == _USUAL
+    is_usual = body.compression_type == type(body).CompressionAlgorithm.zstd and len(body.fields) == _USUAL
     for (begin, end), name in zip(places, _SIZES, strict=True):
         is_fixed[begin:end] = False
         # A number is read as the grammar reads it, or not at all.

@@ -34,7 +34,7 @@ from binlog_kaitai.render.dump.variables import (
     starts_group,
 )
 
-_ValueType = UserVarEvent.ValueType
+_ValueType = UserVarEvent.ResultType
 
 #: Statements wait for their Query event, which tells the database.
 _WAITING = frozenset((EventType.intvar_event, EventType.rand_event, EventType.user_var_event))

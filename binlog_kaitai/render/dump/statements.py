@@ -10,7 +10,7 @@ from binlog_kaitai.charsets.collations import collation_name
 from binlog_kaitai.grammar import UserVarEvent
 from binlog_kaitai.render.dump.text import pretty
 
-_ValueType = UserVarEvent.ValueType
+_ValueType = UserVarEvent.ResultType
 
 
 def load_statement(body: Any, query: bytes, name: bytes) -> bytes:

@@ -267,7 +267,7 @@ def _user_value(event: Event) -> str:
     body: Any = event.body
     if body.is_null:
         return "NULL"
-    kinds, value = UserVarEvent.ValueType, body.value
+    kinds, value = UserVarEvent.ResultType, body.value
     match body.value_type:
         case kinds.real:
             text = double_sql(value.number)

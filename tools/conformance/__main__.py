@@ -1,0 +1,53 @@
+"""`python -m tools.conformance`: build the grammar in every language and hold its trees against Python's."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from tools.conformance.languages import LANGUAGES
+from tools.conformance.report import render
+from tools.conformance.run import Result, corpus, run_all
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = "docs/languages.md"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.conformance", description=__doc__)
+    parser.add_argument("languages", nargs="*", metavar="LANGUAGE", help="only these, by the compiler's name")
+    parser.add_argument("--logs", nargs="+", type=Path, metavar="LOG", help="these instead of the corpus")
+    parser.add_argument("--write", action="store_true", help=f"write {DOCUMENT}")
+    options = parser.parse_args(arguments)
+    known = {language.target: language for language in LANGUAGES}
+    if unknown := set(options.languages) - known.keys():
+        parser.error(f"no driver for {unknown.pop()!r}; there are {', '.join(known)}")
+    chosen = [known[name] for name in options.languages] or list(LANGUAGES)
+    logs: list[Path] = options.logs or corpus(ROOT)
+    speed: list[float] = []
+    results = run_all(ROOT, chosen, logs, speed)
+    if options.write:
+        python = f"Python {platform.python_version()}", f"kaitaistruct {version('kaitaistruct')}"
+        (ROOT / DOCUMENT).write_text(render(results, (*python, len(logs), speed[0])), encoding="utf-8")
+    return 0 if report(results) else 1
+
+
+def report(results: list[Result]) -> bool:
+    """Print what came out; whether nothing failed."""
+    failed = 0
+    for result in results:
+        print(result.line())
+        for difference in result.differences[:10]:
+            print(f"    {difference}")
+        failed += result.has_failed
+    passed = sum(result.has_run and not result.has_failed for result in results)
+    skipped = sum(not result.has_run and not result.has_failed for result in results)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return failed == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

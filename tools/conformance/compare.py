@@ -1,0 +1,100 @@
+"""Where the trees of two languages differ."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+EXACT = 2**53  # beyond this, JavaScript's numbers are rounded
+_UNREADABLE = re.compile("\N{REPLACEMENT CHARACTER}+")
+
+
+@dataclass(frozen=True)
+class Leniency:
+    """What a language's runtime cannot say, with the reason in `docs/languages.md`.
+
+    Attributes
+    ----------
+    absent_is_zero
+        A field that is not there has the zero of its type.
+    unknown_enum_is_null
+        A number that its enum does not name is lost.
+    numbers_are_rounded
+        Integers beyond some size are floating-point numbers.
+    unreadable_text_is_lost
+        Text that is not UTF-8 is an empty string.
+    """
+
+    absent_is_zero: bool = False
+    unknown_enum_is_null: bool = False
+    numbers_are_rounded: bool = False
+    unreadable_text_is_lost: bool = False
+
+
+STRICT = Leniency()
+_ZEROS: tuple[Any, ...] = (None, 0, "", False, [], {"hex": ""})
+
+
+class Comparison:
+    """Compares the lines of one language; `zero_names` are the members of enums with the number 0."""
+
+    def __init__(self, leniency: Leniency = STRICT, zero_names: frozenset[str] = frozenset()) -> None:
+        self._leniency = leniency
+        self._zeros = (*_ZEROS, *zero_names)
+
+    def difference(self, expected: str, found: str) -> str | None:
+        """The first place where two lines of JSON differ, or None."""
+        if expected == found:
+            return None
+        return self.of(json.loads(expected), json.loads(found), "")
+
+    def of(self, expected: Any, found: Any, path: str) -> str | None:
+        if isinstance(expected, dict) and isinstance(found, dict):
+            return self._records(expected, found, path)
+        if isinstance(expected, list) and isinstance(found, list):
+            if len(expected) != len(found):
+                return f"{path}: {len(expected)} items expected, not {len(found)}"
+            pairs = enumerate(zip(expected, found, strict=True))
+            return next((d for i, (e, f) in pairs if (d := self.of(e, f, f"{path}[{i}]"))), None)
+        return None if self._is_same(expected, found) else f"{path}: {expected!r} expected, not {found!r}"
+
+    def _records(self, expected: dict[str, Any], found: dict[str, Any], path: str) -> str | None:
+        for name in [*expected, *(found.keys() - expected.keys())]:
+            if name not in expected or name not in found:
+                return f"{path}.{name}: only {'one' if name in found else 'Python'} has it"
+            if inside := self.of(expected[name], found[name], f"{path}.{name}"):
+                return inside
+        return None
+
+    def _is_same(self, expected: Any, found: Any) -> bool:
+        if expected is None and self._leniency.absent_is_zero:
+            return any(found == zero for zero in self._zeros)
+        if isinstance(expected, bool) or isinstance(found, bool):
+            return expected is found
+        if isinstance(expected, int) and found is None:
+            return self._leniency.unknown_enum_is_null
+        if isinstance(expected, str) and isinstance(found, str):
+            is_lost = self._leniency.unreadable_text_is_lost and found == "" and "\ufffd" in expected
+            return is_lost or _text(expected) == _text(found)
+        if (
+            self._leniency.numbers_are_rounded
+            and isinstance(expected, int)
+            and isinstance(found, int | float)
+        ):
+            return _is_rounded(expected, found)
+        return bool(expected == found)
+
+
+def _text(text: str) -> str:
+    """Text as every decoder gives it: they differ in the byte order mark and the number of U+FFFD."""
+    return _UNREADABLE.sub("\N{REPLACEMENT CHARACTER}", text).removeprefix("\ufeff")
+
+
+def _is_rounded(expected: int, found: float) -> bool:
+    # JavaScript's runtime misreads a negative `s8` whose lower half is below 2^31: 2^32 too much
+    # (kaitai_struct_javascript_runtime, pull request 16).
+    is_misread = expected < 0 and expected & 0xFFFF_FFFF < 0x8000_0000
+    values = [expected, expected + 2**64 * (expected < 0), expected + 2**32 * is_misread]
+    return any(float(found) == float(value) if abs(value) > EXACT else found == value for value in values)

@@ -1,0 +1,211 @@
+"""How the grammar is built and run in each language: the compiler, the runtime, the driver."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.conformance import cpp
+from tools.conformance.compare import STRICT, Leniency
+from tools.generate.compiler import node_command, node_modules, write_target
+from tools.generate.grammar import Grammar
+from tools.generate.targets import GO_PACKAGE, compile_for
+
+DRIVERS = Path(__file__).parent / "drivers"
+JAVA_RUNTIME = "io.kaitai:kaitai-struct-runtime:0.11"
+GO_RUNTIME = "github.com/kaitai-io/kaitai_struct_go_runtime/kaitai@v0.11.0"
+
+
+class MissingError(Exception):
+    """What the machine lacks for a language."""
+
+
+class BuildError(Exception):
+    """A compiler refused the generated classes or the driver."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A driver that is ready to run.
+
+    Attributes
+    ----------
+    command
+        It takes names of logs as lines and prints trees.
+    tool, runtime
+        The compiler or interpreter and the Kaitai runtime, with versions.
+    environment
+        Variables beyond those of this process.
+    """
+
+    command: list[str]
+    tool: str
+    runtime: str
+    environment: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Language:
+    """One language of the Kaitai compiler.
+
+    Attributes
+    ----------
+    target
+        The compiler's name for it.
+    title
+        Its own name.
+    build
+        Builds the driver in a folder that has `classes/` and `schema.tsv`.
+    leniency
+        What its runtime cannot say.
+    """
+
+    target: str
+    title: str
+    build: Callable[[Grammar, Path], Built]
+    leniency: Leniency = STRICT
+
+
+def prepare(language: Language, grammar: Grammar, schema: str, folder: Path) -> Built:
+    """Compile the grammar to a language, and build its driver."""
+    write_target(compile_for(grammar, language.target), folder / "classes")
+    (folder / "schema.tsv").write_text(schema, encoding="utf-8")
+    return language.build(grammar, folder)
+
+
+def _java(_: Grammar, folder: Path) -> Built:
+    _need("javac", "java")
+    jar = _java_runtime()
+    out = folder / "built"
+    sources = [*folder.glob("classes/**/*.java"), DRIVERS / "Driver.java"]
+    _run(["javac", "-nowarn", "-d", str(out), "-cp", str(jar), *map(str, sources)])
+    command = ["java", "-Xss64m", "-cp", f"{out}{os.pathsep}{jar}", "Driver", str(folder / "schema.tsv")]
+    return Built(command, _version("javac", "-version"), jar.stem, {})
+
+
+def _java_runtime() -> Path:
+    """The jar, out of Maven's own cache; Maven fetches it if need be."""
+    if given := os.environ.get("KAITAI_JAVA_RUNTIME"):
+        return Path(given)
+    group, name, version = JAVA_RUNTIME.split(":")
+    place = Path(group.replace(".", "/")) / name / version / f"{name}-{version}.jar"
+    jar = Path.home() / ".m2/repository" / place
+    if not jar.exists():
+        _need("mvn")
+        _run(["mvn", "-q", "-B", "dependency:get", f"-Dartifact={JAVA_RUNTIME}"])
+    return jar
+
+
+def _go(_: Grammar, folder: Path) -> Built:
+    _need("go")
+    module = folder / "module"
+    shutil.rmtree(module, ignore_errors=True)
+    shutil.copytree(folder / "classes", module / GO_PACKAGE)
+    shutil.copy(DRIVERS / "driver.go", module / "main.go")
+    (module / "go.mod").write_text("module conformance\n\ngo 1.22\n", encoding="utf-8")
+    _run(["go", "get", GO_RUNTIME], cwd=module)
+    _run(["go", "build", "-o", "driver", "."], cwd=module)
+    command = [str(module / "driver"), str(folder / "schema.tsv")]
+    return Built(command, _version("go", "version"), GO_RUNTIME.rpartition("/")[2].replace("@", " "), {})
+
+
+def _javascript(_: Grammar, folder: Path) -> Built:
+    command = [*node_command(), "--stack-size=8000", str(DRIVERS / "driver.mjs"), str(folder / "classes")]
+    modules = node_modules() / "node_modules"
+    version = re.search(r'"version": "([^"]+)"', (modules / "kaitai-struct/package.json").read_text("utf-8"))
+    runtime = f"kaitai-struct {version[1] if version else ''}"
+    command.append(str(folder / "schema.tsv"))
+    return Built(command, _version(*node_command(), "--version"), runtime, {"NODE_PATH": str(modules)})
+
+
+def _cpp(grammar: Grammar, folder: Path) -> Built:
+    _need("g++")
+    runtime = _given("KAITAI_CPP_RUNTIME", "kaitai/kaitaistream.cpp")
+    (folder / "visitor.cpp").write_text(cpp.render(grammar), encoding="utf-8")
+    classes, out = folder / "classes", folder / "built"
+    out.mkdir(exist_ok=True)
+    options = ["-std=c++11", "-DKS_ZLIB", "-DKS_STR_ENCODING_NONE", f"-I{runtime}", f"-I{classes}"]
+    options.append(f"-I{DRIVERS}")
+    sources = [*sorted(classes.glob("*.cpp")), runtime / "kaitai/kaitaistream.cpp", folder / "visitor.cpp"]
+    sources.append(DRIVERS / "driver.cpp")
+    makefile = "".join(
+        f"{out / source.stem}.o: {source} {DRIVERS / 'driver.h'}\n\tg++ {' '.join(options)} -c -o $@ $<\n"
+        for source in sources
+    )
+    objects = " ".join(str(out / f"{source.stem}.o") for source in sources)
+    makefile = f"{out / 'driver'}: {objects}\n\tg++ -o $@ $^ -lz\n{makefile}"
+    (folder / "Makefile").write_text(makefile, encoding="utf-8")
+    _run(["make", "-s", "-j2", "-f", str(folder / "Makefile")])
+    return Built([str(out / "driver")], _version("g++", "--version"), _runtime(runtime), {})
+
+
+def _ruby(_: Grammar, folder: Path) -> Built:
+    _need("ruby")
+    runtime = _given("KAITAI_RUBY_RUNTIME", "lib/kaitai/struct/struct.rb")
+    driver = [str(DRIVERS / "driver.rb"), str(folder / "classes"), str(folder / "schema.tsv")]
+    command = ["ruby", f"-I{runtime / 'lib'}", *driver]
+    return Built(command, _version("ruby", "--version"), _runtime(runtime), {})
+
+
+def _php(_: Grammar, folder: Path) -> Built:
+    _need("php")
+    runtime = _given("KAITAI_PHP_RUNTIME", "lib/Kaitai/Struct/Stream.php")
+    arguments = [str(folder / "classes"), str(runtime), str(folder / "schema.tsv")]
+    command = ["php", str(DRIVERS / "driver.php"), *arguments]
+    return Built(command, _version("php", "--version"), _runtime(runtime), {})
+
+
+def _need(*names: str) -> None:
+    for name in names:
+        if shutil.which(name) is None:
+            raise MissingError(f"no {name}")
+
+
+def _given(variable: str, file: str) -> Path:
+    """The folder of a runtime, named by an environment variable."""
+    folder = Path(os.environ.get(variable, ""))
+    if not os.environ.get(variable):
+        raise MissingError(f"{variable} does not name the runtime's folder")
+    if not (folder / file).exists():
+        raise MissingError(f"{variable}: no {file} in {folder}")
+    return folder
+
+
+def _runtime(folder: Path) -> str:
+    """The version that a runtime's own files state."""
+    for path in [
+        *folder.glob("lib/**/struct.rb"),
+        *folder.glob("*.csproj"),
+        *folder.glob("kaitai/kaitaistruct.h"),
+    ]:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if found := re.search(r"VERSION = '([\d.]+)'|<Version>([\d.]+)|KAITAI_STRUCT_VERSION (\d+)L", text):
+            return found[1] or found[2] or f"0.{int(found[3]) // 1000}"
+    return "from its repository"
+
+
+def _run(command: list[str], cwd: Path | None = None) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise BuildError(f"{command[0]}: {(done.stderr + done.stdout).strip()[:4000]}")
+
+
+def _version(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = re.search(r"\d+(\.\d+)+\w*", done.stdout + done.stderr)
+    return f"{Path(command[0]).name} {found[0]}" if found else Path(command[0]).name
+
+
+LANGUAGES = (
+    Language("javascript", "JavaScript", _javascript, Leniency(numbers_are_rounded=True)),
+    Language("java", "Java", _java, Leniency(unknown_enum_is_null=True)),
+    Language("go", "Go", _go, Leniency(absent_is_zero=True)),
+    Language("cpp_stl", "C++", _cpp),
+    Language("ruby", "Ruby", _ruby),
+    Language("php", "PHP", _php),
+)

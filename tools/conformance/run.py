@@ -1,0 +1,131 @@
+"""Runs drivers over logs and compares what they print with Python's trees."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.conformance.compare import Comparison
+from tools.conformance.languages import BuildError, Built, Language, MissingError, prepare
+from tools.conformance.reference import lines
+from tools.conformance.schema import enums, render, schema
+from tools.generate.grammar import Grammar
+
+
+@dataclass
+class Result:
+    """What came out for one language."""
+
+    language: Language
+    built: Built | None = None
+    problem: str = ""
+    is_missing: bool = False
+    logs: int = 0
+    differences: list[str] = field(default_factory=list)
+    read: int = 0
+    seconds: float = 0.0
+
+    @property
+    def has_run(self) -> bool:
+        return self.built is not None
+
+    @property
+    def has_failed(self) -> bool:
+        return bool(self.differences) or bool(self.problem and not self.is_missing)
+
+    def line(self) -> str:
+        title = f"{self.language.title:<12}"
+        if self.built is None:
+            return f"{title}{'skipped: ' if self.is_missing else 'does not build: '}{self.problem}"
+        same = self.logs - len(self.differences)
+        speed = f"{self.read / 1e6 / self.seconds:.1f} MB/s" if self.seconds else ""
+        return f"{title}{same} of {self.logs} logs the same  {speed}  {self.built.tool}, {self.built.runtime}"
+
+
+def corpus(root: Path) -> list[Path]:
+    """Every log of the corpus, damaged ones and encrypted ones too."""
+    found = (root / "tests/corpus").glob("**/*.0*")
+    return sorted(path for path in found if path.suffix[1:].isdigit())
+
+
+def run_all(
+    root: Path, languages: list[Language], logs: list[Path], speed: list[float] | None = None
+) -> list[Result]:
+    """Build each language and compare its trees of all logs. Python's MB/s is appended to `speed`."""
+    grammar = Grammar.load(root / "formats")
+    table, known, folder = schema(grammar), enums(grammar), root / "build/conformance"
+    trees = [list(lines(log.read_bytes(), table, known)) for log in logs]
+    if speed is not None:
+        read = [(log.stat().st_size, float(tree[-1][4:])) for log, tree in zip(logs, trees, strict=True)]
+        whole = [(size, seconds) for size, seconds in read if seconds > 0]
+        speed.append(sum(size for size, _ in whole) / 1e6 / max(sum(seconds for _, seconds in whole), 1e-9))
+    return [_run(language, grammar, folder / language.target, logs, trees) for language in languages]
+
+
+def _run(
+    language: Language, grammar: Grammar, folder: Path, logs: list[Path], trees: list[list[str]]
+) -> Result:
+    result = Result(language)
+    try:
+        result.built = prepare(language, grammar, render(grammar), folder)
+    except MissingError as error:
+        result.problem, result.is_missing = str(error), True
+        return result
+    except BuildError as error:
+        result.problem = str(error)
+        return result
+    zero_names = frozenset(members[0] for members in enums(grammar).values() if 0 in members)
+    comparison = Comparison(language.leniency, zero_names)
+    with _started(result.built) as driver:
+        assert driver.stdin is not None
+        assert driver.stdout is not None
+        for log, tree in zip(logs, trees, strict=True):
+            with contextlib.suppress(BrokenPipeError):
+                print(log.resolve(), file=driver.stdin, flush=True)
+            _compare(result, comparison, log, tree, list(_answer(driver.stdout)))
+        with contextlib.suppress(BrokenPipeError):
+            driver.stdin.close()
+    return result
+
+
+def _started(built: Built) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        built.command,
+        env={**os.environ, **built.environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+
+
+def _answer(stdout: Iterator[str]) -> Iterator[str]:
+    """The lines for one log, the last of which says how long it took."""
+    for line in stdout:
+        yield line.rstrip("\n")
+        if line.startswith("end "):
+            return
+
+
+def _compare(
+    result: Result, comparison: Comparison, log: Path, expected: list[str], found: list[str]
+) -> None:
+    result.logs += 1
+    end = found.pop() if found and found[-1].startswith("end ") else ""
+    if not end:
+        result.differences.append(f"{log}: the driver stopped")
+    elif len(expected) - 1 != len(found):
+        result.differences.append(f"{log}: {len(expected) - 1} lines expected, not {len(found)}")
+    else:
+        for number, (one, other) in enumerate(zip(expected, found, strict=False)):
+            if what := comparison.difference(one, other):
+                result.differences.append(f"{log}: line {number}{what}"[:300])
+                break
+    if end and float(end[4:]) > 0:
+        result.read += log.stat().st_size
+        result.seconds += float(end[4:])

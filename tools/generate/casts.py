@@ -1,0 +1,162 @@
+"""The grammar with every integer's width stated, for languages that do not mix widths.
+
+The compiler takes the result of any arithmetic for a plain `int` and writes the operation as it stands; Go,
+Nim and Rust refuse `u1 + u4`. Here both sides become one width, and the result is said to have it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.generate.expressions import Node as Tree
+from tools.generate.expressions import parse, write
+from tools.generate.grammar import Node, Type, type_name
+from tools.generate.inference import ANY, BOOL, Inference, Kind, arguments, is_primitive
+
+_LOGIC = ("and", "or")
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_TAGS = ("member", "call", "index", "cast", "unary", "binary", "ternary")
+WIDE, UNSIGNED = Kind("s8"), Kind("u8")
+
+
+class Rewriting:
+    """Goes through all expressions of a field; `rewritten` says what becomes of one."""
+
+    def __init__(self, inference: Inference) -> None:
+        self._inference = inference
+
+    def field(self, owner: Type, node: Node) -> Node:
+        """A field or instance, with all that it says rewritten."""
+        done = dict(node)
+        item = self._inference.declared(owner, node).of if "repeat" in node and "value" not in node else ANY
+        item = item if isinstance(item, Kind) else ANY
+        for key in ("value", "if", "size", "pos", "repeat-expr", "repeat-until", "io"):
+            if isinstance(node.get(key), str):
+                done[key] = self._text(owner, node[key], item)
+        if "type" in node:
+            done["type"] = self._type(owner, node["type"])
+        if "valid" in node:
+            done["valid"] = self._valid(owner, node["valid"], self._inference.declared(owner, node))
+        return done
+
+    def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
+        """An expression, rewritten; `item` is what `_` stands for, `want` the width that it must have."""
+        raise NotImplementedError
+
+    def _text(self, owner: Type, text: Any, item: Kind = ANY, want: Kind | None = None) -> Any:
+        return write(self.rewritten(owner, parse(text), item, want)) if isinstance(text, str) else text
+
+    def _type(self, owner: Type, type_: Any) -> Any:
+        if isinstance(type_, dict):
+            cases = {case: self._use(owner, str(used)) for case, used in type_["cases"].items()}
+            return {**type_, "switch-on": self._text(owner, type_["switch-on"]), "cases": cases}
+        return self._use(owner, str(type_))
+
+    def _use(self, owner: Type, use: str) -> str:
+        name = type_name(use)
+        if is_primitive(name) or "(" not in use:
+            return use
+        params = self._inference.grammar.resolve(owner, name).params
+        passed = []
+        for param, tree in zip(params, arguments(use), strict=True):
+            want = self._inference.declared(owner, {k: v for k, v in param.items() if k != "enum"})
+            passed.append(write(self.rewritten(owner, tree, want=want if want.is_integer else None)))
+        return f"{name}({', '.join(passed)})"
+
+    def _valid(self, owner: Type, valid: Any, kind: Kind) -> Any:
+        if isinstance(valid, dict):
+            return {key: self._valid(owner, value, kind) for key, value in valid.items()}
+        if isinstance(valid, list):
+            return [self._valid(owner, value, kind) for value in valid]
+        return self._text(owner, valid, want=kind if kind.is_integer else None)
+
+
+class Casts(Rewriting):
+    """Every integer gets a width."""
+
+    def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
+        typed, kind = self.typed(owner, tree, item)
+        return _cast(typed, kind, want) if want else typed
+
+    def typed(self, owner: Type, tree: Tree, item: Kind) -> tuple[Tree, Kind]:
+        """An expression with casts, and its kind."""
+        match tree:
+            case ("unary", "not", inner):
+                return ("unary", "not", self.typed(owner, inner, item)[0]), BOOL
+            case ("unary", operator, inner):
+                one = _cast(*self.typed(owner, inner, item), WIDE)
+                return _said(("unary", operator, one), WIDE)
+            case ("binary", operator, left, right):
+                return self._binary(operator, self.typed(owner, left, item), self.typed(owner, right, item))
+            case ("ternary", condition, yes, no):
+                test = self.typed(owner, condition, item)[0]
+                (a, a_kind), (b, b_kind) = self.typed(owner, yes, item), self.typed(owner, no, item)
+                if not (a_kind.is_integer and b_kind.is_integer):
+                    return ("ternary", test, a, b), b_kind if a_kind == ANY else a_kind
+                width = _width(a_kind, b_kind)
+                both = ("ternary", test, _cast(a, a_kind, width), _cast(b, b_kind, width))
+                return _said(both, width)
+            case ("cast", inner, name):
+                return ("cast", self.typed(owner, inner, item)[0], name), self._inference.named(owner, name)
+            case ("member", inner, "to_i"):
+                return _said(("member", self.typed(owner, inner, item)[0], "to_i"), WIDE)
+            case ("member", inner, name):
+                member = ("member", self.typed(owner, inner, item)[0], name)
+                return member, self._inference.of(owner, tree, item)
+            case ("call", inner, name, arguments):
+                inside = tuple(self.typed(owner, one, item)[0] for one in arguments)
+                call = ("call", self.typed(owner, inner, item)[0], name, inside)
+                return call, self._inference.of(owner, tree, item)
+            case ("index", inner, place):
+                at = ("index", self.typed(owner, inner, item)[0], self.typed(owner, place, item)[0])
+                return at, self._inference.of(owner, tree, item)
+        return tree, self._inference.of(owner, tree, item)
+
+    def _binary(self, operator: str, left: tuple[Tree, Kind], right: tuple[Tree, Kind]) -> tuple[Tree, Kind]:
+        (a, a_kind), (b, b_kind) = left, right
+        if operator in _LOGIC:
+            return _lazy(operator, a, b), BOOL
+        if not (a_kind.is_integer and b_kind.is_integer):
+            return ("binary", operator, a, b), BOOL if operator in _COMPARISONS else a_kind
+        width = WIDE if operator == "-" else _width(a_kind, b_kind)
+        tree = ("binary", operator, _cast(a, a_kind, width), _cast(b, b_kind, width))
+        return (tree, BOOL) if operator in _COMPARISONS else _said(tree, width)
+
+
+def _lazy(operator: str, a: Tree, b: Tree) -> Tree:
+    """`and` and `or` as a choice: for Go the compiler asks both sides first, though one may not be there."""
+    return ("ternary", a, b, ("truth", False)) if operator == "and" else ("ternary", a, ("truth", True), b)
+
+
+def _width(a: Kind, b: Kind) -> Kind:
+    return UNSIGNED if UNSIGNED in (a, b) else WIDE
+
+
+def _cast(tree: Tree, kind: Kind, width: Kind) -> Tree:
+    return tree if kind == width or not kind.is_integer else ("cast", tree, width.name)
+
+
+def _said(tree: Tree, width: Kind) -> tuple[Tree, Kind]:
+    return ("cast", tree, width.name), width
+
+
+class Comparisons(Rewriting):
+    """Numbers are compared by value: for Java the compiler writes `==` between two objects that hold them."""
+
+    def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
+        tag, *parts = tree
+        tree = (tag, *(self.rewritten(owner, p, item) if _is_tree(p) else p for p in parts))
+        match tree:
+            case ("binary", "==" | "!=" as operator, left, right) if "number" not in (left[0], right[0]):
+                kind = self._inference.of(owner, left, item)
+                if kind.is_integer and self._inference.of(owner, right, item).is_integer:
+                    return ("binary", operator, ("cast", left, _or_wide(kind).name), right)
+        return tree
+
+
+def _is_tree(part: Any) -> bool:
+    return isinstance(part, tuple) and bool(part) and part[0] in _TAGS
+
+
+def _or_wide(kind: Kind) -> Kind:
+    return kind if kind.name[0] in "us" else WIDE

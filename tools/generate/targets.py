@@ -1,0 +1,126 @@
+"""What one language needs and no reader of the grammar: inserted on the way to that language.
+
+Before the compiler the grammar gets casts, after it the text is mended where the compiler's output would not
+compile. Each mending fails loudly where a later compiler would write something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tools.generate.casts import Casts, Comparisons
+from tools.generate.compiler import Target, compile_grammar
+from tools.generate.expressions import parse, write
+from tools.generate.grammar import Grammar, Node, Type, camel_case
+from tools.generate.inference import Inference
+
+#: Languages that do not mix integers of different widths.
+_STRICT = ("go", "nim", "rust")
+#: The package of the generated Go files.
+GO_PACKAGE = "mysql_binlog"
+
+_Rewrite = Callable[[Type, Node], Node]
+
+
+def compile_for(grammar: Grammar, language: str) -> dict[str, str]:
+    """The files of a grammar in one language, by name, ready for that language's compiler."""
+    (files,) = compile_grammar(prepare(grammar, language), Target(language))
+    return finish(grammar, language, files)
+
+
+def prepare(grammar: Grammar, language: str) -> dict[str, Node]:
+    """The grammar's files as the compiler is to see them for a language."""
+    inference = Inference(grammar)
+    specs = _rewritten(grammar, _qualified(inference))
+    if language == "java":
+        again = Grammar(specs)
+        specs = _rewritten(again, Comparisons(Inference(again)).field)
+    if language in _STRICT:
+        again = Grammar(specs)
+        specs = _rewritten(again, Casts(Inference(again)).field)
+    return specs
+
+
+def finish(grammar: Grammar, language: str, files: dict[str, str]) -> dict[str, str]:
+    """The compiler's output, mended."""
+    if language == "php":
+        return {name: _php(text) for name, text in files.items()}
+    if language == "cpp_stl":
+        return {name: _cpp(text) if name.endswith(".h") else text for name, text in files.items()}
+    if language == "go":
+        enums = {_go_name(type_, enum) for type_ in grammar for enum in type_.enums}
+        return {name: _go(text, enums) for name, text in files.items()}
+    return files
+
+
+def _rewritten(grammar: Grammar, rewrite: _Rewrite) -> dict[str, Node]:
+    return {top.spec: _rewritten_type(top, rewrite) for top in grammar.tops()}
+
+
+def _rewritten_type(type_: Type, rewrite: _Rewrite) -> Node:
+    done: dict[str, Any] = dict(type_.node)
+    if type_.seq:
+        done["seq"] = [rewrite(type_, node) for node in type_.seq]
+    if type_.instances:
+        done["instances"] = {name: rewrite(type_, node) for name, node in type_.instances.items()}
+    if "types" in done:
+        done["types"] = {child.name: _rewritten_type(child, rewrite) for child in type_.children()}
+    return done
+
+
+def _qualified(inference: Inference) -> _Rewrite:
+    """An instance that is a type nested in another file is cast to it: so its name is written in full.
+
+    Java, C++ and C# otherwise get the bare name of the nested type, which means nothing where it stands.
+    """
+
+    def rewrite(owner: Type, node: Node) -> Node:
+        if "value" not in node:
+            return node
+        tree = parse(str(node["value"]))
+        found = inference.of(owner, tree).of
+        if tree[0] == "cast" or not isinstance(found, Type) or found.id == owner.id or len(found.path) == 1:
+            return node
+        return {**node, "value": write(("cast", tree, "::".join(found.path)))}
+
+    return rewrite
+
+
+def _go_name(type_: Type, enum: str) -> str:
+    return f"{type_.class_path.replace('.', '_')}_{camel_case(enum)}"
+
+
+def _php(text: str) -> str:
+    """PHP: a parameter may be null, as a rows event's table map is where there is none."""
+    return re.sub(r"(?<=[( ])(\\\w+(?:\\\w+)* \$(?!_))", r"?\1", text)
+
+
+def _cpp(header: str) -> str:
+    """C++: members get a value that `_clean_up` looks at and the compiler's constructors do not set.
+
+    A pointer to one of several types and the mark of an absent field are read where an exception leaves the
+    constructor. The initializers need C++11.
+    """
+    header = re.sub(r"^( +\S+\* m_\w+);$", r"\1 = nullptr;", header, flags=re.MULTILINE)
+    return re.sub(r"^( +bool n_\w+);$", r"\1 = true;", header, flags=re.MULTILINE)
+
+
+_GO_FUNCTION = re.compile(r"func \(this \*\w+\) \w+\(\) \(v (\w+), err error\) \{")
+
+
+def _go(text: str, enums: set[str]) -> str:
+    """Go: a package, 0 where a function that gives a number gives up with an error, and an index from 0.
+
+    For `repeat: until` the compiler counts `_index` from 1 (kaitai_struct_compiler, pull request 245).
+    """
+    text = text.replace("for i := 1;; i++ {", "for i := 0;; i++ {")
+    lines, returned = [f"package {GO_PACKAGE}", ""], ""
+    for line in text.splitlines():
+        if match := _GO_FUNCTION.match(line):
+            returned = match[1]
+        elif line.startswith("func "):
+            returned = ""
+        lines.append(line.replace("return nil, err", "return 0, err") if returned in enums else line)
+    return "\n".join(lines) + "\n"
