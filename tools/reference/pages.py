@@ -87,7 +87,7 @@ def _structure(grammar: Grammar, type_: Type, examples: dict[str, Sample], show:
     if mistake := type_.node.get("-published-wrong"):
         yield from (f"**Published wrong:** {' '.join(mistake.split())}", "")
     if params := type_.params:
-        yield from ("Known from elsewhere:", "")
+        yield from ("Parameters, known from the context:", "")
         yield from (f"- `{one['id']}`: {' '.join(str(one.get('doc', '')).split())}" for one in params)
         yield ""
     yield from _tables(StructureFields(grammar, type_))
