@@ -18,7 +18,7 @@ LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/m
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate webide bench
+.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate docs webide bench
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -54,12 +54,17 @@ check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tools.generate --check
+	$(BIN)/python -m tools.reference --check
 
 fuzz: setup ## mutated logs through every entry; FUZZ_ARGS="--logs N --seed S --kernels python|checked|compiled ..."
 	$(BIN)/python -m tools.fuzz $(FUZZ_ARGS)
 
 generate: setup ## write generated/ from formats/; TARGET=java (go, rust ...) writes build/java instead
 	$(BIN)/python -m tools.generate $(if $(TARGET),--target $(TARGET))
+	$(if $(TARGET),,$(BIN)/python -m tools.reference)
+
+docs: setup ## write build/docs/index.html, the reference of the format as a static site
+	$(BIN)/python -m tools.reference --site
 
 webide: setup ## write build/webide/mysql_binlog.ksy, one file for the Kaitai Web IDE
 	$(BIN)/python -m tools.generate --webide

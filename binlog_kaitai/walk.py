@@ -31,6 +31,25 @@ def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
                 yield f"{name}[{index}]", item
 
 
+def structures(node: KaitaiStruct, path: str = "") -> Iterator[tuple[str, KaitaiStruct]]:
+    """A generated object and all structures in it, those of evaluated instances too, with their paths."""
+    pending, seen = [(path, node)], {id(node)}
+    while pending:
+        path, node = pending.pop()
+        yield path, node
+        parameters = _parameters(node.__class__)
+        for attribute, value in vars(node).items():
+            name = attribute.removeprefix("_m_")
+            if name.startswith("_") or name in parameters:
+                continue
+            items = enumerate(value) if isinstance(value, list) else [(None, value)]
+            for index, item in items:
+                if isinstance(item, KaitaiStruct) and id(item) not in seen:
+                    seen.add(id(item))
+                    label = name if index is None else f"{name}[{index}]"
+                    pending.append((f"{path}.{label}" if path else label, item))
+
+
 @cache
 def _parameters(kind: Hashable) -> frozenset[str]:
     return frozenset(signature(cast(Callable[..., object], kind)).parameters)

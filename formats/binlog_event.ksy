@@ -53,6 +53,9 @@ seq:
     doc: |
       CRC32 (zlib's) of all bytes of the event before this field. In a format description event,
       the bit `is_in_use` of the flags counts as 0, since closing the file clears it.
+    -published-wrong: |
+      Given as the CRC32 of the bytes as they stand in the file. That is wrong for a format
+      description event of a log in use.
 instances:
   is_format_description:
     value: header.type_code == binlog_enums::event_type::format_description_event

@@ -44,6 +44,10 @@ seq:
     doc: |
       Version 4: the offset of the event's end in the log that it was first written to, modulo 4 GiB;
       0 in artificial events. Version 3: the offset of the event's start.
+    -published-wrong: |
+      Often given as the position of the next event in the file. It is the start of the event in
+      version 3, wraps at 4 GiB, is a position in the source's log in relay logs, and 0 in most
+      events of MariaDB 11.4 and later.
   - id: flags
     -orig-id: flags
     type: u2

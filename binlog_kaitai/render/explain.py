@@ -170,7 +170,8 @@ def shown_value(leaf: Leaf) -> str:
         return ""
     if isinstance(value, bytes):
         text = value[:_LONG].decode("utf-8", "replace")
-        shown = repr(text) if text.isprintable() else f"{len(value)} bytes"
+        is_text = text.isprintable() and "\ufffd" not in text
+        shown = repr(text) if is_text else f"{len(value)} bytes"
     elif isinstance(value, str):
         shown = repr(value if len(value) <= _LONG else value[:_LONG])
     elif leaf.path.endswith("commit_timestamp") and value:

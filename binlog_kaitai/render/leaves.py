@@ -64,11 +64,14 @@ class Dissection(NamedTuple):
         What follows from the fields by the grammar's instances: values without bytes of their own.
     error : GrammarError or None
         Why reading stopped early, if it did.
+    root : object
+        The event as the traced classes read it.
     """
 
     leaves: list[Leaf]
     derived: list[Leaf]
     error: GrammarError | None
+    root: Any
 
 
 def dissect(event: Event) -> Dissection:
@@ -77,7 +80,7 @@ def dissect(event: Event) -> Dissection:
     found = [leaf for leaf in _walk(traced, 0, "") if leaf.size]
     parts = ((traced, "header"), (getattr(traced, "body", None), "content"))
     derived = [leaf for node, name in parts for leaf in _derived(getattr(node, name, None), name)]
-    return Dissection(list(_without_gaps(found, event.raw)), derived, error)
+    return Dissection(list(_without_gaps(found, event.raw)), derived, error, traced)
 
 
 def _without_gaps(found: list[Leaf], raw: bytes) -> Iterator[Leaf]:

@@ -18,7 +18,14 @@ from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.columns.verify.report import Lost, Report
 from binlog_kaitai.columns.verify.scan import Start, scan
-from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError, NotABinlogError, UsageError, reading
+from binlog_kaitai.errors import (
+    BinlogError,
+    DamagedError,
+    EncryptedError,
+    NotABinlogError,
+    UsageError,
+    reading,
+)
 from binlog_kaitai.grammar import EventType, Format
 from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
 from binlog_kaitai.rewrite.format_search import Rebuilt

@@ -65,6 +65,9 @@ types:
         type: varlen_integer
         if: _parent.is_tagged
         doc: Length of the tag in bytes, 0 to 32; 0 where the transactions have none.
+        -published-wrong: |
+          Given as a byte that holds twice the length. It is a variable-length integer, which looks
+          like that below 64.
       - id: tag
         -orig-id: tag
         type: str

@@ -8,6 +8,9 @@ doc: |
   An unsigned integer of 1, 3, 4 or 9 bytes; the protocol calls it a length-encoded integer.
   The first byte is the value up to 250, or says how many bytes hold it. 251 stands for NULL
   where a value may be absent, 255 never starts one.
+-published-wrong: |
+  Ranges are given as 251 to 0xffff after 252, 0xffff to 0xfffff after 253, and 0xfffff to 2^64 - 1
+  after 254. The first byte alone says how many bytes follow: 2, 3 or 8.
 doc-ref: mysys/pack.cc, net_field_length_ll
 -webide-representation: '{value:dec}'
 seq:

@@ -6,7 +6,7 @@ meta:
   endian: le
 doc: |
   The statement that caused the row events after it, for people to read. MariaDB, with
-  `binlog_annotate_row_events`.
+  `binlog_annotate_row_events`. Since MariaDB 5.3.
 doc-ref: sql/log_event.h (MariaDB), Annotate_rows_log_event
 -webide-representation: '{query_text}'
 seq:

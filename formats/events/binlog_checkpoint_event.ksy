@@ -6,7 +6,7 @@ meta:
   endian: le
 doc: |
   Recovery after a crash needs no log older than the one that this event names. MariaDB 10.0;
-  replicas ignore it.
+  replicas ignore it. Since 10.0.
 doc-ref: sql/log_event.h (MariaDB), Binlog_checkpoint_log_event
 -webide-representation: '{file_name}'
 params:

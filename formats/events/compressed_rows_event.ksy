@@ -15,7 +15,7 @@ meta:
     - /values/row
 doc: |
   A rows event whose images are compressed: WRITE_ROWS_COMPRESSED_EVENT and its kin, of version 1
-  (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`.
+  (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`. Since 10.2.3.
 doc-ref: sql/log_event.cc, Rows_log_event::uncompress_buf
 -webide-representation: 'table id {table_id}'
 params:

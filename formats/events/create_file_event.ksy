@@ -8,7 +8,7 @@ meta:
     - /events/load_parts
 doc: |
   LOAD DATA as MySQL 4.0 to 5.0.2 logged it: the options and the first piece of the file.
-  APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file.
+  APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file. Since 4.0.
 doc-ref: sql/log_event.cc (MySQL 5.5), Create_file_log_event
 -webide-representation: 'file {file_id:dec}: {target.schema_name}.{target.table_name} from {file_name}'
 seq:

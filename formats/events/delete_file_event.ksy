@@ -4,7 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
   endian: le
-doc: LOAD DATA failed on the source; forget its file.
+doc: LOAD DATA failed on the source; forget its file. Since 4.0.
 doc-ref: libs/mysql/binlog/event/load_data_events.h, Delete_file_event
 -webide-representation: 'file {file_id:dec}'
 seq:

@@ -12,7 +12,7 @@ doc: |
 
   The event describes itself: its own entry in `post_header_lengths` is 57 plus the length
   of that table, so that what follows the table (nothing, or the checksum algorithm and the
-  event's own checksum) is known without looking at the server's version.
+  event's own checksum) is known without looking at the server's version. Since 5.0.
 doc-ref: libs/mysql/binlog/event/control_events.h, Format_description_event
 -webide-representation: 'version {binlog_version:dec}, server {server_version}'
 seq:
@@ -40,6 +40,10 @@ seq:
     repeat: expr
     repeat-expr: number_of_event_types
     doc: For each event type from 1 on, the length of the fixed part behind the header, in bytes.
+    -published-wrong: |
+      The number of entries is given as event_size - header_length - 2 - 50 - 4 - 1. That is 5 too
+      many since MySQL 5.6.1 and MariaDB 5.3, where the checksum algorithm and a CRC32 follow. A
+      description of 8.0.34 gives 39 entries; the dump beside it has 41.
   - id: checksum_algorithm
     -orig-id: checksum_alg
     type: u1

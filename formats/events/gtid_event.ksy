@@ -12,7 +12,7 @@ doc: |
 
   The event grew: MySQL 5.6 ends it after `gno`, 5.7 after `sequence_number`; the commit
   timestamps came in 8.0.1, the length in 8.0.2, the server versions in 8.0.14, then the ticket.
-  Transactions with a tag have a GTID_TAGGED_LOG_EVENT instead.
+  Transactions with a tag have a GTID_TAGGED_LOG_EVENT instead. Since 5.6.
 doc-ref: libs/mysql/binlog/event/control_events.h, Gtid_event
 -webide-representation: '{uuid:uuid}:{gno:dec}'
 params:

@@ -10,6 +10,8 @@ doc: |
 
   MariaDB (10.5 and later) sets that to 0 where the position needs more than 32 bits and puts
   it in front of the name; the zero in its top byte shows it, since no name contains one.
+-published-wrong: |
+  Given as an event without payload. Its body is the name of the log.
 doc-ref: libs/mysql/binlog/event/control_events.h, Heartbeat_event; sql/sql_repl.cc (MariaDB), send_heartbeat_event
 -webide-representation: '{log}'
 seq:

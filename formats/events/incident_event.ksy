@@ -32,6 +32,8 @@ seq:
     doc: |
       CRC32 of the event as it was written into the transaction's cache first, without a position
       and 4 bytes shorter. MySQL copies it into the log with these bytes and puts another checksum behind.
+    -published-wrong: |
+      No published description has these bytes.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof

@@ -4,7 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
   endian: le
-doc: A number that the statement after it uses, so that it gives the same result when run again.
+doc: A number that the statement after it uses, so that it gives the same result when run again. Since 3.23.
 doc-ref: libs/mysql/binlog/event/statement_events.h, Intvar_event
 -webide-representation: '{variable} = {value:dec}'
 seq:

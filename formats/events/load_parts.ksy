@@ -4,7 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
   endian: le
-doc: What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part.
+doc: What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
 doc-ref: sql/log_event.cc (MySQL 5.5), sql_ex_info, Load_log_event
 params:
   - id: has_long_separators

@@ -9,7 +9,7 @@ meta:
     - /events/query_status_vars
 doc: |
   A QUERY_EVENT with the statement compressed; all before the statement is the same. MariaDB
-  10.2.3, with `log_bin_compress`.
+  10.2.3, with `log_bin_compress`. Since 10.2.3.
 doc-ref: sql/log_event.h (MariaDB), Query_compressed_log_event
 -webide-representation: '{schema_name}: {query_text}'
 params:

@@ -8,7 +8,7 @@ meta:
     - /events/query_status_vars
 doc: |
   A statement: one that changed data where that is logged by statement, a definition (CREATE,
-  ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA.
+  ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA. Since 3.23.
 doc-ref: libs/mysql/binlog/event/statement_events.h, Query_event
 -webide-representation: '{schema_name}: {query_text}'
 params:

@@ -9,7 +9,7 @@ meta:
 doc: |
   The session variables that a statement depends on: pairs of a one-byte key and a value whose
   layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
-  unknown key keeps all bytes behind it.
+  unknown key keeps all bytes behind it. Since 5.0.
 doc-ref: libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
 seq:
   - id: variables
@@ -248,6 +248,8 @@ types:
         -orig-id: mts_accessed_dbs
         type: u1
         doc: Number of schemas, 1 to 16; 254 stands for more than 16, and none are named.
+        -published-wrong: |
+          Given as a plain count of names. With 254 no name follows.
       - id: names
         -orig-id: mts_accessed_db_names
         type: strz

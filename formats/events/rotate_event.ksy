@@ -6,7 +6,7 @@ meta:
   endian: le
 doc: |
   Where the log goes on. Ends a log that was rotated; made up by the server at the start of a
-  network stream, to name the log that follows.
+  network stream, to name the log that follows. Since 3.23.
 doc-ref: libs/mysql/binlog/event/control_events.h, Rotate_event
 -webide-representation: '{next_log} at {position:dec}'
 params:

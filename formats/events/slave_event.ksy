@@ -6,7 +6,7 @@ meta:
   endian: le
 doc: |
   Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 knew how to write it, and
-  hardly did; it has no use since.
+  hardly did; it has no use since. Since 3.23.
 doc-ref: sql/log_event.cc (MySQL 5.1), Slave_log_event
 -webide-representation: '{source_host}:{source_port:dec} {source_log} {source_position:dec}'
 seq:

@@ -4,7 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
   endian: le
-doc: The server shut down in order; the last event of a log. It has no body.
+doc: The server shut down in order; the last event of a log. It has no body. Since 3.23.
 doc-ref: libs/mysql/binlog/event/control_events.h, Stop_event
 seq:
   - id: unknown_tail

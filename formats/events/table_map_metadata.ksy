@@ -8,7 +8,7 @@ meta:
     - /common/packed_integer
 doc: |
   One field of what a table map says beyond the types, such as names and character sets. Fields
-  come in any order; a list counts only the columns that its field is about.
+  come in any order; a list counts only the columns that its field is about. Since 8.0.1.
 doc-ref: libs/mysql/binlog/event/rows_event.h, Table_map_event::Optional_metadata_fields
 -webide-representation: '{type} {value}'
 params:

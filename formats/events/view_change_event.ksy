@@ -6,7 +6,7 @@ meta:
   endian: le
 doc: |
   A member joined or left the group of Group Replication: from here on there is a new view of
-  who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead.
+  who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead. Since 5.7.
 doc-ref: libs/mysql/binlog/event/control_events.h, View_change_event
 -webide-representation: '{view_id}'
 params:

@@ -81,6 +81,8 @@ types:
         type: gtid_set
         if: not _io.eof
         doc: The transactions that the replica has.
+        -published-wrong: |
+          The count of sources at its start is given as 4 bytes. It has 8.
       - id: unknown_tail
         size-eos: true
         if: not _io.eof

@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class BinlogCheckpointEvent(KaitaiStruct):
     """Recovery after a crash needs no log older than the one that this event names. MariaDB 10.0;
-    replicas ignore it.
+    replicas ignore it. Since 10.0.
 
     .. seealso::
        sql/log_event.h (MariaDB), Binlog_checkpoint_log_event

@@ -14,7 +14,7 @@ from . import table_map_event as _table_map_event
 
 class CompressedRowsEvent(KaitaiStruct):
     """A rows event whose images are compressed: WRITE_ROWS_COMPRESSED_EVENT and its kin, of version 1
-    (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`.
+    (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`. Since 10.2.3.
 
     See sql/log_event.cc, Rows_log_event::uncompress_buf
     """

@@ -9,7 +9,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class DeleteFileEvent(KaitaiStruct):
-    """LOAD DATA failed on the source; forget its file.
+    """LOAD DATA failed on the source; forget its file. Since 4.0.
 
     .. seealso::
        libs/mysql/binlog/event/load_data_events.h, Delete_file_event

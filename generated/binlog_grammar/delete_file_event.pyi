@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class DeleteFileEvent(KaitaiStruct):
-    """LOAD DATA failed on the source; forget its file.
+    """LOAD DATA failed on the source; forget its file. Since 4.0.
 
     See libs/mysql/binlog/event/load_data_events.h, Delete_file_event
     """

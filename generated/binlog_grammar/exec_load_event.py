@@ -9,7 +9,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class ExecLoadEvent(KaitaiStruct):
-    """The file of an earlier CREATE_FILE_EVENT is complete; load it. MySQL 4.0 to 5.0.2.
+    """The file of an earlier CREATE_FILE_EVENT is complete; load it. MySQL 4.0 to 5.0.2. Since 4.0.
 
     .. seealso::
        sql/log_event.cc (MySQL 5.5), Execute_load_log_event

@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class QueryEvent(KaitaiStruct):
     """A statement: one that changed data where that is logged by statement, a definition (CREATE,
-    ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA.
+    ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA. Since 3.23.
 
     .. seealso::
        libs/mysql/binlog/event/statement_events.h, Query_event

@@ -12,7 +12,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 class QueryStatusVars(KaitaiStruct):
     """The session variables that a statement depends on: pairs of a one-byte key and a value whose
     layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
-    unknown key keeps all bytes behind it.
+    unknown key keeps all bytes behind it. Since 5.0.
 
     .. seealso::
        libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…

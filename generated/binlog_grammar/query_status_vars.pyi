@@ -8,7 +8,7 @@ from . import binlog_enums as _binlog_enums
 class QueryStatusVars(KaitaiStruct):
     """The session variables that a statement depends on: pairs of a one-byte key and a value whose
     layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
-    unknown key keeps all bytes behind it.
+    unknown key keeps all bytes behind it. Since 5.0.
 
     See libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
     """

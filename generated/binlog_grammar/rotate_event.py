@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class RotateEvent(KaitaiStruct):
     """Where the log goes on. Ends a log that was rotated; made up by the server at the start of a
-    network stream, to name the log that follows.
+    network stream, to name the log that follows. Since 3.23.
 
     .. seealso::
        libs/mysql/binlog/event/control_events.h, Rotate_event

@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 
 class SlaveEvent(KaitaiStruct):
     """Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 knew how to write it, and
-    hardly did; it has no use since.
+    hardly did; it has no use since. Since 3.23.
 
     See sql/log_event.cc (MySQL 5.1), Slave_log_event
     """

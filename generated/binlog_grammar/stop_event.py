@@ -9,7 +9,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class StopEvent(KaitaiStruct):
-    """The server shut down in order; the last event of a log. It has no body.
+    """The server shut down in order; the last event of a log. It has no body. Since 3.23.
 
     .. seealso::
        libs/mysql/binlog/event/control_events.h, Stop_event

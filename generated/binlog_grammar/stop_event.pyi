@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class StopEvent(KaitaiStruct):
-    """The server shut down in order; the last event of a log. It has no body.
+    """The server shut down in order; the last event of a log. It has no body. Since 3.23.
 
     See libs/mysql/binlog/event/control_events.h, Stop_event
     """

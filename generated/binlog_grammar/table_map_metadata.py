@@ -12,7 +12,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class TableMapMetadata(KaitaiStruct):
     """One field of what a table map says beyond the types, such as names and character sets. Fields
-    come in any order; a list counts only the columns that its field is about.
+    come in any order; a list counts only the columns that its field is about. Since 8.0.1.
 
     .. seealso::
        libs/mysql/binlog/event/rows_event.h, Table_map_event::Optional_metadata_fields

@@ -8,7 +8,7 @@ from . import packed_integer as _packed_integer
 
 class TableMapMetadata(KaitaiStruct):
     """One field of what a table map says beyond the types, such as names and character sets. Fields
-    come in any order; a list counts only the columns that its field is about.
+    come in any order; a list counts only the columns that its field is about. Since 8.0.1.
 
     See libs/mysql/binlog/event/rows_event.h, Table_map_event::Optional_metadata_fields
     """

@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class ViewChangeEvent(KaitaiStruct):
     """A member joined or left the group of Group Replication: from here on there is a new view of
-    who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead.
+    who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead. Since 5.7.
 
     .. seealso::
        libs/mysql/binlog/event/control_events.h, View_change_event

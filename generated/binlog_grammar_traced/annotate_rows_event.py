@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class AnnotateRowsEvent(KaitaiStruct):
     """The statement that caused the row events after it, for people to read. MariaDB, with
-    `binlog_annotate_row_events`.
+    `binlog_annotate_row_events`. Since MariaDB 5.3.
 
     .. seealso::
        sql/log_event.h (MariaDB), Annotate_rows_log_event

@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 
 class AnnotateRowsEvent(KaitaiStruct):
     """The statement that caused the row events after it, for people to read. MariaDB, with
-    `binlog_annotate_row_events`.
+    `binlog_annotate_row_events`. Since MariaDB 5.3.
 
     See sql/log_event.h (MariaDB), Annotate_rows_log_event
     """

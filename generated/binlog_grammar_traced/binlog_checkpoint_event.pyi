@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 
 class BinlogCheckpointEvent(KaitaiStruct):
     """Recovery after a crash needs no log older than the one that this event names. MariaDB 10.0;
-    replicas ignore it.
+    replicas ignore it. Since 10.0.
 
     See sql/log_event.h (MariaDB), Binlog_checkpoint_log_event
     """

@@ -7,7 +7,7 @@ from . import load_parts as _load_parts
 
 class CreateFileEvent(KaitaiStruct):
     """LOAD DATA as MySQL 4.0 to 5.0.2 logged it: the options and the first piece of the file.
-    APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file.
+    APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file. Since 4.0.
 
     See sql/log_event.cc (MySQL 5.5), Create_file_log_event
     """

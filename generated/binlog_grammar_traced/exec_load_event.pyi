@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class ExecLoadEvent(KaitaiStruct):
-    """The file of an earlier CREATE_FILE_EVENT is complete; load it. MySQL 4.0 to 5.0.2.
+    """The file of an earlier CREATE_FILE_EVENT is complete; load it. MySQL 4.0 to 5.0.2. Since 4.0.
 
     See sql/log_event.cc (MySQL 5.5), Execute_load_log_event
     """

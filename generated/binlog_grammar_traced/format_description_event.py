@@ -16,7 +16,7 @@ class FormatDescriptionEvent(KaitaiStruct):
 
     The event describes itself: its own entry in `post_header_lengths` is 57 plus the length
     of that table, so that what follows the table (nothing, or the checksum algorithm and the
-    event's own checksum) is known without looking at the server's version.
+    event's own checksum) is known without looking at the server's version. Since 5.0.
 
     .. seealso::
        libs/mysql/binlog/event/control_events.h, Format_description_event

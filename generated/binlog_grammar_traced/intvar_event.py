@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class IntvarEvent(KaitaiStruct):
-    """A number that the statement after it uses, so that it gives the same result when run again.
+    """A number that the statement after it uses, so that it gives the same result when run again. Since 3.23.
 
     .. seealso::
        libs/mysql/binlog/event/statement_events.h, Intvar_event

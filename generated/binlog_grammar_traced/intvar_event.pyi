@@ -6,7 +6,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class IntvarEvent(KaitaiStruct):
-    """A number that the statement after it uses, so that it gives the same result when run again.
+    """A number that the statement after it uses, so that it gives the same result when run again. Since 3.23.
 
     See libs/mysql/binlog/event/statement_events.h, Intvar_event
     """

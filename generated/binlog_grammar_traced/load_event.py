@@ -12,7 +12,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class LoadEvent(KaitaiStruct):
     """LOAD DATA as MySQL before 5.0.3 logged it: the options, without the file. LOAD_EVENT
-    (3.23) has separators of one character; NEW_LOAD_EVENT (4.0) of any length.
+    (3.23) has separators of one character; NEW_LOAD_EVENT (4.0) of any length. Since 3.23.
 
     .. seealso::
        sql/log_event.cc (MySQL 5.5), Load_log_event

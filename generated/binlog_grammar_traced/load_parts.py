@@ -10,7 +10,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class LoadParts(KaitaiStruct):
-    """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part.
+    """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
 
     .. seealso::
        sql/log_event.cc (MySQL 5.5), sql_ex_info, Load_log_event

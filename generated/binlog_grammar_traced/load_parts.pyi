@@ -5,7 +5,7 @@ from typing import Any
 from . import KaitaiStream, KaitaiStruct
 
 class LoadParts(KaitaiStruct):
-    """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part.
+    """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
 
     See sql/log_event.cc (MySQL 5.5), sql_ex_info, Load_log_event
     """

@@ -16,7 +16,7 @@ class PartialRowDataEvent(KaitaiStruct):
 
     The comments of the server's source put the piece's own number first, MariaDB's documentation puts
     the number of pieces first. Since a piece's own number cannot be the greater, the instances are
-    right either way.
+    right either way. Since 12.3.
 
     .. seealso::
        sql/log_event.h (MariaDB), Partial_rows_log_event

@@ -18,6 +18,7 @@ class PreGaRowsEvent(KaitaiStruct):
     """PRE_GA_WRITE_ROWS_EVENT, PRE_GA_UPDATE_ROWS_EVENT and PRE_GA_DELETE_ROWS_EVENT: rows of one table
     as 5.1.5 to 5.1.15 wrote them. The images stay bytes: they start with the null bits of the server's
     internal record, whose number takes the table's definition, and hold fields that are NULL too.
+    Since 5.1.
 
     .. seealso::
        sql/log_event_old.cc (5.7), Old_rows_log_event

@@ -13,7 +13,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class QueryCompressedEvent(KaitaiStruct):
     """A QUERY_EVENT with the statement compressed; all before the statement is the same. MariaDB
-    10.2.3, with `log_bin_compress`.
+    10.2.3, with `log_bin_compress`. Since 10.2.3.
 
     .. seealso::
        sql/log_event.h (MariaDB), Query_compressed_log_event

@@ -8,7 +8,7 @@ from . import query_status_vars as _query_status_vars
 
 class QueryCompressedEvent(KaitaiStruct):
     """A QUERY_EVENT with the statement compressed; all before the statement is the same. MariaDB
-    10.2.3, with `log_bin_compress`.
+    10.2.3, with `log_bin_compress`. Since 10.2.3.
 
     See sql/log_event.h (MariaDB), Query_compressed_log_event
     """

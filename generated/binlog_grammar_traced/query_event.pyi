@@ -7,7 +7,7 @@ from . import query_status_vars as _query_status_vars
 
 class QueryEvent(KaitaiStruct):
     """A statement: one that changed data where that is logged by statement, a definition (CREATE,
-    ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA.
+    ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA. Since 3.23.
 
     See libs/mysql/binlog/event/statement_events.h, Query_event
     """

@@ -14,7 +14,7 @@ from . import table_map_event as _table_map_event
 class RowsEvent(KaitaiStruct):
     """Rows of one table that were inserted, updated or deleted: WRITE_ROWS_EVENT, UPDATE_ROWS_EVENT and
     DELETE_ROWS_EVENT in version 1 (since 5.1.16; all of MariaDB's) and version 2 (MySQL since 5.6), and
-    PARTIAL_UPDATE_ROWS_EVENT (since 8.0.3).
+    PARTIAL_UPDATE_ROWS_EVENT (since 8.0.3). Since 5.1.
 
     See libs/mysql/binlog/event/rows_event.h, Rows_event
     """

@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class SlaveEvent(KaitaiStruct):
     """Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 knew how to write it, and
-    hardly did; it has no use since.
+    hardly did; it has no use since. Since 3.23.
 
     .. seealso::
        sql/log_event.cc (MySQL 5.1), Slave_log_event

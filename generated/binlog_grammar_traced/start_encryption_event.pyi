@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 
 class StartEncryptionEvent(KaitaiStruct):
     """All events after this one are encrypted, each by itself, as bytes of the same length. MariaDB
-    10.1; second in the log, after its format description event.
+    10.1; second in the log, after its format description event. Since 10.1.
 
     See sql/log_event.h (MariaDB), Start_encryption_log_event
     """

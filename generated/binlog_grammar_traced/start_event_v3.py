@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class StartEventV3(KaitaiStruct):
     """The first event of a log before version 4 (MySQL 3.23 to 4.1). Its size tells the version of
-    the headers: 13 + 56 bytes in version 1, 19 + 56 in version 3.
+    the headers: 13 + 56 bytes in version 1, 19 + 56 in version 3. Since 3.23.
 
     .. seealso::
        sql/log_event.cc (MySQL 5.5), Start_log_event_v3

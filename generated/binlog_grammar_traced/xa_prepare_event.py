@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class XaPrepareEvent(KaitaiStruct):
     """The end of an XA transaction's changes: XA PREPARE, or XA COMMIT … ONE PHASE, which has no
-    prepare of its own. MySQL 5.7, MariaDB 10.5.
+    prepare of its own. MySQL 5.7, MariaDB 10.5. Since 5.7.
 
     .. seealso::
        libs/mysql/binlog/event/control_events.h, XA_prepare_event

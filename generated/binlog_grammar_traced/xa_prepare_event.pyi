@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 
 class XaPrepareEvent(KaitaiStruct):
     """The end of an XA transaction's changes: XA PREPARE, or XA COMMIT … ONE PHASE, which has no
-    prepare of its own. MySQL 5.7, MariaDB 10.5.
+    prepare of its own. MySQL 5.7, MariaDB 10.5. Since 5.7.
 
     See libs/mysql/binlog/event/control_events.h, XA_prepare_event
     """

@@ -17,8 +17,8 @@ TAKEN = {*keyword.kwlist, "property"}
 
 
 def is_in_order(node: Node, order: list[str]) -> bool:
-    # `-webide-representation` stands with the docs, before or behind them.
-    keys = [key for key in node if key != "-webide-representation"]
+    # The grammar's own keys stand with the docs, before or after them.
+    keys = [key for key in node if not key.startswith("-")]
     return keys == [key for key in order if key in node]
 
 

@@ -6,13 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes, layouts, meanings, names, stubs, tables, targets, webide
+from tools.generate import classes, layouts, meanings, names, stubs, targets, webide
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
 
 ROOT = Path(__file__).parents[2]
-TABLES = "docs/grammar.md"
 ENTRY = "mysql_binlog"
 WEBIDE = Path("build/webide/mysql_binlog.ksy")
 
@@ -34,7 +33,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
             "meanings.py": meanings.render(grammar),
         },
     }
-    files = {TABLES: tables.render(grammar)}
+    files: dict[str, str] = {}
     for package, texts in packages.items():
         files |= {f"generated/{package}/{name}": text for name, text in texts.items()}
     return files
@@ -43,7 +42,6 @@ def render_all(grammar: Grammar) -> dict[str, str]:
 def present(root: Path) -> dict[str, str]:
     """What is there of generated files, by path from the root."""
     paths = [p for p in (root / "generated").rglob("*") if p.is_file() and "__pycache__" not in p.parts]
-    paths += [p for p in [root / TABLES] if p.exists()]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 

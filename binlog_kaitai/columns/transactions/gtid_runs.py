@@ -15,7 +15,6 @@ from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import mysql_gtid
 
-
 #: The server's last number of a transaction is below 2^63.
 _MOST_OF_MYSQL = (1 << 63) - 1
 

@@ -1,0 +1,152 @@
+"""A real example of each structure: where in the corpus it lies, and its bytes field by field.
+
+Which example a structure gets is decided once (`python -m tools.reference --choose`) and kept in
+samples.json, so that writing the reference parses a few dozen events and not the whole corpus.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import binlog_kaitai
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.reader import Event
+from binlog_kaitai.render.leaves import Leaf, dissect
+from binlog_kaitai.walk import structures
+
+CHOSEN = Path(__file__).with_name("samples.json")
+
+_INDEX = re.compile(r"\[\d+\]")
+
+#: Longer events are no examples: a reader shall see the whole structure on a page.
+_LONGEST = 1500
+#: Larger examples are taken only where there is no other, in bytes.
+_PAGE = 288
+#: How many events of one type and size are looked at in a log; servers write many that are alike.
+_ALIKE = 4
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an example lies: a log of the corpus, an event in it, and the structure's path in the event."""
+
+    log: str
+    position: int
+    payload_index: int | None
+    path: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An example with its bytes; offsets count from the first byte of the structure."""
+
+    place: Place
+    event_type: str
+    data: bytes
+    leaves: list[Leaf]
+
+
+def load(corpus: Path) -> dict[str, Sample]:
+    """The chosen examples, by name of the generated class."""
+    places = {name: Place(**fields) for name, fields in json.loads(CHOSEN.read_text()).items()}
+    by_log: dict[str, dict[str, Place]] = {}
+    for name, place in places.items():
+        by_log.setdefault(place.log, {})[name] = place
+    return {
+        name: sample for log, wanted in by_log.items() for name, sample in _load_log(corpus / log, wanted)
+    }
+
+
+def _load_log(path: Path, wanted: dict[str, Place]) -> Iterator[tuple[str, Sample]]:
+    with binlog_kaitai.open(path) as log:
+        for event in log:
+            key = (event.position, event.payload_index)
+            names = [name for name, place in wanted.items() if (place.position, place.payload_index) == key]
+            leaves = dissect(event).leaves if names else []
+            for name in names:
+                yield name, _sample(event, leaves, wanted[name])
+
+
+def _sample(event: Event, leaves: list[Leaf], place: Place) -> Sample:
+    own = _below(leaves, place.path)
+    if not own:
+        raise LookupError(f"{place.log} at {place.position} has no {place.path}: run --choose")
+    start, end = own[0].offset, own[-1].end
+    cut = [
+        leaf._replace(
+            offset=leaf.offset - start,
+            path=_relative(leaf.path, place.path),
+            parts=tuple(part._replace(path=_relative(part.path, place.path)) for part in leaf.parts),
+        )
+        for leaf in own
+    ]
+    return Sample(place, event.type, event.raw[start:end], cut)
+
+
+def _below(leaves: list[Leaf], path: str) -> list[Leaf]:
+    inside = (f"{path}.", f"{path}[") if path else ""
+    return [leaf for leaf in leaves if leaf.path == path or leaf.path.startswith(inside)]
+
+
+def _relative(path: str, root: str) -> str:
+    return path[len(root) :].lstrip(".") if root else path
+
+
+def choose(corpus: Path) -> None:
+    """Look through the corpus for the best example of each structure, and note the places."""
+    best: dict[str, tuple[tuple[int, ...], Place]] = {}
+    for path in _logs(corpus):
+        log = path.relative_to(corpus).as_posix()
+        try:
+            for event in _events(path):
+                for name, score, inner in _candidates(event):
+                    if name not in best or score > best[name][0]:
+                        best[name] = score, Place(log, event.position, event.payload_index, inner)
+        except BinlogError as error:
+            logging.warning("%s: %s", log, error)
+    text = json.dumps({name: asdict(best[name][1]) for name in sorted(best)}, indent=1)
+    CHOSEN.write_text(text + "\n")
+
+
+def _logs(corpus: Path) -> list[Path]:
+    found = [path for path in corpus.glob("m*-*/*/*.0*") if path.is_file()]
+    # Newer servers first: of equal examples the first one stays.
+    return sorted(found, key=lambda path: (_version(path.parent.parent.name), path.as_posix()))
+
+
+def _version(server: str) -> tuple[int, ...]:
+    return tuple(-int(part) for part in server.rpartition("-")[2].split("."))
+
+
+def _events(path: Path) -> Iterator[Event]:
+    seen: dict[tuple[int, int], int] = {}
+    with binlog_kaitai.open(path) as log:
+        for event in log:
+            key = (event.type_code, len(event.raw))
+            seen[key] = seen.get(key, 0) + 1
+            if len(event.raw) <= _LONGEST and seen[key] <= _ALIKE:
+                yield event
+
+
+def _candidates(event: Event) -> Iterator[tuple[str, tuple[int, ...], str]]:
+    """Each structure in the event: the name of its class, how good an example it is, and its path."""
+    dissection = dissect(event)
+    if dissection.error is not None:
+        return
+    for path, node in structures(dissection.root):
+        own = _below(dissection.leaves, path)
+        if own:
+            yield type(node).__qualname__, _score(own), path
+
+
+def _score(own: list[Leaf]) -> tuple[int, ...]:
+    """More kinds of fields first, as long as that fits a page, then fewer bytes, but not of zeros only."""
+    size = own[-1].end - own[0].offset
+    fits = size <= _PAGE
+    kinds = len({_INDEX.sub("", leaf.path) for leaf in own}) if fits else 0
+    return fits, kinds, any(leaf.value not in (0, b"", "") for leaf in own), -size

@@ -1,0 +1,80 @@
+"""The reference as a static site that opens from disk: no server, no script or style from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from string import Template
+
+from markdown_it import MarkdownIt
+
+from tools.generate.grammar import Grammar, Type, enum_member_name
+from tools.reference import pages
+from tools.reference.fields import StructureFields, anchor, heading
+from tools.reference.hexdump import as_html
+from tools.reference.samples import Sample
+
+_ASSETS = Path(__file__).with_name("assets")
+_HEADING = re.compile(r"<h(\d)>([^<]*)</h\1>")
+
+
+def write(grammar: Grammar, examples: dict[str, Sample], folder: Path) -> None:
+    """Write the whole site to `folder`, which is made anew."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in ("site.css", "site.js"):
+        shutil.copy(_ASSETS / name, folder / name)
+    (folder / "search.js").write_text(f"const ENTRIES = {json.dumps(list(_entries(grammar)))};\n", "utf-8")
+    template = Template((_ASSETS / "page.html").read_text("utf-8"))
+    texts = {"index": ("The format, field by field", pages.index(grammar, folder=""))}
+    for top in grammar.tops():
+        texts[top.id] = top.id, pages.page(grammar, top, examples, show=as_html)
+    for name, (title, text) in texts.items():
+        html = template.substitute(
+            title=escape(title), body=_html(text), navigation=_navigation(grammar, current=name)
+        )
+        (folder / f"{name}.html").write_text(html, "utf-8")
+
+
+def _html(markdown: str) -> str:
+    html = str(MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown))
+    html = re.sub(r'href="([\w]*)\.md', r'href="\1.html', html)
+    html = html.replace('href="../formats"', 'href="index.html"')
+    html = _HEADING.sub(lambda m: f'<h{m[1]} id="{anchor(m[2])}">{m[2]}</h{m[1]}>', html)
+    return html.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
+
+
+def _navigation(grammar: Grammar, current: str) -> str:
+    parts = []
+    for title, tops in pages.sections(grammar):
+        marks = {current: " aria-current=page"}
+        links = (f'<li><a href="{top.id}.html"{marks.get(top.id, "")}>{top.id}</a></li>' for top in tops)
+        parts.append(f"<h2>{title}</h2><ul>{''.join(links)}</ul>")
+    return "".join(parts)
+
+
+def _entries(grammar: Grammar) -> Iterator[list[str]]:
+    """What the search finds: name, server's name or meaning, and address."""
+    for type_ in grammar:
+        address = f"{type_.id}.html#{anchor(heading(type_))}"
+        yield [heading(type_), pages.title_of(type_) or _short(type_.node.get("doc")), address]
+        fields = StructureFields(grammar, type_)
+        for field in (*fields.stored(), *fields.derived()):
+            about = " ".join(filter(None, [field.server_name.strip("`"), _short(field.meaning)]))
+            yield [f"{heading(type_)}.{field.name.strip('`')}", about, address]
+        yield from _members(type_, address)
+
+
+def _members(type_: Type, address: str) -> Iterator[list[str]]:
+    for enum, members in type_.enums.items():
+        for number, member in members.items():
+            server_name = member.get("-orig-id", "") if isinstance(member, dict) else ""
+            yield [f"{enum} {number} {enum_member_name(member)}", server_name, address]
+
+
+def _short(doc: object) -> str:
+    return " ".join(re.sub(r"[*`]", "", str(doc or "")).split())[:100]
