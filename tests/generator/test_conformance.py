@@ -37,7 +37,8 @@ def test_what_a_runtime_cannot_say_is_let_through() -> None:
     assert difference(-(2**33) - 1, -(2**33) - 1 + 2**32, rounded) is not None
     assert difference(2**53, 2**53 + 2, rounded) is not None
     absent = Leniency(absent_is_zero=True)
-    assert all(difference(None, zero, absent) is None for zero in (0, "", False, [], {"hex": ""}, "none"))
+    zeros: list[object] = [0, "", False, [], {"hex": ""}, "none"]
+    assert all(difference(None, zero, absent) is None for zero in zeros)
     assert difference(None, 1, absent) is not None
     assert difference(0, None, absent) is not None
     lost = Leniency(unreadable_text_is_lost=True)

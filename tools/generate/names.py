@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -108,7 +109,7 @@ def _place(root: Path, type_: Type, name: str) -> str:
 def _line_of(path: Path, type_: Type) -> int:
     """The line, from 0, where the content of a type begins."""
     with path.open(encoding="utf-8") as file:
-        node = yaml.compose(file, yaml.SafeLoader)
+        node: Any = yaml.compose(file, yaml.SafeLoader)
     for name in type_.path[1:]:
         for key in ("types", name):
             node = next(value for k, value in node.value if k.value == key)

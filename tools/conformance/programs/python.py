@@ -5,4 +5,4 @@ from binlog_grammar.mysql_binlog import MysqlBinlog
 
 for entry in MysqlBinlog.from_file(sys.argv[1]).entries:
     header = entry.event.header
-    print(header.timestamp, header.type_code.name)
+    print(header.timestamp, header.type_code)
