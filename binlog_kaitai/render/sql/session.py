@@ -38,8 +38,8 @@ _CHARSETS = ("character_set_client", "character_set_results", "collation_connect
 
 #: What an INTVAR_EVENT sets.
 _COUNTERS = {
-    IntvarEvent.Variable.last_insert_id: "LAST_INSERT_ID",
-    IntvarEvent.Variable.insert_id: "INSERT_ID",
+    IntvarEvent.VariableKind.last_insert_id: "LAST_INSERT_ID",
+    IntvarEvent.VariableKind.insert_id: "INSERT_ID",
 }
 
 #: The delimiter around statements that hold a semicolon; with a number where they hold this as well.
