@@ -11,7 +11,7 @@ from typing import Any
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import BinlogEvent, EventType, Header, header_offset
+from binlog_kaitai.grammar import BinlogEvent, EventType, Format, Header, header_offset, parse_event
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid, mysql_source
 
@@ -61,6 +61,23 @@ def closed(event: BinlogEvent, raw: bytes) -> bytes:
 def stored_checksum(raw: bytes) -> int:
     """The CRC32 that an event of a log with checksums ends with."""
     return int.from_bytes(raw[-4:], "little")
+
+
+def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
+    """``"ok"``, ``"bad"`` or ``"none"``, by the format in force, or the event's own if it describes one.
+
+    Raises
+    ------
+    GrammarError
+        A format description event cannot be read.
+    """
+    if header.type_code == EventType.format_description_event:
+        stored = parse_event(raw, header.type_code, layout).checksum
+    else:
+        stored = stored_checksum(raw) if layout.is_checksummed else None
+    if stored is None:
+        return "none"
+    return "ok" if stored == crc32_of(raw, header) else "bad"
 
 
 def gtid_text(event: BinlogEvent) -> str | None:

@@ -79,14 +79,12 @@ __all__ = [
 EventType = BinlogEnums.EventType
 ColumnType = ColumnTypes.ColumnType
 TableMapField = TableMapMetadata.FieldType
-
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = 4
 
 #: More than a table id takes; the grammar reads what it needs.
 _TABLE_ID_ROOM = 16
 _ROWS_PREFIXES = ("pre_ga_", "write_", "update_", "delete_", "partial_update_")
-
 
 #: What the grammar's `binlog_event` takes besides the stream.
 Parameters = tuple[int, int, int, bool, bool, TableMapEvent | None, bool]

@@ -16,7 +16,7 @@ from itertools import count, islice, pairwise
 from types import TracebackType
 from typing import Any, BinaryIO, NamedTuple
 
-from binlog_kaitai.adapter import crc32_of, gtid_text, stored_checksum
+from binlog_kaitai.adapter import checksum_status, gtid_text
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import (
     BinlogError,
@@ -331,23 +331,6 @@ def _read_pieces(event: Event, context: Context) -> Iterator[Event]:
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
     yield whole
-
-
-def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
-    """``"ok"``, ``"bad"`` or ``"none"``, by the format in force, or the event's own if it describes one.
-
-    Raises
-    ------
-    GrammarError
-        A format description event cannot be read.
-    """
-    if header.type_code == EventType.format_description_event:
-        stored = parse_event(raw, header.type_code, layout).checksum
-    else:
-        stored = stored_checksum(raw) if layout.is_checksummed else None
-    if stored is None:
-        return "none"
-    return "ok" if stored == crc32_of(raw, header) else "bad"
 
 
 def judge_end(file: str, tail: Tail, context: Context) -> End:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -11,33 +10,29 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
+from binlog_kaitai.columns.change_meta import change_types, meta_columns, named
 from binlog_kaitai.columns.change_schemas import (
     ABSENT_FIELD,
     CHANGES_SCHEMA,
     META_FIELDS,
-    TIME,
     check_schema,
     merged_schema,
     own_columns,
 )
 from binlog_kaitai.columns.lines import plain
-from binlog_kaitai.columns.rows.arrow_types import cast, of_numbers
+from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.scan import is_readable_again, tables_of
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, find_runs, spread
-from binlog_kaitai.columns.transactions.gtids import gtid_texts
+from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.options import ZERO_DATES, Filters
 from binlog_kaitai.rows import Row, rows_of
 from binlog_kaitai.schema import Column
 from binlog_kaitai.sources import SourceLike
-
-#: Words of Delta's change feed, in the order of the numbers in `walk`.
-CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"], pa.string())
 
 #: What an image before or after is: by itself, and in an update.
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
@@ -45,7 +40,6 @@ _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 #: In blocks of a table's rows. Much of what is done for a block does not depend on how much it holds.
 _BLOCK_SIZE = 4 * BLOCK_SIZE
 
-_SECOND = 1_000_000
 
 
 def table_batches(
@@ -59,7 +53,7 @@ def table_batches(
 def _fitted(
     page: RowsPage, table: Table, found: Found, zero_dates: str, schema: Any
 ) -> Iterator[pa.RecordBatch]:
-    columns = [_change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
+    columns = [change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
     own = own_columns(table.schema, schema)
     fields = list(schema)[len(META_FIELDS) :]
     used = [own[field.name] for field in fields if field.name in own]
@@ -149,7 +143,7 @@ def reader_batches(
     if not count:
         return
     events = np.full(count, index, dtype=np.int64)
-    columns = [_change_types(np.array(changes)), *meta_columns(page, events, np.array(numbers))]
+    columns = [change_types(np.array(changes)), *meta_columns(page, events, np.array(numbers))]
     own = own_columns(table.schema, schema)
     for field in list(schema)[len(META_FIELDS) :]:
         column = own.get(field.name)
@@ -168,74 +162,6 @@ def reader_batches(
 
 def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
     return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
-
-
-def _change_types(changes: Any) -> Any:
-    codes = changes.astype(np.int32) if changes.any() else zeros(len(changes))
-    return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
-
-
-def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
-    """The columns of :data:`META_FIELDS` but the first; takes each row's event and its number in that."""
-    # The rows of an event stand together: what is true of an event is spread over its rows.
-    limits = np.empty(len(of_rows) + 1, dtype=np.int64)
-    limits = limits[: find_runs.for_work(8 * len(of_rows))(of_rows, limits) + 1]
-    in_images = of_rows[limits[:-1]]
-    events = page.images.rows[in_images]
-
-    def over_rows(values: Any, kind: Any = None) -> Any:
-        if len(values) and (values == values[0]).all():
-            return of_numbers(same(int(values[0]), len(of_rows)), kind)
-        out = np.empty(len(of_rows), dtype=np.int64)
-        spread.for_work(8 * len(out))(np.ascontiguousarray(values, dtype=np.int64), limits, out)
-        return of_numbers(out, kind)
-
-    codes, texts = _gtids(page, events)
-    return [
-        over_rows(page.commit_times[events], TIME),
-        _named(zeros(len(of_rows)), pa.array([plain(page.block.file)], pa.string())),
-        over_rows(page.block.positions[events]),
-        of_numbers(page.numbered(of_rows, numbers)),
-        _named(np.repeat(codes, np.diff(limits)), texts),
-        over_rows(page.headers.numbers("server_id")[in_images]),
-        over_rows(page.headers.numbers("timestamp")[in_images] * _SECOND, TIME),
-    ]
-
-
-def zeros(count: int) -> Any:
-    """Zeros, int32, which many batches share; not to be written to."""
-    return _zeros(1 << max(count - 1, 1).bit_length())[:count]
-
-
-@lru_cache(maxsize=4)
-def _zeros(count: int) -> Any:
-    return np.zeros(count, dtype=np.int32)
-
-
-def same(value: int, count: int) -> Any:
-    """The same number again and again, int64, which many batches share; not to be written to."""
-    return _same(value, 1 << max(count - 1, 1).bit_length())[:count]
-
-
-@lru_cache(maxsize=4)
-def _same(value: int, count: int) -> Any:
-    return np.full(count, value, dtype=np.int64)
-
-
-def _named(codes: Any, texts: Any) -> Any:
-    """Texts by number; null where that is negative."""
-    valid = codes >= 0 if len(codes) and codes.min() < 0 else None
-    return pa.DictionaryArray.from_arrays(of_numbers(codes, valid=valid), texts, safe=False)
-
-
-def _gtids(page: RowsPage, events: Any) -> tuple[Any, Any]:
-    """The distinct GTIDs of some events in the order of the log, and the number of each one's or -1."""
-    first, second, pool = page.gtids.first[events], page.gtids.second[events], page.pool
-    starts = -first - 1
-    is_gtid = (starts != pool.null[0]) | (second != pool.null[1])
-    is_new = (np.diff(first, prepend=0) != 0) & is_gtid
-    codes = np.where(is_gtid, np.cumsum(is_new) - 1, -1).astype(np.int32)
-    return codes, gtid_texts(first, second, np.flatnonzero(is_new), pool)
 
 
 def read_changes(
@@ -328,7 +254,7 @@ def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
             keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
             codes = tables.astype(np.int32)
             texts = [pa.array([plain(key[at]) for key in keys], pa.string()) for at in range(2)]
-            names = [_named(codes, own) for own in texts]
+            names = [named(codes, own) for own in texts]
             meta = meta_columns(page, objects.events, objects.numbers)
             columns = [*meta, *names, objects.changes.dictionary_encode(), objects.before, objects.after]
             yield pa.RecordBatch.from_arrays(columns, schema=CHANGES_SCHEMA)

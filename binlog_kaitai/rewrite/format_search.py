@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.adapter import IN_USE
+from binlog_kaitai.adapter import IN_USE, checksum_status
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import Lost
 from binlog_kaitai.errors import BinlogError
@@ -38,7 +38,6 @@ from binlog_kaitai.grammar import (
     header_offset,
     parse_event,
 )
-from binlog_kaitai.reader import checksum_status
 from binlog_kaitai.rewrite.known_formats import KnownFormat, known_formats, version_numbers
 from binlog_kaitai.sources import MAGIC
 

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.adapter import checksum_status
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import Lost
 from binlog_kaitai.context import Context
@@ -33,7 +34,6 @@ from binlog_kaitai.grammar import (
     parse_event,
     read_header,
 )
-from binlog_kaitai.reader import checksum_status
 from binlog_kaitai.rewrite.format_search import Rebuilt, rebuild
 from binlog_kaitai.rewrite.known_formats import known_formats
 from binlog_kaitai.sources import MAGIC

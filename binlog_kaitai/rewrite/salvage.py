@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
+from binlog_kaitai.adapter import checksum_status
 from binlog_kaitai.columns.blocks.part_reader import Limited
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
@@ -19,7 +20,6 @@ from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.framing import Frame, Framer, read_up_to
 from binlog_kaitai.grammar import EventType, Format, header_length, parse_event, read_header
-from binlog_kaitai.reader import checksum_status
 from binlog_kaitai.rewrite.heads import Head
 
 #: Shorter events are read to see whether they are whole, in bytes.

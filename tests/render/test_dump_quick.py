@@ -224,7 +224,7 @@ def _filters(log: Path) -> dict[str, dict[str, Any]]:
         "none": {"include_gtids": GtidSet()},
         "both": {"skip_gtids": True, "exclude_gtids": some, "base64_output": Base64Output.DECODE_ROWS},
         "server": {"server_ids": frozenset((max(servers),)), "exclude_gtids": some},
-        "nobody": {"server_id": 4_000_000_000, "stop_position": 2000},
+        "nobody": {"server_ids": frozenset((4_000_000_000,)), "stop_position": 2000},
     }
 
 

@@ -90,7 +90,8 @@ def test_damaged_logs_of_the_corpus(case: Case, tmp_path: Path) -> None:
     path = case.folder / "binlog.000001"
     target = tmp_path / "repaired"
     if not _has_head(path):
-        with pytest.raises(BinlogError, match="--format-from"):
+        reason = "not a binary log" if "not_a_log" in case.id else "--format-from"
+        with pytest.raises(BinlogError, match=reason):
             repair(Source.of_path(str(path)), str(target))
         assert not list(tmp_path.iterdir())
         return

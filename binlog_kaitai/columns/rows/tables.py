@@ -166,7 +166,8 @@ class Tables:
                 self._observe(block, row)
             observed = max(observed, int(epochs[index]))
             made.append(self._table(block, int(rows[index]), bytes(block.data[starts[index] : ends[index]])))
-            if isinstance(made[-1], BinlogError):
+            # One that cannot be read has a place; what is wrong with its columns is said of its rows.
+            if isinstance(made[-1], BinlogError) and made[-1].position is not None:
                 self.failures.append((int(rows[index]), made[-1]))
         for row in statements[observed:]:
             self._observe(block, row)

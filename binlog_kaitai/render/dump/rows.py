@@ -141,7 +141,7 @@ def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
     for column in table_map.columns or ():
         if verbose > 1:
             name = type_text(column, facts_known[column.index].vector_dimensions or 0)
-            kind = name + b" " if name else b"type=%d " % int(column.type)
+            kind = name + b" " if name else b"type=%d " % int(column.column_type)
             facts = kind + b"meta=%d nullable=%d " % (metadata_number(column), column.is_nullable)
             found.append((b" /* " + facts + b"is_null=0 */\n", b"NULL /* " + facts + b"is_null=1 */\n"))
         else:
@@ -163,7 +163,8 @@ def image_text(
         text = style.texts.get(column.real_type)
         if text is None:
             number = metadata_number(column)
-            pieces.append(b"###   @%d=" % (index + 1) + style.unknown % (int(column.type), number, number))
+            unknown = style.unknown % (int(column.column_type), number, number)
+            pieces.append(b"###   @%d=" % (index + 1) + unknown)
             return False
         if cell.is_null:
             pieces.append(b"###   @%d=" % (index + 1) + null)

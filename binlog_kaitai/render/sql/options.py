@@ -9,6 +9,9 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.sql.where import Where, parse_where
 from binlog_kaitai.rows import Change
 
+#: So many tables are named whose columns are not known.
+_MOST_NAMES = 5
+
 
 @dataclass(frozen=True)
 class SqlOptions:
@@ -68,3 +71,15 @@ class SqlOptions:
     def rows_only(self) -> bool:
         """Whether the options choose among row changes, so that no statement of the log fits them."""
         return bool(self.operations or self.where is not None or self.touching)
+
+
+def no_column(names: frozenset[str], nameless: list[str]) -> str:
+    """Why options that are about some columns choose nothing."""
+    reason = f"no table in the log has a column {', '.join(sorted(names))}"
+    if not nameless:
+        return reason
+    shown = ", ".join(nameless[:_MOST_NAMES]) + (" …" if len(nameless) > _MOST_NAMES else "")
+    return (
+        f"{reason}, but the log does not name the columns of {shown}: give --ddl FILE with CREATE "
+        "TABLE, or have the server log names (binlog_row_metadata=FULL)"
+    )

@@ -31,7 +31,7 @@ from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
 from binlog_kaitai.render.sql.events import Carried, Statements, Transactions, xa_rows
 from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines
-from binlog_kaitai.render.sql.options import SqlOptions
+from binlog_kaitai.render.sql.options import SqlOptions, no_column
 from binlog_kaitai.render.sql.report import Report, comment, place, plain
 from binlog_kaitai.render.sql.rows import RowStatements
 from binlog_kaitai.render.sql.session import postamble, preamble
@@ -44,9 +44,6 @@ from binlog_kaitai.values import Dialect
 NO_TRANSACTION = -1
 
 _BEGIN, _COMMIT, _ROLLBACK = b"BEGIN;\n", b"COMMIT;\n", b"ROLLBACK;\n"
-
-#: As many tables are named in an error.
-_MOST_NAMES = 5
 
 _UNENDED = "a transaction without an end is not {}"
 
@@ -370,20 +367,8 @@ def write_sql(
     script = Script(pages, filters, options, report)
     yield from script
     if script.unseen:
-        raise UsageError(_no_column(script.unseen, script.nameless))
+        raise UsageError(no_column(script.unseen, script.nameless))
     report.finish()
-
-
-def _no_column(names: frozenset[str], nameless: list[str]) -> str:
-    """Why options that are about some columns choose nothing."""
-    reason = f"no table in the log has a column {', '.join(sorted(names))}"
-    if not nameless:
-        return reason
-    shown = ", ".join(nameless[:_MOST_NAMES]) + (" …" if len(nameless) > _MOST_NAMES else "")
-    return (
-        f"{reason}, but the log does not name the columns of {shown}: give --ddl FILE with CREATE "
-        "TABLE, or have the server log names (binlog_row_metadata=FULL)"
-    )
 
 
 def _several(texts: Any, count: int) -> Any:
