@@ -22,6 +22,8 @@ TARGETS = {
     "fuzz",
     "bench",
     "webide",
+    "docs",
+    "test-languages",
 }
 
 
