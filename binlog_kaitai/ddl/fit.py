@@ -10,7 +10,7 @@ from typing import Any
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
 
-#: Digits of a precision or scale, which are no more than 65.
+#: A precision or scale in digits; servers allow at most 65.
 _SMALL = re.compile(r"[0-9]{1,9}")
 
 

@@ -94,7 +94,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
                 if (reason := why_untold(table, program)) is not None:
                     records[file]["untold"][folder_name(table.key)] = reason
     except DamagedError:
-        pass  # whoever reads the rows reports it
+        pass  # the reader of the rows raises the error
     return Lineage.of({"batch": _number(file), "pieces": [one]} for file, one in records.items())
 
 

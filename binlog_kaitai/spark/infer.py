@@ -69,8 +69,8 @@ def _warned(found: list[Table], named: list[Table]) -> list[Table]:
     if not named:
         reason = "neither the log (binlog_row_metadata) nor a statement that was read names its columns"
         advice = "they are c1, c2, ...; give its CREATE TABLE by option('ddl', ...)"
-        told = f"{found[0].schema.full_name}: {reason}: {advice}"
-        warnings.warn(told, DefinitionWarning, stacklevel=2)
+        message = f"{found[0].schema.full_name}: {reason}: {advice}"
+        warnings.warn(message, DefinitionWarning, stacklevel=2)
     return found
 
 
@@ -98,7 +98,7 @@ def _newest_of_series(files: Sequence[LogFile], name: str, ddl: str | None) -> I
                         found.pop(id(table), None)
                         found[id(table)] = table
         except BinlogError:
-            continue  # whoever reads the rows is told
+            continue  # the reader of the rows raises the error
         if found:
             yield from reversed(found.values())
             return

@@ -74,7 +74,7 @@ def _look_at(file: LogFile, *, needs_end: bool) -> _Log:
             return _Log(None, None)
         return _Log(head, closed_at(file.path) if needs_end else None)
     except BinlogError:
-        return _Log(None, None)  # whoever reads the rows reports it
+        return _Log(None, None)  # the reader of the rows raises the error
 
 
 def _may_have_times(log: _Log, low: datetime | None, high: datetime | None) -> bool:

@@ -125,7 +125,7 @@ def read_head(stream: BinaryIO, name: str) -> Head:
                 context.observe(data, header)
             except BinlogError as error:
                 if described is not None:
-                    break  # whoever reads the events reports it
+                    break  # the reader of the events raises the error
                 raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
             described = described or data
         # A copy that a server sent is plain, and the event in it marked as one to skip.

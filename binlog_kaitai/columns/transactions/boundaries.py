@@ -213,7 +213,7 @@ def _by_reader(block: Block, kind: int, index: int) -> Meaning:
     try:
         query: bytes = block.event(int(block.rows_of(kind)[index])).body.query
     except BinlogError:
-        return Role.PART, Outcome.OPEN  # whoever reads the events reports it
+        return Role.PART, Outcome.OPEN  # the reader of the events raises the error
     return meaning_of(query)
 
 

@@ -232,7 +232,7 @@ class Printer:
         self.put_comment(item, b"\tStart: binlog v %d, server v %s created %s" % names + startup)
 
     def put_unknown(self, item: Item) -> None:
-        """Add an event of a type that the client does not know, if it is told to go on."""
+        """Add an event of a type that the client does not know, or refuse it without `--force-read`."""
         if not self.options.force_read:
             reason = f"the client does not know events of type {item.kind}; --force-read goes on after it"
             raise UsageError(reason, field="header.type_code")

@@ -2,7 +2,7 @@
 
 What a statement of the log ran with is set before it and taken back after it, so that each stands for itself.
 The statement is printed as it is if no client misreads it (`client`), else prepared from a string
-(`prepared`). What servers do not prepare is printed for a client that has been told its character set.
+(`prepared`). What servers do not prepare is printed after a command that sets the client's character set.
 """
 
 from __future__ import annotations
