@@ -147,24 +147,24 @@ class Framer:
         header = read_header(head, self.binlog_version)
         if is_start(head):
             raise another_log(self.position)
-        if header.event_size < length:
+        if header.len_event < length:
             if not head.strip(b"\0"):
                 self.tail = Tail(TailKind.ZEROS, self.position, self._count_zeros(len(head)))
                 return None
             raise FramingError(
-                f"an event of {header.event_size} bytes cannot hold its header",
+                f"an event of {header.len_event} bytes cannot hold its header",
                 position=self.position,
-                field="header.event_size",
+                field="header.len_event",
             )
-        if header.event_size > self._max_event_size:
+        if header.len_event > self._max_event_size:
             raise FramingError(
-                f"an event of {header.event_size:,} bytes is longer than the {self._max_event_size:,}"
+                f"an event of {header.len_event:,} bytes is longer than the {self._max_event_size:,}"
                 " bytes that are held of one here",
                 position=self.position,
-                field="header.event_size",
+                field="header.len_event",
             )
-        raw = read_up_to(self._stream, header.event_size - length, head)
-        if len(raw) < header.event_size:
+        raw = read_up_to(self._stream, header.len_event - length, head)
+        if len(raw) < header.len_event:
             self.tail = Tail(TailKind.PART, self.position, len(raw), header)
             return None
         frame = Frame(self.position, header, raw)
@@ -190,7 +190,7 @@ def not_at_an_event(stream: BinaryIO, position: int) -> str | None:
     before = None
     while at < position and at + length <= size:
         stream.seek(at)
-        event_size = read_header(read_up_to(stream, length), version).event_size
+        event_size = read_header(read_up_to(stream, length), version).len_event
         if event_size < length:
             break
         before, at = at, at + event_size
@@ -218,14 +218,14 @@ def is_start(head: bytes) -> bool:
         return False
     if len(head) < header_length(4):
         return True
-    (size,) = struct.unpack_from("<I", head, len(MAGIC) + header_offset("event_size"))
+    (size,) = struct.unpack_from("<I", head, len(MAGIC) + header_offset("len_event"))
     (position,) = struct.unpack_from("<H", head, len(MAGIC) + header_offset("next_position"))
     return position in (len(MAGIC), len(MAGIC) + size & 0xFFFF)
 
 
 def resized(raw: bytes, size: int) -> bytes:
     """An event whose header says that it has another size."""
-    begin, end = header_offset("event_size"), header_offset("next_position")
+    begin, end = header_offset("len_event"), header_offset("next_position")
     return raw[:begin] + size.to_bytes(end - begin, "little") + raw[end:]
 
 
@@ -308,13 +308,13 @@ def holds_events(data: bytes) -> bool:
         if data[at + header_offset("type_code")] not in _KNOWN_TYPES:
             continue
         first = Header(*read.unpack_from(data, at))
-        if not first.next_position or not length <= first.event_size <= last - at + length:
+        if not first.next_position or not length <= first.len_event <= last - at + length:
             continue
-        second = Header(*read.unpack_from(data, at + first.event_size))
-        expected = (first.next_position + second.event_size) & 0xFFFFFFFF
+        second = Header(*read.unpack_from(data, at + first.len_event))
+        expected = (first.next_position + second.len_event) & 0xFFFFFFFF
         if (
             second.type_code in _KNOWN_TYPES
-            and length <= second.event_size
+            and length <= second.len_event
             and second.next_position == expected
         ):
             return True

@@ -96,7 +96,7 @@ class Header(NamedTuple):
     timestamp: int
     type_code: int
     server_id: int
-    event_size: int
+    len_event: int
     next_position: int = 0
     flags: int = 0
 
@@ -143,7 +143,7 @@ def detect_version(head: bytes) -> int:
     except ValidationFailedError as error:
         first = read_header(head, 1)
         raise DamagedStartError(
-            f"no known version: the first event has type {first.type_code} and {first.event_size} bytes"
+            f"no known version: the first event has type {first.type_code} and {first.len_event} bytes"
         ) from error
 
 
@@ -179,15 +179,15 @@ class Format:
     @classmethod
     def described_by(cls, event: FormatDescriptionEvent) -> Format:
         """The layout after a format description event."""
-        if event.header_length < header_length(4):
-            reason = f"declares event headers of {event.header_length} bytes"
-            raise GrammarError(reason, field="body.content.header_length")
+        if event.len_header < header_length(4):
+            reason = f"declares event headers of {event.len_header} bytes"
+            raise GrammarError(reason, field="body.content.len_header")
         return cls(
             binlog_version=4,
-            header_length=event.header_length,
+            header_length=event.len_header,
             is_checksummed=event.has_checksums,
             has_permuted_types=event.has_permuted_types,
-            post_header_lengths=tuple(event.post_header_lengths),
+            post_header_lengths=tuple(event.len_post_headers),
         )
 
     def without_checksums(self) -> Format:
@@ -275,7 +275,7 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
     GrammarError
         The bytes do not follow the grammar.
     """
-    count = table_map.number_of_columns.value
+    count = table_map.num_columns.value
     bitmap = bytearray((count + 7) // 8)
     bitmap[index // 8] |= 1 << index % 8
     try:
@@ -351,9 +351,9 @@ def _check_compressed(content: KaitaiStruct) -> None:
     """
     for name, child in children(content):
         if isinstance(child, CompressedData):
-            size = inflated_size(child.deflated.data, child.uncompressed_length)
-            if size != child.uncompressed_length:
-                reason = f"unpacks to {size} bytes, not to the declared {child.uncompressed_length}"
+            size = inflated_size(child.deflated.data, child.len_uncompressed)
+            if size != child.len_uncompressed:
+                reason = f"unpacks to {size} bytes, not to the declared {child.len_uncompressed}"
                 raise GrammarError(reason, field=f"body.content.{name}")
 
 

@@ -146,4 +146,4 @@ def declared_size(body: TransactionPayloadEvent) -> int:
     """Length of the uncompressed events as the payload declares it, in bytes."""
     if int(body.compression_type) == Compression.none:
         return len(body.payload)
-    return int(body.uncompressed_size)
+    return int(body.len_uncompressed)

@@ -54,10 +54,10 @@ class Pieces:
             It is not the piece that should come, or what the pieces make up is no rows event.
         """
         missing = self._missing()
-        number, total = body.fragment_number, body.number_of_fragments
+        number, total = body.fragment_number, body.num_fragments
         if number == 1:
             self._forget()
-            self._total, self._promised = total, body.original_size
+            self._total, self._promised = total, body.len_original
         elif (number, total) != (len(self._data) + 1, self._total) or not self._data:
             self._forget()
             reason = f"is piece {number} of {total} of a rows event; {missing or 'the first is missing'}"
@@ -110,7 +110,7 @@ class Pieces:
             raw = raw[:-CHECKSUM_SIZE]
         # The size may count a checksum that is not there, and is not what the grammar goes by.
         packed, header = header_struct(layout.binlog_version), read_header(raw, layout.binlog_version)
-        return packed.pack(*header._replace(event_size=len(raw))) + raw[packed.size :]
+        return packed.pack(*header._replace(len_event=len(raw))) + raw[packed.size :]
 
 
 def _has_checksum(raw: bytes) -> bool:

@@ -360,12 +360,12 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
 
 
 def _check_header(file: str, tail: Tail, header: Header) -> None:
-    end = tail.position + header.event_size
+    end = tail.position + header.len_event
     if header.next_position not in (0, end & 0xFFFFFFFF):
         reason = f"its size says that it ends at {end}, its position {header.next_position}"
         kind = type_name(header.type_code)
         raise FramingError(
-            reason, file=file, position=tail.position, event_type=kind, field="header.event_size"
+            reason, file=file, position=tail.position, event_type=kind, field="header.len_event"
         )
 
 

@@ -199,7 +199,7 @@ def _count(event: Event) -> int:
 
 
 def _why_unreadable(event: Event, schema: Schema) -> str:
-    number = event.body.number_of_columns.value
+    number = event.body.num_columns.value
     if number != len(schema.columns):
         return f"the rows have {number} columns, the table map has {len(schema.columns)}"
     if not hasattr(event.body, "rows"):

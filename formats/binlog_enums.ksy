@@ -4,7 +4,9 @@ meta:
   license: MIT
   ks-version: '0.10'
 doc: The enumerations that more than one part of the grammar uses.
-doc-ref: libs/mysql/binlog/event/binlog_event.h, Log_event_type; sql/log_event.h (MariaDB), Log_event_type
+doc-ref:
+  - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h Log_event_type
+  - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Log_event_type
 enums:
   event_type:
     0: unknown_event

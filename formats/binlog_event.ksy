@@ -13,16 +13,16 @@ meta:
 doc: |
   Header, body and checksum of one event, given what the events before it said. Stands by
   itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).
-doc-ref: libs/mysql/binlog/event/binlog_event.h, Binary_log_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h Binary_log_event
 -webide-representation: '{header.type_code} {body}'
 params:
   - id: binlog_version
     type: u2
     doc: Version of the log's format, 1, 3 or 4.
-  - id: header_length
+  - id: len_header
     type: u1
     doc: Length of the event's header, in bytes.
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: The format description's entry for the event's type, in bytes; 0 where it has none.
   - id: is_checksummed
@@ -40,11 +40,11 @@ params:
 seq:
   - id: header
     -orig-id: m_header
-    type: event_header(binlog_version, header_length)
+    type: event_header(binlog_version, len_header)
     doc: When and where the event was written, what it is, and how long it is.
   - id: body
-    size: 'header.event_size - header_length - (has_checksum ? 4 : 0)'
-    type: event_body(event_type.value, binlog_version, post_header_length, table_map, has_table_map)
+    size: 'header.len_event - len_header - (has_checksum ? 4 : 0)'
+    type: event_body(event_type.value, binlog_version, len_post_header, table_map, has_table_map)
     doc: Everything between header and checksum, by the event's type.
   - id: checksum
     -orig-id: checksum
@@ -60,15 +60,15 @@ instances:
   is_format_description:
     value: header.type_code == binlog_enums::event_type::format_description_event
     doc: Such an event tells by its own length whether it has a checksum.
-  own_post_header_length:
+  len_own_post_header:
     pos: _io.pos + 71
     type: u1
-    if: is_format_description and header.event_size >= 19 + 72
+    if: is_format_description and header.len_event >= 19 + 72
     doc: Read ahead, from the table in the body of a format description event.
   has_checksum:
     value: |
       is_format_description
-      ? header.event_size >= 19 + 72 and header.event_size == 19 + own_post_header_length + 5
+      ? header.len_event >= 19 + 72 and header.len_event == 19 + len_own_post_header + 5
       : is_checksummed
     doc: Whether the event ends with a checksum.
   event_type:

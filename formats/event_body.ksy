@@ -47,7 +47,9 @@ meta:
     - /events/xa_prepare_event
     - /events/xid_event
 doc: Everything between an event's header and its checksum.
-doc-ref: sql/binlog_reader.cc, binlog_event_deserialize; sql/log_event.cc (MariaDB), Log_event::read_log_event
+doc-ref:
+  - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/binlog_reader.cc binlog_event_deserialize
+  - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc Log_event::read_log_event
 -webide-representation: '{content}'
 params:
   - id: type_code
@@ -57,7 +59,7 @@ params:
   - id: binlog_version
     type: u2
     doc: Version of the log's format, 1, 3 or 4.
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: The format description's entry for the type, in bytes; 0 where it has none.
   - id: table_map
@@ -72,70 +74,70 @@ seq:
       switch-on: type_code
       cases:
         'binlog_enums::event_type::start_event_v3': start_event_v3
-        'binlog_enums::event_type::query_event': query_event(fixed_length)
+        'binlog_enums::event_type::query_event': query_event(len_fixed)
         'binlog_enums::event_type::stop_event': stop_event
-        'binlog_enums::event_type::rotate_event': rotate_event(binlog_version, fixed_length)
+        'binlog_enums::event_type::rotate_event': rotate_event(binlog_version, len_fixed)
         'binlog_enums::event_type::intvar_event': intvar_event
-        'binlog_enums::event_type::load_event': load_event(fixed_length, false)
+        'binlog_enums::event_type::load_event': load_event(len_fixed, false)
         'binlog_enums::event_type::slave_event': slave_event
         'binlog_enums::event_type::create_file_event': create_file_event
         'binlog_enums::event_type::append_block_event': append_block_event
         'binlog_enums::event_type::exec_load_event': exec_load_event
         'binlog_enums::event_type::delete_file_event': delete_file_event
-        'binlog_enums::event_type::new_load_event': load_event(fixed_length, true)
+        'binlog_enums::event_type::new_load_event': load_event(len_fixed, true)
         'binlog_enums::event_type::rand_event': rand_event
         'binlog_enums::event_type::user_var_event': user_var_event
         'binlog_enums::event_type::format_description_event': format_description_event
         'binlog_enums::event_type::xid_event': xid_event
         'binlog_enums::event_type::begin_load_query_event': append_block_event
-        'binlog_enums::event_type::execute_load_query_event': execute_load_query_event(fixed_length)
-        'binlog_enums::event_type::table_map_event': table_map_event(fixed_length)
-        'binlog_enums::event_type::pre_ga_write_rows_event': pre_ga_rows_event(type_code, fixed_length, table_map)
-        'binlog_enums::event_type::pre_ga_update_rows_event': pre_ga_rows_event(type_code, fixed_length, table_map)
-        'binlog_enums::event_type::pre_ga_delete_rows_event': pre_ga_rows_event(type_code, fixed_length, table_map)
-        'binlog_enums::event_type::write_rows_event_v1': rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::update_rows_event_v1': rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::delete_rows_event_v1': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::execute_load_query_event': execute_load_query_event(len_fixed)
+        'binlog_enums::event_type::table_map_event': table_map_event(len_fixed)
+        'binlog_enums::event_type::pre_ga_write_rows_event': pre_ga_rows_event(type_code, len_fixed, table_map)
+        'binlog_enums::event_type::pre_ga_update_rows_event': pre_ga_rows_event(type_code, len_fixed, table_map)
+        'binlog_enums::event_type::pre_ga_delete_rows_event': pre_ga_rows_event(type_code, len_fixed, table_map)
+        'binlog_enums::event_type::write_rows_event_v1': rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::update_rows_event_v1': rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::delete_rows_event_v1': rows_event(type_code, len_fixed, table_map, has_table_map)
         'binlog_enums::event_type::incident_event': incident_event
         'binlog_enums::event_type::heartbeat_log_event': heartbeat_event
         'binlog_enums::event_type::ignorable_log_event': ignorable_event
         'binlog_enums::event_type::rows_query_log_event': rows_query_event
-        'binlog_enums::event_type::write_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::update_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::delete_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::gtid_log_event': gtid_event(fixed_length)
-        'binlog_enums::event_type::anonymous_gtid_log_event': gtid_event(fixed_length)
+        'binlog_enums::event_type::write_rows_event': rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::update_rows_event': rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::delete_rows_event': rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::gtid_log_event': gtid_event(len_fixed)
+        'binlog_enums::event_type::anonymous_gtid_log_event': gtid_event(len_fixed)
         'binlog_enums::event_type::previous_gtids_log_event': previous_gtids_event
-        'binlog_enums::event_type::transaction_context_event': transaction_context_event(fixed_length)
-        'binlog_enums::event_type::view_change_event': view_change_event(fixed_length)
+        'binlog_enums::event_type::transaction_context_event': transaction_context_event(len_fixed)
+        'binlog_enums::event_type::view_change_event': view_change_event(len_fixed)
         'binlog_enums::event_type::xa_prepare_log_event': xa_prepare_event
-        'binlog_enums::event_type::partial_update_rows_event': rows_event(type_code, fixed_length, table_map, has_table_map)
+        'binlog_enums::event_type::partial_update_rows_event': rows_event(type_code, len_fixed, table_map, has_table_map)
         'binlog_enums::event_type::transaction_payload_event': transaction_payload_event
         'binlog_enums::event_type::heartbeat_log_event_v2': heartbeat_event_v2
         'binlog_enums::event_type::gtid_tagged_log_event': gtid_tagged_event
         'binlog_enums::event_type::large_transaction_header_event': large_transaction_header_event
         'binlog_enums::event_type::annotate_rows_event': annotate_rows_event
-        'binlog_enums::event_type::binlog_checkpoint_event': binlog_checkpoint_event(fixed_length)
-        'binlog_enums::event_type::gtid_event': mariadb_gtid_event(fixed_length)
-        'binlog_enums::event_type::gtid_list_event': mariadb_gtid_list_event(fixed_length)
+        'binlog_enums::event_type::binlog_checkpoint_event': binlog_checkpoint_event(len_fixed)
+        'binlog_enums::event_type::gtid_event': mariadb_gtid_event(len_fixed)
+        'binlog_enums::event_type::gtid_list_event': mariadb_gtid_list_event(len_fixed)
         'binlog_enums::event_type::start_encryption_event': start_encryption_event
-        'binlog_enums::event_type::query_compressed_event': query_compressed_event(fixed_length)
-        'binlog_enums::event_type::write_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::update_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::delete_rows_compressed_event_v1': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::write_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::update_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::delete_rows_compressed_event': compressed_rows_event(type_code, fixed_length, table_map, has_table_map)
-        'binlog_enums::event_type::partial_row_data_event': partial_row_data_event(fixed_length)
+        'binlog_enums::event_type::query_compressed_event': query_compressed_event(len_fixed)
+        'binlog_enums::event_type::write_rows_compressed_event_v1': compressed_rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::update_rows_compressed_event_v1': compressed_rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::delete_rows_compressed_event_v1': compressed_rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::write_rows_compressed_event': compressed_rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::update_rows_compressed_event': compressed_rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::delete_rows_compressed_event': compressed_rows_event(type_code, len_fixed, table_map, has_table_map)
+        'binlog_enums::event_type::partial_row_data_event': partial_row_data_event(len_fixed)
         _: unknown_event
     doc: The event, by its type.
 instances:
-  fixed_length:
-    value: 'post_header_length > 0 ? post_header_length : usual_fixed_length'
+  len_fixed:
+    value: 'len_post_header > 0 ? len_post_header : len_usual_fixed'
     doc: |
       Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
       format description, and a table that is too short has no entry.
-  usual_fixed_length:
+  len_usual_fixed:
     value: |
       type_code == binlog_enums::event_type::query_event ? (binlog_version < 4 ? 11 : 13) :
       type_code == binlog_enums::event_type::rotate_event ? (binlog_version < 3 ? 0 : 8) :

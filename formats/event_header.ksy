@@ -8,15 +8,15 @@ meta:
     - binlog_enums
 doc: |
   The common header that starts every event. Version 1 logs (MySQL 3.23) stop after
-  `event_size`, at 13 bytes; later versions have 19 bytes, and a version 4 log may
+  `len_event`, at 13 bytes; later versions have 19 bytes, and a version 4 log may
   declare a longer header in its format description event.
-doc-ref: libs/mysql/binlog/event/binlog_event.h, Log_event_header
--webide-representation: '{type_code} server {server_id:dec}, {event_size:dec} bytes'
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h Log_event_header
+-webide-representation: '{type_code} server {server_id:dec}, {len_event:dec} bytes'
 params:
   - id: binlog_version
     type: u2
     doc: Version of the log's format, 1, 3 or 4.
-  - id: header_length
+  - id: len_header
     type: u1
     doc: Length of the header as the format description event declares it, in bytes; 13 in version 1.
 seq:
@@ -33,7 +33,7 @@ seq:
     -orig-id: unmasked_server_id
     type: u4
     doc: The `server_id` of the server that first wrote the event; it breaks circles in replication.
-  - id: event_size
+  - id: len_event
     -orig-id: data_written
     type: u4
     doc: Length of the whole event with its header and checksum, in bytes.
@@ -54,8 +54,8 @@ seq:
     if: binlog_version > 1
     doc: Bits described by the `is_…` instances.
   - id: extra_headers
-    size: header_length - 19
-    if: header_length > 19
+    size: len_header - 19
+    if: len_header > 19
     doc: Bytes beyond the 19 that are defined; no released server writes any.
 instances:
   is_in_use:

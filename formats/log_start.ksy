@@ -10,7 +10,7 @@ meta:
 doc: |
   What the first event tells about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
   alpha versions); a log that starts otherwise has no known version.
-doc-ref: client/mysqlbinlog.cc, check_header
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/client/mysqlbinlog.cc check_header
 -webide-representation: 'version {binlog_version:dec}'
 seq:
   - id: first_header
@@ -26,8 +26,8 @@ instances:
     value: |
       first_header.type_code == binlog_enums::event_type::format_description_event ? 4 :
       first_header.type_code != binlog_enums::event_type::start_event_v3 ? 0 :
-      first_header.event_size == 13 + 56 ? 1 :
-      first_header.event_size == 19 + 56 ? 3 : 0
+      first_header.len_event == 13 + 56 ? 1 :
+      first_header.len_event == 19 + 56 ? 3 : 0
     doc: |
       4 where the log starts with a format description event; else by the length of the START_EVENT_V3,
       whose body has 56 bytes behind a header of 13 bytes in version 1, of 19 bytes in version 3; else 0.

@@ -19,7 +19,7 @@ meta:
 doc: |
   A whole file, binary log or relay log, of any version. Each entry looks back at the entries
   before it for the format description and the table maps in force.
-doc-ref: libs/mysql/binlog/event/binlog_event.h, BINLOG_MAGIC and Log_event_header
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h BINLOG_MAGIC and Log_event_header
 seq:
   - id: magic
     -orig-id: BINLOG_MAGIC
@@ -61,8 +61,8 @@ types:
         type: |
           binlog_event(
             _root.binlog_version,
-            header_length,
-            post_header_length,
+            len_header,
+            len_post_header,
             has_format and format.has_checksums,
             has_format and format.has_permuted_types,
             table_map,
@@ -108,16 +108,16 @@ types:
         value: _root.entries[previous_format_index].event.body.content.as<format_description_event>
         if: has_format
         doc: The format description in force.
-      header_length:
+      len_header:
         value: |
           _root.binlog_version == 1 ? 13 :
           is_format ? 19 :
-          has_format ? format.header_length : 19
+          has_format ? format.len_header : 19
         doc: Length of the event's header, in bytes.
-      post_header_length:
+      len_post_header:
         value: |
-          has_format and upcoming_type_number > 0 and upcoming_type_number <= format.number_of_event_types
-          ? format.post_header_lengths[upcoming_type_number - 1] : 0
+          has_format and upcoming_type_number > 0 and upcoming_type_number <= format.num_event_types
+          ? format.len_post_headers[upcoming_type_number - 1] : 0
         doc: The format description's entry for the event's type, in bytes; 0 where it has none.
       is_rows_event:
         value: |
@@ -139,8 +139,8 @@ types:
           upcoming_type.value == binlog_enums::event_type::delete_rows_compressed_event
         doc: The event has rows, which a table map describes.
       upcoming_table_id:
-        pos: _io.pos + header_length
-        type: table_id(post_header_length)
+        pos: _io.pos + len_header
+        type: table_id(len_post_header)
         if: is_rows_event
         doc: What the rows event refers to, read ahead.
       table_map_candidates:

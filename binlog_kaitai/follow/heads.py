@@ -137,7 +137,7 @@ def closed_at(path: str) -> int | None:
         data = read_up_to(stream, _LONGEST_END)
     for at in range(len(data) - header_length(layout.binlog_version), -1, -1):
         header = read_header(data[at:], layout.binlog_version)
-        is_last = header.event_size == len(data) - at and header.next_position == size & 0xFFFFFFFF
+        is_last = header.len_event == len(data) - at and header.next_position == size & 0xFFFFFFFF
         if is_last and layout.effective_type(header.type_code) in _ENDS:
             raw = data[at:]
             is_whole = not layout.is_checksummed or stored_checksum(raw) == crc32_of(raw, header)

@@ -61,7 +61,7 @@ class Open:
         if block.types[row] in GTID_TYPES:
             event = block.event(row)
             found.gtid = gtid_text(event.parsed)
-            found.length = getattr(event.body, "transaction_length", None)
+            found.length = getattr(event.body, "len_transaction", None)
             found.needs_end = not getattr(event.body, "is_standalone", True)
         return found
 
@@ -114,7 +114,7 @@ def open_pieces(block: Block, first: int, target: int, before: Open | None) -> O
         The same of the block before.
     """
     rows, body = block.rows_of(_PIECE), block.body(_PIECE)
-    numbers, totals = body.numbers("fragment_number"), body.numbers("number_of_fragments")
+    numbers, totals = body.numbers("fragment_number"), body.numbers("num_fragments")
     if not len(rows) or rows[-1] != len(block) - 1 or numbers[-1] == totals[-1]:
         return None
     begins = np.flatnonzero(numbers == 1)

@@ -97,7 +97,7 @@ class _Following:
     def stated_begin(self) -> int | None:
         """Where the first of them was when it was written; None where it does not say."""
         header = self.frames[0].header
-        begin = header.next_position - header.event_size
+        begin = header.next_position - header.len_event
         return begin if header.next_position and not self.is_relay_log and begin >= len(MAGIC) else None
 
 
@@ -205,7 +205,7 @@ def _places(known: KnownFormat) -> dict[str, tuple[int, int]]:
         at += size
     table = len(known.post_header_lengths)
     for name, size in (
-        ("post_header_lengths", table),
+        ("len_post_headers", table),
         ("checksum_algorithm", int(known.has_algorithm)),
         ("checksum", CHECKSUM_SIZE * known.has_algorithm),
     ):
@@ -223,11 +223,11 @@ class _Draft:
         self.size = _size(known)
         self._fixed = {
             "type_code": bytes([EventType.format_description_event]),
-            "event_size": self.size.to_bytes(4, "little"),
+            "len_event": self.size.to_bytes(4, "little"),
             "next_position": (len(MAGIC) + self.size).to_bytes(4, "little"),
             "binlog_version": (4).to_bytes(2, "little"),
-            "header_length": bytes([header_length(4)]),
-            "post_header_lengths": known.post_header_lengths,
+            "len_header": bytes([header_length(4)]),
+            "len_post_headers": known.post_header_lengths,
             "checksum_algorithm": bytes([is_checksummed]) * known.has_algorithm,
         }
 

@@ -172,7 +172,7 @@ def _mended(stream: BinaryIO) -> Head | None:
     start = read_up_to(stream, _LONGEST_HEAD)
     if len(start) < len(MAGIC) + header_length(4) or not start.startswith(MAGIC):
         return None
-    size = read_header(start[len(MAGIC) :], 4).event_size
+    size = read_header(start[len(MAGIC) :], 4).len_event
     data = start[: len(MAGIC) + size]
     if not header_length(4) + CHECKSUM_SIZE < size == len(data) - len(MAGIC):
         return None

@@ -181,7 +181,7 @@ def _is_worth_reading(stream: BinaryIO, search: Search, position: int, context: 
     stream.seek(position)
     version = context.layout.binlog_version
     head = read_up_to(stream, header_length(version))
-    if len(head) < header_length(version) or read_header(head, version).event_size <= _SHORT:
+    if len(head) < header_length(version) or read_header(head, version).len_event <= _SHORT:
         return True
     return search.is_whole(position, context.layout)
 

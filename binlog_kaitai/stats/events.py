@@ -195,7 +195,7 @@ class EventCounts:
         if len(rows):
             body, chosen = block.body(kind), wanted[rows]
             self.packed += int(body.ranges("compressed_query.deflated")[1][chosen].sum())
-            self.unpacked += int(body.numbers("compressed_query.uncompressed_length")[chosen].sum())
+            self.unpacked += int(body.numbers("compressed_query.len_uncompressed")[chosen].sum())
 
 
 def chosen_events(page: Page, selection: Selection) -> Any:

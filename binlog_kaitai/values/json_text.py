@@ -141,7 +141,7 @@ class _Parser:
         if kind in OBJECTS or kind in ARRAYS:
             if depth >= MAX_DEPTH:
                 raise GrammarError(f"a document nested deeper than {MAX_DEPTH}")
-            self.left_to_copy -= content.size.value
+            self.left_to_copy -= content.len_container.value
             if self.left_to_copy < 0:
                 raise GrammarError("parts of the document overlap")
             return self._object(content, depth) if kind in OBJECTS else self._array(content, depth)
@@ -150,7 +150,7 @@ class _Parser:
     def _object(self, content: Any, depth: int) -> Node:
         found: dict[str, Node] = {}
         for key, entry in zip(content.key_entries, content.value_entries, strict=True):
-            self._count(key.length)
+            self._count(key.len_key)
             if key.key in found:
                 raise GrammarError("an object has a key twice")
             found[key.key] = self._element(entry, depth)
@@ -175,10 +175,10 @@ class _Parser:
                 text = double_text(content.value)
                 return text if "." in text or "e" in text else text + ".0"
             case _Type.string:
-                self._count(content.length.value)
+                self._count(content.len_value.value)
                 return quote(content.value)
             case _Type.opaque:
-                self._count(content.length.value)
+                self._count(content.len_value.value)
                 return opaque_text(content)
             case _ if isinstance(kind, _Type):
                 return str(content.value)

@@ -116,7 +116,7 @@ _SPECIAL: dict[str, Callable[[bytes], str | bytes]] = {"uuid": _uuid, "inet4": _
 def _unpack(content: Any) -> bytes:
     if not content.is_compressed:
         return bytes(content.data)
-    size = int.from_bytes(bytes(content.original_length), "big")
+    size = int.from_bytes(bytes(content.len_original), "big")
     if size > max(len(content.data), 1) * _MOST_RATIO:
         raise GrammarError(f"{len(content.data)} bytes cannot unpack to {size}")
     stream = zlib.decompressobj(-zlib.MAX_WBITS if content.has_bare_stream else zlib.MAX_WBITS)

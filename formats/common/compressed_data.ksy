@@ -10,8 +10,8 @@ doc: |
 
   A reader that wants structure in the uncompressed bytes takes them from `deflated._io`
   by `process: zlib`.
-doc-ref: sql/log_event.cc, binlog_buf_compress
--webide-representation: '{uncompressed_length:dec} bytes when uncompressed'
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc binlog_buf_compress
+-webide-representation: '{len_uncompressed:dec} bytes when uncompressed'
 seq:
   - id: method
     -orig-id: Record Header
@@ -22,25 +22,25 @@ seq:
     doc: |
       The top bit is set, the next three are the algorithm, the low three the size of the length.
       Servers know one algorithm, 0 for zlib, and refuse all other values.
-  - id: length_1
+  - id: len_1
     -orig-id: Record Original Length
     type: u1
-    if: length_size == 1
+    if: len_length == 1
     doc: Length before compression in bytes, where 1 byte holds it.
-  - id: length_2
+  - id: len_2
     -orig-id: Record Original Length
     type: u2
-    if: length_size == 2
+    if: len_length == 2
     doc: Length before compression in bytes, where 2 bytes hold it.
-  - id: length_3
+  - id: len_3
     -orig-id: Record Original Length
     type: b24
-    if: length_size == 3
+    if: len_length == 3
     doc: Length before compression in bytes, where 3 bytes hold it.
-  - id: length_4
+  - id: len_4
     -orig-id: Record Original Length
     type: u4
-    if: length_size == 4
+    if: len_length == 4
     doc: Length before compression in bytes, where 4 bytes hold it.
   - id: deflated
     -orig-id: Compressed Buf
@@ -48,11 +48,11 @@ seq:
     type: zlib_stream
     doc: The compressed bytes, up to the end.
 instances:
-  length_size:
+  len_length:
     value: method & 0x07
     doc: Size of the length that follows, which is big-endian, 1 to 4 bytes.
-  uncompressed_length:
-    value: 'length_size == 1 ? length_1 : length_size == 2 ? length_2 : length_size == 3 ? length_3 : length_4'
+  len_uncompressed:
+    value: 'len_length == 1 ? len_1 : len_length == 2 ? len_2 : len_length == 3 ? len_3 : len_4'
     doc: Length before compression, in bytes.
 types:
   zlib_stream:

@@ -9,7 +9,7 @@ doc: |
   The type code as it stands, but for logs of some early 5.1 alpha versions, which numbered the types
   16 to 22 in another order. The format description event of such a log gives itself away: it has
   a fixed part for type 16, which in every other log is the XID event that needs none.
-doc-ref: libbinlogevents/src/control_events.cpp (5.7), event_type_permutation
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.7.44/libbinlogevents/src/control_events.cpp event_type_permutation
 params:
   - id: type_code
     type: u1

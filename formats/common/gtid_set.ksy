@@ -10,18 +10,18 @@ doc: |
   A set of MySQL's global transaction identifiers: for each source (a server's UUID, and a tag
   since 8.3) the intervals of transaction numbers. A set without any tag is written in the older,
   untagged form, which has one 8-byte number at the start and no tag lengths.
-doc-ref: sql/rpl_gtid_set.cc, Gtid_set::encode
--webide-representation: '{number_of_sources:dec} sources'
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_gtid_set.cc Gtid_set::encode
+-webide-representation: '{num_sources:dec} sources'
 seq:
   - id: first
     -orig-id: n_sids_encoded
     type: u1
     doc: Tagged form, the same 1 as in `format`; untagged form, lowest byte of the number of sources.
-  - id: count_low
+  - id: num_low
     -orig-id: n_sids_encoded
     type: u4
     doc: The next four bytes of the number of sources; the first four in the tagged form.
-  - id: count_high
+  - id: num_high
     -orig-id: n_sids_encoded
     type: u2
     doc: Bytes 5 and 6 of `n_sids_encoded`; the highest two bytes of the number of sources.
@@ -40,15 +40,15 @@ seq:
     -orig-id: tsid
     type: source
     repeat: expr
-    repeat-expr: number_of_sources
+    repeat-expr: num_sources
     doc: The sources with their intervals, in the order of UUID and tag.
 instances:
   is_tagged:
     value: format == set_format::tagged
   count:
-    value: (count_low.as<u8> + (count_high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>
+    value: (num_low.as<u8> + (num_high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>
     doc: Bytes 1 to 6 as a number.
-  number_of_sources:
+  num_sources:
     -orig-id: n_sids
     value: '(is_tagged ? count : (first.as<u8> + (count * 0x100.as<u8>).as<u8>).as<u8>).as<u8>'
     doc: How many pairs of UUID and tag the set names.
@@ -60,7 +60,7 @@ types:
         -orig-id: sid
         size: 16
         doc: UUID of the server that the transactions come from, in the order in which it is printed.
-      - id: tag_length
+      - id: len_tag
         -orig-id: tag_length
         type: varlen_integer
         if: _parent.is_tagged
@@ -71,11 +71,11 @@ types:
       - id: tag
         -orig-id: tag
         type: str
-        size: tag_length.value
+        size: len_tag.value
         encoding: UTF-8
         if: _parent.is_tagged
         doc: Tag, of lower case letters, digits and underscores.
-      - id: number_of_intervals
+      - id: num_intervals
         -orig-id: n_intervals
         type: u8
         doc: How many intervals of this source the set has.
@@ -83,7 +83,7 @@ types:
         -orig-id: Interval
         type: interval
         repeat: expr
-        repeat-expr: number_of_intervals
+        repeat-expr: num_intervals
         doc: The intervals, rising and apart from each other.
   interval:
     -webide-representation: '{start:dec}-{last:dec}'

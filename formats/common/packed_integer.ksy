@@ -11,7 +11,7 @@ doc: |
 -published-wrong: |
   Ranges are given as 251 to 0xffff after 252, 0xffff to 0xfffff after 253, and 0xfffff to 2^64 - 1
   after 254. The first byte alone says how many bytes follow: 2, 3 or 8.
-doc-ref: mysys/pack.cc, net_field_length_ll
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/mysys/pack.cc net_field_length_ll
 -webide-representation: '{value:dec}'
 seq:
   - id: first

@@ -8,10 +8,10 @@ doc: |
   The number that ties a rows event to its table map. A server gives it when it opens a table; it
   means nothing beyond the statement. 4 bytes in some sources before 5.1.4, where the fixed part of
   the event has 6 bytes; else 6 bytes.
-doc-ref: libs/mysql/binlog/event/table_id.h, Table_id
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/table_id.h Table_id
 -webide-representation: '{value:dec}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part that starts with this number, in bytes.
 seq:
@@ -22,9 +22,9 @@ seq:
   - id: high
     -orig-id: m_id
     type: u2
-    if: post_header_length != 6
+    if: len_post_header != 6
     doc: The upper 16 bits of `m_id`.
 instances:
   value:
-    value: '(post_header_length == 6 ? low.as<u8> : (low.as<u8> + (high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>).as<u8>'
+    value: '(len_post_header == 6 ? low.as<u8> : (low.as<u8> + (high.as<u8> * 0x100000000.as<u8>).as<u8>).as<u8>).as<u8>'
     doc: The number, up to 48 bits.

@@ -7,7 +7,7 @@ meta:
 doc: |
   The statement that caused the row events after it, for people to read. MariaDB, with
   `binlog_annotate_row_events`. Since MariaDB 5.3.
-doc-ref: sql/log_event.h (MariaDB), Annotate_rows_log_event
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Annotate_rows_log_event
 -webide-representation: '{query_text}'
 seq:
   - id: query

@@ -7,7 +7,7 @@ meta:
 doc: |
   A piece of a file that LOAD DATA reads, 128 KiB or less. BEGIN_LOAD_QUERY_EVENT (since 5.0)
   has the same layout and starts the file, APPEND_BLOCK_EVENT continues it. Since 4.0.
-doc-ref: libs/mysql/binlog/event/load_data_events.h, Append_block_event, Begin_load_query_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h Append_block_event, Begin_load_query_event
 -webide-representation: 'file {file_id:dec}'
 seq:
   - id: file_id

@@ -7,25 +7,25 @@ meta:
 doc: |
   Recovery after a crash needs no log older than the one that this event names. MariaDB 10.0;
   replicas ignore it. Since 10.0.
-doc-ref: sql/log_event.h (MariaDB), Binlog_checkpoint_log_event
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Binlog_checkpoint_log_event
 -webide-representation: '{file_name}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, 4 bytes.
 seq:
-  - id: file_name_length
+  - id: len_file_name
     -orig-id: binlog_file_len
     type: u4
     doc: Length of `file_name`, in bytes.
   - id: unknown_post_header
-    size: post_header_length - 4
-    if: post_header_length > 4
+    size: len_post_header - 4
+    if: len_post_header > 4
     doc: Fixed part beyond what is known; no server writes any.
   - id: file_name
     -orig-id: binlog_file_name
     type: str
-    size: file_name_length
+    size: len_file_name
     encoding: UTF-8
     doc: Name of the oldest log that recovery needs.
   - id: unknown_tail

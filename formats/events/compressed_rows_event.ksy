@@ -16,14 +16,14 @@ meta:
 doc: |
   A rows event whose images are compressed: WRITE_ROWS_COMPRESSED_EVENT and its kin, of version 1
   (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`. Since 10.2.3.
-doc-ref: sql/log_event.cc, Rows_log_event::uncompress_buf
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc Rows_log_event::uncompress_buf
 -webide-representation: 'table id {table_id}'
 params:
   - id: type_code
     type: u1
     enum: binlog_enums::event_type
     doc: What kind of rows event it is.
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: |
       Length of the fixed part, in bytes; 8 in version 1, or 6 with a table id of 4 bytes, 10 in
@@ -37,40 +37,40 @@ params:
 seq:
   - id: table_id
     -orig-id: m_table_id
-    type: table_id(post_header_length)
+    type: table_id(len_post_header)
     doc: Refers to a table map before the event, in the same statement.
   - id: flags
     -orig-id: m_flags
     type: u2
     doc: Bits described by the `is_…` and `has_…` instances.
-  - id: extra_data_length
+  - id: len_extra_data
     -orig-id: var_header_len
     type: u2
     valid:
       min: 2
-    if: post_header_length >= 10
+    if: len_post_header >= 10
     doc: Length of this field and `extra_data`, in bytes. Version 2 only.
   - id: unknown_post_header
-    size: post_header_length - 10
-    if: post_header_length > 10
+    size: len_post_header - 10
+    if: len_post_header > 10
     doc: What a newer server may add to the fixed part.
   - id: extra_data
     -orig-id: m_extra_row_info
-    size: extra_data_length - 2
+    size: len_extra_data - 2
     type: extra_chunks
-    if: post_header_length >= 10
+    if: len_post_header >= 10
     doc: What the event says of all its rows.
-  - id: number_of_columns
+  - id: num_columns
     -orig-id: m_width
     type: packed_integer
     doc: Number of the table's columns.
   - id: columns
     -orig-id: columns_before_image
-    type: image_columns(number_of_columns.value.as<u4>)
+    type: image_columns(num_columns.value.as<u4>)
     doc: The columns in the images of the rows, in an update before it.
   - id: columns_after
     -orig-id: columns_after_image
-    type: image_columns(number_of_columns.value.as<u4>)
+    type: image_columns(num_columns.value.as<u4>)
     if: is_update
     doc: The columns in the images of the rows after an update.
   - id: compressed_images
@@ -112,8 +112,8 @@ instances:
   can_read_rows:
     value: |
       has_table_map and table_map.has_known_columns and
-      table_map.number_of_columns.value == number_of_columns.value and
-      (columns.number_present > 0 or is_update and columns_after.number_present > 0)
+      table_map.num_columns.value == num_columns.value and
+      (columns.num_present > 0 or is_update and columns_after.num_present > 0)
     doc: |
       Whether the table map describes the images, and they have a length: without any column nothing
       tells their number.

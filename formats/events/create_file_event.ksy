@@ -9,7 +9,7 @@ meta:
 doc: |
   LOAD DATA as MySQL 4.0 to 5.0.2 logged it: the options and the first piece of the file.
   APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file. Since 4.0.
-doc-ref: sql/log_event.cc (MySQL 5.5), Create_file_log_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Create_file_log_event
 -webide-representation: 'file {file_id:dec}: {target.schema_name}.{target.table_name} from {file_name}'
 seq:
   - id: thread_id
@@ -24,15 +24,15 @@ seq:
     -orig-id: skip_lines
     type: u4
     doc: Number of lines to skip at the start of the file.
-  - id: table_name_length
+  - id: len_table_name
     -orig-id: table_name_len
     type: u1
     doc: Length of the table's name, in bytes.
-  - id: schema_name_length
+  - id: len_schema_name
     -orig-id: db_len
     type: u1
     doc: Length of the schema's name, in bytes.
-  - id: number_of_fields
+  - id: num_fields
     -orig-id: num_fields
     type: u4
     doc: Number of columns that the statement lists, or 0.
@@ -43,7 +43,7 @@ seq:
       Number of the file; the same in all events of one LOAD DATA. The format description counts
       only these 4 bytes for the type, and the 18 before them for LOAD_EVENT.
   - id: target
-    type: load_parts(true, number_of_fields, table_name_length, schema_name_length)
+    type: load_parts(true, num_fields, len_table_name, len_schema_name)
     doc: How the file is written and where it goes.
   - id: file_name
     -orig-id: fname

@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: LOAD DATA failed on the source; forget its file. Since 4.0.
-doc-ref: libs/mysql/binlog/event/load_data_events.h, Delete_file_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h Delete_file_event
 -webide-representation: 'file {file_id:dec}'
 seq:
   - id: file_id

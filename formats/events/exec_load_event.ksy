@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: The file of an earlier CREATE_FILE_EVENT is complete; load it. MySQL 4.0 to 5.0.2. Since 4.0.
-doc-ref: sql/log_event.cc (MySQL 5.5), Execute_load_log_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Execute_load_log_event
 -webide-representation: 'file {file_id:dec}'
 seq:
   - id: file_id

@@ -9,10 +9,10 @@ meta:
 doc: |
   A LOAD DATA statement, behind the events that carry its file. It reads like QUERY_EVENT and
   says which part of the statement names the file. Since 5.0.
-doc-ref: libs/mysql/binlog/event/load_data_events.h, Execute_load_query_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h Execute_load_query_event
 -webide-representation: 'file {file_id:dec}: {query_text}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, in bytes, 26.
 seq:
@@ -24,7 +24,7 @@ seq:
     -orig-id: query_exec_time
     type: u4
     doc: Time from the statement's start until it was logged, in seconds.
-  - id: schema_name_length
+  - id: len_schema_name
     -orig-id: db_len
     type: u1
     doc: Length of `schema_name`, in bytes.
@@ -32,7 +32,7 @@ seq:
     -orig-id: error_code
     type: u2
     doc: Number of the error that the statement ended with, 0 if none.
-  - id: status_vars_length
+  - id: len_status_vars
     -orig-id: status_vars_len
     type: u2
     doc: Length of `status_vars`, in bytes.
@@ -40,13 +40,13 @@ seq:
     -orig-id: file_id
     type: u4
     doc: Number of the file; the same in all events of one LOAD DATA.
-  - id: file_name_start
+  - id: ofs_file_name
     -orig-id: fn_pos_start
     type: u4
     doc: |
       Offset in `query` of the part to replace, which names the file, from 'INFILE' or
       'LOCAL INFILE' up to 'INTO', in bytes.
-  - id: file_name_end
+  - id: ofs_file_name_end
     -orig-id: fn_pos_end
     type: u4
     doc: Offset in `query` of the end of that part, in bytes.
@@ -56,18 +56,18 @@ seq:
     enum: duplicate_action
     doc: What happens to a row whose key exists; LOCAL changes what the statement itself says.
   - id: unknown_post_header
-    size: post_header_length - 26
-    if: post_header_length > 26
+    size: len_post_header - 26
+    if: len_post_header > 26
     doc: Fixed part beyond what is known; no server writes any.
   - id: status_vars
     -orig-id: status_vars
-    size: status_vars_length
+    size: len_status_vars
     type: query_status_vars
     doc: Variables of the session that the statement depends on.
   - id: schema_name
     -orig-id: db
     type: str
-    size: schema_name_length
+    size: len_schema_name
     encoding: UTF-8
     doc: Default schema of the session; may be empty.
   - id: schema_name_terminator

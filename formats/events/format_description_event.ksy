@@ -10,10 +10,10 @@ doc: |
   The first event of a version 4 log: how all events after it are laid out. In a relay log
   a second one, of the source server, changes the layout of what follows.
 
-  The event describes itself: its own entry in `post_header_lengths` is 57 plus the length
+  The event describes itself: its own entry in `len_post_headers` is 57 plus the length
   of that table, so that what follows the table (nothing, or the checksum algorithm and the
   event's own checksum) is known without looking at the server's version. Since 5.0.
-doc-ref: libs/mysql/binlog/event/control_events.h, Format_description_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Format_description_event
 -webide-representation: 'version {binlog_version:dec}, server {server_version}'
 seq:
   - id: binlog_version
@@ -30,18 +30,18 @@ seq:
     -orig-id: created
     type: u4
     doc: Start of the server in the first log after it, in seconds since 1970-01-01 UTC; else 0.
-  - id: header_length
+  - id: len_header
     -orig-id: common_header_len
     type: u1
     doc: Length of the header of all later events but ROTATE and format descriptions, in bytes, 19.
-  - id: post_header_lengths
+  - id: len_post_headers
     -orig-id: post_header_len
     type: u1
     repeat: expr
-    repeat-expr: number_of_event_types
+    repeat-expr: num_event_types
     doc: For each event type from 1 on, the length of the fixed part behind the header, in bytes.
     -published-wrong: |
-      The number of entries is given as event_size - header_length - 2 - 50 - 4 - 1. That is 5 too
+      The number of entries is given as len_event - len_header - 2 - 50 - 4 - 1. That is 5 too
       many since MySQL 5.6.1 and MariaDB 5.3, where the checksum algorithm and a CRC32 follow. A
       description of 8.0.34 gives 39 entries; the dump beside it has 41.
   - id: checksum_algorithm
@@ -59,18 +59,18 @@ seq:
       MySQL 5.6 and MariaDB 5.3) have no such byte. The format description event itself ends
       with a CRC32 wherever the byte exists, even where it says `off`.
 instances:
-  own_post_header_length:
+  len_own_post_header:
     pos: 71
     type: u1
     doc: The table's entry 15, for this type of event.
-  number_of_event_types:
-    value: own_post_header_length - 57
+  num_event_types:
+    value: len_own_post_header - 57
     doc: Length of the table.
   has_permuted_types:
-    value: number_of_event_types >= 16 and post_header_lengths[15] != 0
+    value: num_event_types >= 16 and len_post_headers[15] != 0
     doc: Whether types 16 to 22 are numbered as in some 5.1 alpha versions, see `effective_type`.
   has_checksums:
     value: |
-      _io.size > 57 + number_of_event_types and
+      _io.size > 57 + num_event_types and
       checksum_algorithm == binlog_enums::checksum_algorithm::crc32
     doc: Whether every later event ends with a CRC32 of all its bytes before.

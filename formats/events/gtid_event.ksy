@@ -13,10 +13,10 @@ doc: |
   The event grew: MySQL 5.6 ends it after `gno`, 5.7 after `sequence_number`; the commit
   timestamps came in 8.0.1, the length in 8.0.2, the server versions in 8.0.14, then the ticket.
   Transactions with a tag have a GTID_TAGGED_LOG_EVENT instead. Since 5.6.
-doc-ref: libs/mysql/binlog/event/control_events.h, Gtid_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Gtid_event
 -webide-representation: '{uuid:uuid}:{gno:dec}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, 25 in MySQL 5.6, 42 since 5.7.5, in bytes.
 seq:
@@ -35,7 +35,7 @@ seq:
   - id: logical_clock_type
     -orig-id: lc_typecode
     type: u1
-    if: post_header_length > 25
+    if: len_post_header > 25
     doc: 2 where both logical timestamps follow; early 5.7 versions had another, shorter form.
   - id: last_committed
     -orig-id: last_committed
@@ -50,8 +50,8 @@ seq:
     if: has_logical_clock
     doc: Number of the transaction in this log, from 1.
   - id: unknown_post_header
-    size: post_header_length - known_post_header_length
-    if: post_header_length > known_post_header_length
+    size: len_post_header - len_known_post_header
+    if: len_post_header > len_known_post_header
     doc: Fixed part beyond what is known; early 5.7 versions wrote a shorter logical clock there.
   - id: immediate_commit_timestamp_low
     -orig-id: immediate_commit_timestamp
@@ -83,11 +83,11 @@ seq:
     type: u1
     if: has_original_commit_timestamp
     doc: The highest 8 bits of `original_commit_timestamp`.
-  - id: packed_transaction_length
+  - id: packed_len_transaction
     -orig-id: transaction_length
     type: packed_integer
-    if: has_transaction_length
-    doc: The number behind `transaction_length`, in bytes. Since 8.0.2.
+    if: has_len_transaction
+    doc: The number behind `len_transaction`, in bytes. Since 8.0.2.
   - id: immediate_server_version_low
     -orig-id: immediate_server_version
     type: b24le
@@ -118,29 +118,29 @@ instances:
     value: (flags & 0x01) != 0
     doc: The transaction may hold changes as statements; otherwise it holds rows alone.
   has_logical_clock:
-    value: post_header_length >= 42 and logical_clock_type == 2
-  known_post_header_length:
-    value: 'post_header_length <= 25 ? 25 : has_logical_clock ? 42 : 26'
+    value: len_post_header >= 42 and logical_clock_type == 2
+  len_known_post_header:
+    value: 'len_post_header <= 25 ? 25 : has_logical_clock ? 42 : 26'
     doc: How much of the fixed part the fields above describe, in bytes.
   has_commit_timestamps:
-    value: has_logical_clock and _io.size > post_header_length
+    value: has_logical_clock and _io.size > len_post_header
   has_original_commit_timestamp:
     value: has_commit_timestamps and immediate_commit_timestamp_high >= 0x80
     doc: Whether the transaction came from another server, and was committed there first.
-  position_of_transaction_length:
-    value: 'post_header_length + (has_original_commit_timestamp ? 14 : 7)'
-    doc: Bytes of the body before `packed_transaction_length`.
-  has_transaction_length:
-    value: has_commit_timestamps and _io.size > position_of_transaction_length
-  size_of_transaction_length:
+  ofs_len_transaction:
+    value: 'len_post_header + (has_original_commit_timestamp ? 14 : 7)'
+    doc: Bytes of the body before `packed_len_transaction`.
+  has_len_transaction:
+    value: has_commit_timestamps and _io.size > ofs_len_transaction
+  len_len_transaction:
     value: |
-      packed_transaction_length.first <= 251 ? 1 :
-      packed_transaction_length.first == 252 ? 3 :
-      packed_transaction_length.first == 253 ? 4 : 9
-    if: has_transaction_length
-    doc: Length of `packed_transaction_length`, in bytes.
+      packed_len_transaction.first <= 251 ? 1 :
+      packed_len_transaction.first == 252 ? 3 :
+      packed_len_transaction.first == 253 ? 4 : 9
+    if: has_len_transaction
+    doc: Length of `packed_len_transaction`, in bytes.
   has_server_versions:
-    value: has_transaction_length and _io.size > position_of_transaction_length + size_of_transaction_length
+    value: has_len_transaction and _io.size > ofs_len_transaction + len_len_transaction
   has_original_server_version:
     value: has_server_versions and immediate_server_version_high >= 0x80
     doc: Whether the transaction came from a server of another version.
@@ -163,10 +163,10 @@ instances:
     doc: |
       When the server of `uuid` committed the transaction, in microseconds since 1970-01-01 UTC;
       0 where that is not known.
-  transaction_length:
+  len_transaction:
     -orig-id: transaction_length
-    value: packed_transaction_length.value
-    if: has_transaction_length
+    value: packed_len_transaction.value
+    if: has_len_transaction
     doc: Length of the whole transaction from the start of this event, with headers and checksums, in bytes.
   immediate_server_version:
     -orig-id: immediate_server_version

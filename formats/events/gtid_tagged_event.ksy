@@ -10,14 +10,14 @@ doc: |
   The start of a transaction whose GTID has a tag. It says what a GTID_LOG_EVENT says, in the
   format of MySQL's serialization library: fields with a number before each, integers of
   variable length, and fields left out where they have their default. Since 8.3.
-doc-ref: libs/mysql/binlog/event/control_events.h, Gtid_event::define_fields
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Gtid_event::define_fields
 -webide-representation: '{tag}:{gno:dec}'
 seq:
   - id: serialization_version
     -orig-id: serialization_format_version
     type: varlen_integer
     doc: Version of the serialization format, 1.
-  - id: message_size
+  - id: len_message
     -orig-id: serializable_field_size
     type: varlen_integer
     doc: Length of the message from `serialization_version` on, in bytes.
@@ -27,7 +27,7 @@ seq:
     doc: A reader that does not know this field must not go on; 0 where it may skip all that it does not know.
   - id: fields
     -orig-id: define_fields
-    size: message_size.value - serialization_version.size - message_size.size - last_non_ignorable_field_id.size
+    size: len_message.value - serialization_version.num_bytes - len_message.num_bytes - last_non_ignorable_field_id.num_bytes
     type: field_list
     doc: The fields of the message, each with its number.
   - id: unknown_tail
@@ -69,9 +69,9 @@ instances:
       (fields.has_original_commit_timestamp ? fields.original_commit_timestamp.number.value
       : immediate_commit_timestamp).as<u8>
     doc: When the server of the UUID committed the transaction, in microseconds since 1970-01-01 UTC.
-  transaction_length:
+  len_transaction:
     -orig-id: transaction_length
-    value: fields.transaction_length.number.value
+    value: fields.len_transaction.number.value
     doc: Length of the whole transaction from the start of this event, with headers and checksums, in bytes.
   immediate_server_version:
     -orig-id: immediate_server_version
@@ -127,7 +127,7 @@ types:
         type: number_field(7)
         if: has_original_commit_timestamp
         doc: Left out where it is the same as the immediate one.
-      - id: transaction_length
+      - id: len_transaction
         -orig-id: transaction_length
         type: number_field(8)
         doc: Length of the whole transaction with this event, in bytes.
@@ -205,13 +205,13 @@ types:
         type: u1
         valid: 3 * 2
         doc: Number of the field, which a variable-length integer stores doubled.
-      - id: length
+      - id: len_text
         -orig-id: tag_length
         type: varlen_integer
         doc: Length of the tag, 1 to 32, in bytes; 0 where the event has none after all.
       - id: text
         -orig-id: tag
         type: str
-        size: length.value
+        size: len_text.value
         encoding: UTF-8
         doc: The tag, of lower case letters, digits and underscores.

@@ -12,7 +12,9 @@ doc: |
   it in front of the name; the zero in its top byte shows it, since no name contains one.
 -published-wrong: |
   Given as an event without payload. Its body is the name of the log.
-doc-ref: libs/mysql/binlog/event/control_events.h, Heartbeat_event; sql/sql_repl.cc (MariaDB), send_heartbeat_event
+doc-ref:
+  - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Heartbeat_event
+  - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/sql_repl.cc send_heartbeat_event
 -webide-representation: '{log}'
 seq:
   - id: position

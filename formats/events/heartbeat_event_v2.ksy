@@ -9,7 +9,7 @@ meta:
 doc: |
   Sent by an idle source over the network, never written to a log: how far its log goes, with
   positions past 4 GiB. A list of typed fields up to an end mark. Since 8.0.26.
-doc-ref: libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp Heartbeat
 seq:
   - id: fields
     -orig-id: OTW_HB_HEADER
@@ -29,14 +29,14 @@ types:
         -orig-id: type
         type: packed_integer
         doc: What the field is about; readers skip a number that they do not know.
-      - id: length
+      - id: len_value
         -orig-id: length
         type: packed_integer
         if: not is_end
         doc: Length of `value`, in bytes.
       - id: value
         -orig-id: value
-        size: length.value
+        size: len_value.value
         type:
           switch-on: kind
           cases:

@@ -7,7 +7,7 @@ meta:
 doc: |
   An event that a replica skips without harm. The type stands for a whole class of events and
   has no content of its own. Since 5.6.
-doc-ref: libs/mysql/binlog/event/control_events.h, Ignorable_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Ignorable_event
 seq:
   - id: unknown_data
     size-eos: true

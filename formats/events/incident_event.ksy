@@ -7,7 +7,7 @@ meta:
 doc: |
   Something went wrong on the source, so that the log may lack changes; a replica stops here.
   Since 5.1.
-doc-ref: libs/mysql/binlog/event/control_events.h, Incident_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Incident_event
 -webide-representation: '{incident} {message}'
 seq:
   - id: incident
@@ -15,14 +15,14 @@ seq:
     type: u2
     enum: incident_kind
     doc: What went wrong.
-  - id: message_length
+  - id: len_message
     -orig-id: message_length
     type: u1
     doc: Length of `message`, in bytes.
   - id: message
     -orig-id: message
     type: str
-    size: message_length
+    size: len_message
     encoding: UTF-8
     doc: What went wrong, in words.
   - id: cache_checksum

@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: A number that the statement after it uses, so that it gives the same result when run again. Since 3.23.
-doc-ref: libs/mysql/binlog/event/statement_events.h, Intvar_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Intvar_event
 -webide-representation: '{variable} = {value:dec}'
 seq:
   - id: variable

@@ -9,10 +9,10 @@ meta:
 doc: |
   LOAD DATA as MySQL before 5.0.3 logged it: the options, without the file. LOAD_EVENT
   (3.23) has separators of one character; NEW_LOAD_EVENT (4.0) of any length. Since 3.23.
-doc-ref: sql/log_event.cc (MySQL 5.5), Load_log_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Load_log_event
 -webide-representation: '{target.schema_name}.{target.table_name} from {file_name}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, in bytes, 18.
   - id: has_long_separators
@@ -31,24 +31,24 @@ seq:
     -orig-id: skip_lines
     type: u4
     doc: Number of lines to skip at the start of the file.
-  - id: table_name_length
+  - id: len_table_name
     -orig-id: table_name_len
     type: u1
     doc: Length of the table's name, in bytes.
-  - id: schema_name_length
+  - id: len_schema_name
     -orig-id: db_len
     type: u1
     doc: Length of the schema's name, in bytes.
-  - id: number_of_fields
+  - id: num_fields
     -orig-id: num_fields
     type: u4
     doc: Number of columns that the statement lists, or 0.
   - id: unknown_post_header
-    size: post_header_length - 18
-    if: post_header_length > 18
+    size: len_post_header - 18
+    if: len_post_header > 18
     doc: Fixed part beyond what is known; no server writes any.
   - id: target
-    type: load_parts(has_long_separators, number_of_fields, table_name_length, schema_name_length)
+    type: load_parts(has_long_separators, num_fields, len_table_name, len_schema_name)
     doc: How the file is written and where it goes.
   - id: file_name
     -orig-id: fname

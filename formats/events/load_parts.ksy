@@ -5,18 +5,18 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
-doc-ref: sql/log_event.cc (MySQL 5.5), sql_ex_info, Load_log_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc sql_ex_info, Load_log_event
 params:
   - id: has_long_separators
     type: bool
     doc: Whether the separators have a length of their own, rather than one byte each.
-  - id: number_of_fields
+  - id: num_fields
     type: u4
     doc: Number of columns that the statement lists, or 0.
-  - id: table_name_length
+  - id: len_table_name
     type: u1
     doc: Length of the table's name, in bytes.
-  - id: schema_name_length
+  - id: len_schema_name
     type: u1
     doc: Length of the schema's name, in bytes.
 seq:
@@ -30,25 +30,25 @@ seq:
     type: counted_separators
     if: has_long_separators
     doc: The separators, with their lengths, of a NEW_LOAD_EVENT or CREATE_FILE_EVENT.
-  - id: field_name_lengths
+  - id: len_field_names
     -orig-id: field_lens
     type: u1
     repeat: expr
-    repeat-expr: number_of_fields
+    repeat-expr: num_fields
     doc: Length of each listed column's name, in bytes.
   - id: field_names
     -orig-id: fields
-    type: terminated_name(field_name_lengths[_index])
+    type: terminated_name(len_field_names[_index])
     repeat: expr
-    repeat-expr: number_of_fields
+    repeat-expr: num_fields
     doc: The columns that the statement lists.
   - id: table
     -orig-id: table_name
-    type: terminated_name(table_name_length)
+    type: terminated_name(len_table_name)
     doc: The table to load into.
   - id: schema
     -orig-id: db
-    type: terminated_name(schema_name_length)
+    type: terminated_name(len_schema_name)
     doc: The schema of the table.
 instances:
   table_name:
@@ -133,24 +133,24 @@ types:
         doc: Bits 0x01 dump file (unused), 0x02 optionally enclosed, 0x04 replace, 0x08 ignore.
   counted_bytes:
     seq:
-      - id: length
+      - id: len_value
         -orig-id: field_term_len and so on
         type: u1
         doc: Length of `value`, in bytes.
       - id: value
         -orig-id: field_term and so on
-        size: length
+        size: len_value
         doc: The separator; may be empty.
   terminated_name:
     params:
-      - id: length
+      - id: len_name
         type: u1
         doc: Length of the name, in bytes.
     seq:
       - id: name
         -orig-id: fields, table_name, db
         type: str
-        size: length
+        size: len_name
         encoding: UTF-8
         doc: The name.
       - id: terminator

@@ -11,10 +11,10 @@ doc: |
 
   The event is never shorter than 19 bytes: without a commit identifier, what follows `flags`
   takes at least six bytes, zeros where there is nothing to say.
-doc-ref: sql/log_event.cc (MariaDB), Gtid_log_event
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc Gtid_log_event
 -webide-representation: '{domain_id:dec}-{sequence_number:dec}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, 19 bytes.
 seq:
@@ -45,7 +45,7 @@ seq:
     type: u1
     if: has_extra_flags
     doc: Bits described by the instances from `has_extra_engines` on. 10.8; zero where older servers pad.
-  - id: number_of_extra_engines
+  - id: num_extra_engines
     -orig-id: extra_engines
     type: u1
     if: has_extra_engines
@@ -62,8 +62,8 @@ seq:
     doc: Connection that ran the transaction. Since 11.5.
   - id: padding
     -orig-id: GTID_HEADER_LEN
-    size: post_header_length - _io.pos
-    if: _io.pos < post_header_length
+    size: len_post_header - _io.pos
+    if: _io.pos < len_post_header
     doc: Zeros.
   - id: unknown_tail
     size-eos: true
@@ -105,7 +105,7 @@ instances:
   has_extra_flags:
     value: |
       _io.size > 13 + (has_commit_id ? 8 : 0)
-      + (is_prepared_xa or is_completed_xa ? 6 + xid.gtrid_length + xid.bqual_length : 0)
+      + (is_prepared_xa or is_completed_xa ? 6 + xid.len_gtrid + xid.len_bqual : 0)
   has_extra_engines:
     -orig-id: FL_EXTRA_MULTI_ENGINE_E1
     value: has_extra_flags and (extra_flags & 0x01) != 0
@@ -131,19 +131,19 @@ types:
         -orig-id: formatID
         type: u4
         doc: Third part of the identifier as XA statements write it.
-      - id: gtrid_length
+      - id: len_gtrid
         -orig-id: gtrid_length
         type: u1
         doc: Length of `gtrid`, 1 to 64 bytes.
-      - id: bqual_length
+      - id: len_bqual
         -orig-id: bqual_length
         type: u1
         doc: Length of `bqual`, up to 64 bytes.
       - id: gtrid
         -orig-id: data
-        size: gtrid_length
+        size: len_gtrid
         doc: Global transaction identifier, the first part.
       - id: bqual
         -orig-id: data
-        size: bqual_length
+        size: len_bqual
         doc: Branch qualifier, the second part.

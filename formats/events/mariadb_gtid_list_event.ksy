@@ -7,10 +7,10 @@ meta:
 doc: |
   Near the start of every log of MariaDB: for each domain and server the newest GTID in the logs
   before it. Among the entries of one domain, the last is the newest. Since 10.0.
-doc-ref: sql/log_event.h (MariaDB), Gtid_list_log_event
--webide-representation: '{number_of_gtids:dec} GTIDs'
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Gtid_list_log_event
+-webide-representation: '{num_gtids:dec} GTIDs'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, 4 bytes.
 seq:
@@ -19,26 +19,26 @@ seq:
     type: u4
     doc: The number of GTIDs in 28 bits, four bits of flags above.
   - id: unknown_post_header
-    size: post_header_length - 4
-    if: post_header_length > 4
+    size: len_post_header - 4
+    if: len_post_header > 4
     doc: Fixed part beyond what is known; no server writes any.
   - id: gtids
     -orig-id: list
     type: gtid
     repeat: expr
-    repeat-expr: number_of_gtids
+    repeat-expr: num_gtids
     doc: The newest GTID of each server in each domain.
   - id: padding
     -orig-id: GTID_LIST_HEADER_LEN
     size: 2
-    if: number_of_gtids == 0 and not _io.eof
+    if: num_gtids == 0 and not _io.eof
     doc: Two zeros in an empty list, since old replicas do not accept a shorter event.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
     doc: What newer servers may add.
 instances:
-  number_of_gtids:
+  num_gtids:
     value: count_and_flags & 0x0fffffff
   is_until_reached:
     -orig-id: FLAG_UNTIL_REACHED

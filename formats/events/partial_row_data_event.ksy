@@ -12,17 +12,17 @@ doc: |
   The comments of the server's source put the piece's own number first, MariaDB's documentation puts
   the number of pieces first. Since a piece's own number cannot be the greater, the instances are
   right either way. Since 12.3.
-doc-ref: sql/log_event.h (MariaDB), Partial_rows_log_event
--webide-representation: '{fragment_number:dec} of {number_of_fragments:dec}'
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Partial_rows_log_event
+-webide-representation: '{fragment_number:dec} of {num_fragments:dec}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, 9 bytes.
 seq:
   - id: number_1
     -orig-id: seq_no or total_fragments
     type: u4
-    doc: One of `fragment_number` and `number_of_fragments`.
+    doc: One of `fragment_number` and `num_fragments`.
   - id: number_2
     -orig-id: total_fragments or seq_no
     type: u4
@@ -30,22 +30,22 @@ seq:
   - id: flags
     -orig-id: flags2
     type: u1
-    doc: Bits described by `has_original_size`.
+    doc: Bits described by `has_len_original`.
   - id: unknown_post_header
-    size: post_header_length - 9
-    if: post_header_length > 9
+    size: len_post_header - 9
+    if: len_post_header > 9
     doc: Fixed part beyond what is known; no server writes any.
-  - id: original_size
+  - id: len_original
     -orig-id: original_event_size
     type: u8
-    if: has_original_size
+    if: has_len_original
     doc: Length of the rows event that the pieces make up, in bytes.
   - id: data
     -orig-id: Rows_log_event
     size-eos: true
     doc: The piece.
 instances:
-  has_original_size:
+  has_len_original:
     -orig-id: FL_ORIG_EVENT_SIZE
     value: (flags & 0x01) != 0
     doc: Only in the first piece.
@@ -53,7 +53,7 @@ instances:
     -orig-id: seq_no
     value: '(number_1 < number_2 ? number_1 : number_2).as<u4>'
     doc: Number of this piece, from 1.
-  number_of_fragments:
+  num_fragments:
     -orig-id: total_fragments
     value: '(number_1 < number_2 ? number_2 : number_1).as<u4>'
     doc: How many pieces there are.

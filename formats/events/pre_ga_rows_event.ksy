@@ -15,14 +15,14 @@ doc: |
   as 5.1.5 to 5.1.15 wrote them. The images stay bytes: they start with the null bits of the server's
   internal record, whose number takes the table's definition, and hold fields that are NULL too.
   Since 5.1.
-doc-ref: sql/log_event_old.cc (5.7), Old_rows_log_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.7.44/sql/log_event_old.cc Old_rows_log_event
 -webide-representation: 'table id {table_id}'
 params:
   - id: type_code
     type: u1
     enum: binlog_enums::event_type
     doc: What kind of rows event it is.
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, in bytes; 8, or 6 with a table id of 4 bytes.
   - id: table_map
@@ -31,23 +31,23 @@ params:
 seq:
   - id: table_id
     -orig-id: m_table_id
-    type: table_id(post_header_length)
+    type: table_id(len_post_header)
     doc: Refers to a table map before the event, in the same statement.
   - id: flags
     -orig-id: m_flags
     type: u2
     doc: Bits described by the `is_…` and `has_…` instances.
   - id: unknown_post_header
-    size: post_header_length - 8
-    if: post_header_length > 8
+    size: len_post_header - 8
+    if: len_post_header > 8
     doc: What no known server adds to the fixed part.
-  - id: number_of_columns
+  - id: num_columns
     -orig-id: m_width
     type: packed_integer
     doc: Number of the table's columns.
   - id: columns
     -orig-id: m_cols
-    type: image_columns(number_of_columns.value.as<u4>)
+    type: image_columns(num_columns.value.as<u4>)
     doc: The columns in the images of the rows; also in an update there is one list only.
   - id: images
     -orig-id: m_rows_buf

@@ -9,7 +9,7 @@ meta:
 doc: |
   Near the start of every log: the GTIDs of all transactions in the logs before it. In a relay
   log, those that the replica had received. Since 5.6.
-doc-ref: libs/mysql/binlog/event/control_events.h, Previous_gtids_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Previous_gtids_event
 -webide-representation: '{gtids}'
 seq:
   - id: gtids

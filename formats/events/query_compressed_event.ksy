@@ -10,10 +10,10 @@ meta:
 doc: |
   A QUERY_EVENT with the statement compressed; all before the statement is the same. MariaDB
   10.2.3, with `log_bin_compress`. Since 10.2.3.
-doc-ref: sql/log_event.h (MariaDB), Query_compressed_log_event
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Query_compressed_log_event
 -webide-representation: '{schema_name}: {query_text}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, 13 bytes.
 seq:
@@ -25,7 +25,7 @@ seq:
     -orig-id: exec_time
     type: u4
     doc: Time from the statement's start until it was logged, in seconds.
-  - id: schema_name_length
+  - id: len_schema_name
     -orig-id: db_len
     type: u1
     doc: Length of `schema_name`, in bytes.
@@ -33,23 +33,23 @@ seq:
     -orig-id: error_code
     type: u2
     doc: Number of the error that the statement ended with, 0 if none; a replica expects the same.
-  - id: status_vars_length
+  - id: len_status_vars
     -orig-id: status_vars_len
     type: u2
     doc: Length of `status_vars`, in bytes.
   - id: unknown_post_header
-    size: post_header_length - 13
-    if: post_header_length > 13
+    size: len_post_header - 13
+    if: len_post_header > 13
     doc: Fixed part beyond what is known; no server writes any.
   - id: status_vars
     -orig-id: status_vars
-    size: status_vars_length
+    size: len_status_vars
     type: query_status_vars
     doc: Variables of the session that the statement depends on.
   - id: schema_name
     -orig-id: db
     type: str
-    size: schema_name_length
+    size: len_schema_name
     encoding: UTF-8
     doc: Default schema of the session; may be empty.
   - id: schema_name_terminator

@@ -9,10 +9,10 @@ meta:
 doc: |
   A statement: one that changed data where that is logged by statement, a definition (CREATE,
   ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA. Since 3.23.
-doc-ref: libs/mysql/binlog/event/statement_events.h, Query_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Query_event
 -webide-representation: '{schema_name}: {query_text}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, in bytes; 11 before MySQL 5.0, else 13.
 seq:
@@ -24,7 +24,7 @@ seq:
     -orig-id: query_exec_time
     type: u4
     doc: Time from the statement's start until it was logged, in seconds.
-  - id: schema_name_length
+  - id: len_schema_name
     -orig-id: db_len
     type: u1
     doc: Length of `schema_name`, in bytes.
@@ -32,25 +32,25 @@ seq:
     -orig-id: error_code
     type: u2
     doc: Number of the error that the statement ended with, 0 if none; a replica expects the same.
-  - id: status_vars_length
+  - id: len_status_vars
     -orig-id: status_vars_len
     type: u2
-    if: post_header_length >= 13
+    if: len_post_header >= 13
     doc: Length of `status_vars`, in bytes. Since 5.0.
   - id: unknown_post_header
-    size: post_header_length - 13
-    if: post_header_length > 13
+    size: len_post_header - 13
+    if: len_post_header > 13
     doc: Fixed part beyond what is known; no server writes any.
   - id: status_vars
     -orig-id: status_vars
-    size: status_vars_length
+    size: len_status_vars
     type: query_status_vars
-    if: post_header_length >= 13
+    if: len_post_header >= 13
     doc: Variables of the session that the statement depends on.
   - id: schema_name
     -orig-id: db
     type: str
-    size: schema_name_length
+    size: len_schema_name
     encoding: UTF-8
     doc: Default schema of the session; may be empty.
   - id: schema_name_terminator

@@ -10,7 +10,9 @@ doc: |
   The session variables that a statement depends on: pairs of a one-byte key and a value whose
   layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
   unknown key keeps all bytes behind it. Since 5.0.
-doc-ref: libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
+doc-ref:
+  - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Query_event
+  - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Q_…
 seq:
   - id: variables
     -orig-id: status_vars
@@ -118,28 +120,28 @@ types:
     doc: Since 5.0.4.
     -webide-representation: '{name}'
     seq:
-      - id: length
+      - id: len_name
         -orig-id: catalog_len
         type: u1
         doc: Length of `name`, in bytes.
       - id: name
         -orig-id: catalog
         type: str
-        size: length
+        size: len_name
         encoding: UTF-8
         doc: Catalog of the session, always `std`.
   catalog_with_terminator:
     doc: 5.0.0 to 5.0.3.
     -webide-representation: '{name}'
     seq:
-      - id: length
+      - id: len_name
         -orig-id: catalog_len
         type: u1
         doc: Length of `name`, in bytes.
       - id: name
         -orig-id: catalog
         type: str
-        size: length
+        size: len_name
         encoding: UTF-8
         doc: Catalog of the session, always `std`.
       - id: terminator
@@ -176,14 +178,14 @@ types:
   time_zone:
     -webide-representation: '{name}'
     seq:
-      - id: length
+      - id: len_name
         -orig-id: time_zone_len
         type: u1
         doc: Length of `name`, in bytes.
       - id: name
         -orig-id: time_zone_str
         type: str
-        size: length
+        size: len_name
         encoding: UTF-8
         doc: The variable `time_zone`.
   lc_time_names:
@@ -208,9 +210,9 @@ types:
         type: u8
         doc: A bit for each table that an UPDATE of several tables changes.
   source_data_written:
-    -webide-representation: '{event_size:dec}'
+    -webide-representation: '{len_event:dec}'
     seq:
-      - id: event_size
+      - id: len_event
         -orig-id: master_data_written
         type: u4
         doc: |
@@ -220,31 +222,31 @@ types:
     doc: Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host.
     -webide-representation: '{user}@{host}'
     seq:
-      - id: user_length
+      - id: len_user
         -orig-id: user_len
         type: u1
         doc: Length of `user`, in bytes.
       - id: user
         -orig-id: user
         type: str
-        size: user_length
+        size: len_user
         encoding: UTF-8
         doc: User name.
-      - id: host_length
+      - id: len_host
         -orig-id: host_len
         type: u1
         doc: Length of `host`, in bytes.
       - id: host
         -orig-id: host
         type: str
-        size: host_length
+        size: len_host
         encoding: UTF-8
         doc: Host name.
   updated_schema_names:
     doc: Schemas that the statement changes, for appliers that run in parallel. Since 5.6.
     -webide-representation: '{names}'
     seq:
-      - id: number_of_names
+      - id: num_names
         -orig-id: mts_accessed_dbs
         type: u1
         doc: Number of schemas, 1 to 16; 254 stands for more than 16, and none are named.
@@ -255,12 +257,12 @@ types:
         type: strz
         encoding: UTF-8
         repeat: expr
-        repeat-expr: 'has_too_many ? 0 : number_of_names'
+        repeat-expr: 'has_too_many ? 0 : num_names'
         doc: Names of the schemas.
     instances:
       has_too_many:
         -orig-id: OVER_MAX_DBS_IN_EVENT_MTS
-        value: number_of_names == 254
+        value: num_names == 254
   fraction_of_second:
     doc: Part of the header's timestamp. MySQL since 5.6, MariaDB since 5.3.
     -webide-representation: '{microseconds:dec}'
@@ -354,7 +356,7 @@ types:
     doc: The variable `character_set_collations`. Since 11.2.
     -webide-representation: '{collations}'
     seq:
-      - id: number_of_collations
+      - id: num_collations
         -orig-id: m_count
         type: u1
         doc: Number of pairs, up to 8.
@@ -362,7 +364,7 @@ types:
         -orig-id: m_element
         type: collation
         repeat: expr
-        repeat-expr: number_of_collations
+        repeat-expr: num_collations
         doc: Pairs of a character set and its default collation.
     types:
       collation:

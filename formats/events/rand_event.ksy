@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: The state of `RAND()` before the statement after it. Since 4.0.
-doc-ref: libs/mysql/binlog/event/statement_events.h, Rand_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Rand_event
 -webide-representation: '{seed1:dec}, {seed2:dec}'
 seq:
   - id: seed1

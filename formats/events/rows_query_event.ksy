@@ -7,10 +7,10 @@ meta:
 doc: |
   The statement behind the rows events after it, where `binlog_rows_query_log_events` is on.
   Since 5.6. MariaDB's like is ANNOTATE_ROWS_EVENT.
-doc-ref: libs/mysql/binlog/event/rows_event.h, Rows_query_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_query_event
 -webide-representation: '{query_text}'
 seq:
-  - id: query_length
+  - id: len_query
     -orig-id: m_rows_query length
     type: u1
     doc: Low byte of the statement's length, or 255 if it is longer; readers go to the end of the event.

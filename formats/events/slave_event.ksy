@@ -7,7 +7,7 @@ meta:
 doc: |
   Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 knew how to write it, and
   hardly did; it has no use since. Since 3.23.
-doc-ref: sql/log_event.cc (MySQL 5.1), Slave_log_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-5.1.73/sql/log_event.cc Slave_log_event
 -webide-representation: '{source_host}:{source_port:dec} {source_log} {source_position:dec}'
 seq:
   - id: source_position

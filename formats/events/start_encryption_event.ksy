@@ -7,7 +7,7 @@ meta:
 doc: |
   All events after this one are encrypted, each by itself, as bytes of the same length. MariaDB
   10.1; second in the log, after its format description event. Since 10.1.
-doc-ref: sql/log_event.h (MariaDB), Start_encryption_log_event
+doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Start_encryption_log_event
 -webide-representation: 'scheme {scheme:dec}, key version {key_version:dec}'
 seq:
   - id: scheme

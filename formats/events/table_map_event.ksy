@@ -13,54 +13,54 @@ meta:
 doc: |
   Names a table and the types of its columns for the rows events that follow in the same
   statement. Since 5.1.5.
-doc-ref: libs/mysql/binlog/event/rows_event.h, Table_map_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Table_map_event
 -webide-representation: '{schema_name}.{table_name}, id {table_id}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, in bytes; 8, or 6 with a table id of 4 bytes.
 seq:
   - id: table_id
     -orig-id: m_table_id
-    type: table_id(post_header_length)
+    type: table_id(len_post_header)
     doc: What rows events refer to the table by.
   - id: flags
     -orig-id: m_flags
     type: u2
     doc: Bits described by the `is_…` and `has_…` instances.
   - id: unknown_post_header
-    size: post_header_length - 8
-    if: post_header_length > 8
+    size: len_post_header - 8
+    if: len_post_header > 8
     doc: What a newer server may add to the fixed part.
-  - id: schema_name_length
+  - id: len_schema_name
     -orig-id: m_dblen
     type: packed_integer
     doc: Length of `schema_name`, in bytes.
   - id: schema_name
     -orig-id: m_dbnam
     type: str
-    size: schema_name_length.value
+    size: len_schema_name.value
     encoding: UTF-8
     doc: Name of the table's database.
   - id: schema_name_end
     -orig-id: m_dbnam
     type: u1
     doc: 0, behind the name.
-  - id: table_name_length
+  - id: len_table_name
     -orig-id: m_tbllen
     type: packed_integer
     doc: Length of `table_name`, in bytes.
   - id: table_name
     -orig-id: m_tblnam
     type: str
-    size: table_name_length.value
+    size: len_table_name.value
     encoding: UTF-8
     doc: Name of the table.
   - id: table_name_end
     -orig-id: m_tblnam
     type: u1
     doc: 0, behind the name.
-  - id: number_of_columns
+  - id: num_columns
     -orig-id: m_colcnt
     type: packed_integer
     doc: Number of columns, hidden ones included; up to 4096.
@@ -69,22 +69,22 @@ seq:
     type: u1
     enum: column_types::column_type
     repeat: expr
-    repeat-expr: number_of_columns.value
+    repeat-expr: num_columns.value
     doc: The type of each column.
-  - id: metadata_length
+  - id: len_metadata
     -orig-id: m_field_metadata_size
     type: packed_integer
     if: has_metadata
     doc: Length of `metadata`, in bytes. Absent before 5.1.16 or so, together with all that follows.
   - id: metadata
     -orig-id: m_field_metadata
-    size: metadata_length.value
+    size: len_metadata.value
     type: metadata_block
     if: has_metadata
     doc: Lengths, precisions and the like, by column.
   - id: null_bits
     -orig-id: m_null_bits
-    size: (number_of_columns.value + 7) / 8
+    size: (num_columns.value + 7) / 8
     if: has_metadata
     doc: Whether each column may be NULL; the first column is the lowest bit of the first byte.
   - id: optional_metadata
@@ -136,14 +136,14 @@ instances:
         _index == 0 ? true : columns[_index - 1].is_known
       )
     repeat: expr
-    repeat-expr: number_of_columns.value
+    repeat-expr: num_columns.value
     if: has_metadata
     doc: What the parts of the event say of each column; no bytes of their own.
-  number_of_json_columns:
-    value: 'has_metadata and number_of_columns.value > 0 ? columns.last.next_json_ordinal : 0'
+  num_json_columns:
+    value: 'has_metadata and num_columns.value > 0 ? columns.last.next_json_ordinal : 0'
     doc: Number of columns of the type JSON.
   has_known_columns:
-    value: 'has_metadata and (number_of_columns.value == 0 or columns.last.is_known)'
+    value: 'has_metadata and (num_columns.value == 0 or columns.last.is_known)'
     doc: Whether the lengths of all columns' values are known, so that rows can be read.
 types:
   metadata_block:
@@ -152,7 +152,7 @@ types:
         -orig-id: m_field_metadata
         type: column_metadata(_parent.column_types[_index])
         repeat: expr
-        repeat-expr: _parent.number_of_columns.value
+        repeat-expr: _parent.num_columns.value
         doc: One for each column; many have no bytes.
       - id: unknown_tail
         size-eos: true

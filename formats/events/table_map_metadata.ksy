@@ -9,7 +9,7 @@ meta:
 doc: |
   One field of what a table map says beyond the types, such as names and character sets. Fields
   come in any order; a list counts only the columns that its field is about. Since 8.0.1.
-doc-ref: libs/mysql/binlog/event/rows_event.h, Table_map_event::Optional_metadata_fields
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Table_map_event::Optional_metadata_fields
 -webide-representation: '{type} {value}'
 params:
   - id: index
@@ -27,12 +27,12 @@ seq:
     type: u1
     enum: field_type
     doc: What the field is about.
-  - id: length
+  - id: len_value
     -orig-id: len
     type: packed_integer
     doc: Length of `value`, in bytes.
   - id: value
-    size: length.value
+    size: len_value.value
     type:
       switch-on: type
       cases:
@@ -109,14 +109,14 @@ types:
   name:
     -webide-representation: '{text}'
     seq:
-      - id: length
+      - id: len_text
         -orig-id: len
         type: packed_integer
         doc: Length of `text`, in bytes.
       - id: text
         -orig-id: m_column_name
         type: str
-        size: length.value
+        size: len_text.value
         encoding: UTF-8
         doc: The column's name.
   member_lists:
@@ -128,7 +128,7 @@ types:
         doc: The members of each ENUM column, or of each SET column.
   member_list:
     seq:
-      - id: number_of_members
+      - id: num_members
         -orig-id: count
         type: packed_integer
         doc: Number of members of one column.
@@ -136,18 +136,18 @@ types:
         -orig-id: str_vector
         type: member
         repeat: expr
-        repeat-expr: number_of_members.value
+        repeat-expr: num_members.value
         doc: The members, in the order of the column's declaration.
   member:
     -webide-representation: '{value}'
     seq:
-      - id: length
+      - id: len_value
         -orig-id: len1
         type: packed_integer
         doc: Length of `value`, in bytes.
       - id: value
         -orig-id: m_enum_str_value, m_set_str_value
-        size: length.value
+        size: len_value.value
         doc: The member, in the column's character set.
   prefixed_key:
     seq:
@@ -162,7 +162,7 @@ types:
         -orig-id: col_index
         type: packed_integer
         doc: Place among all columns, from 0.
-      - id: prefix_length
+      - id: len_prefix
         -orig-id: col_prefix
         type: packed_integer
         doc: Number of characters of the column that count; 0 for all.

@@ -10,14 +10,14 @@ doc: |
   What Group Replication needs to see whether a transaction conflicts with others: what it had
   seen, read and written. It travels between the group's members and is not kept in their logs.
   Since 5.7.
-doc-ref: libs/mysql/binlog/event/control_events.h, Transaction_context_event
--webide-representation: '{server_uuid}, {write_set_count:dec} writes'
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Transaction_context_event
+-webide-representation: '{server_uuid}, {num_write_set:dec} writes'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, 18 bytes.
 seq:
-  - id: server_uuid_length
+  - id: len_server_uuid
     -orig-id: server_uuid_len
     type: u1
     doc: Length of `server_uuid`, in bytes.
@@ -29,44 +29,44 @@ seq:
     -orig-id: gtid_specified
     type: u1
     doc: 1 where the session chose the GTID by `gtid_next`, else 0.
-  - id: snapshot_version_length
+  - id: len_snapshot_version
     -orig-id: encoded_snapshot_version_length
     type: u4
     doc: Length of `snapshot_version`, in bytes.
-  - id: write_set_count
+  - id: num_write_set
     -orig-id: write_set_len
     type: u4
     doc: Number of entries in `write_set`.
-  - id: read_set_count
+  - id: num_read_set
     -orig-id: read_set_len
     type: u4
     doc: Number of entries in `read_set`.
   - id: unknown_post_header
-    size: post_header_length - 18
-    if: post_header_length > 18
+    size: len_post_header - 18
+    if: len_post_header > 18
     doc: Fixed part beyond what is known; no server writes any.
   - id: server_uuid
     -orig-id: server_uuid
     type: str
-    size: server_uuid_length
+    size: len_server_uuid
     encoding: UTF-8
     doc: UUID of the member that runs the transaction, as text.
   - id: snapshot_version
     -orig-id: encoded_snapshot_version
-    size: snapshot_version_length
+    size: len_snapshot_version
     type: snapshot
     doc: The GTIDs that the member had executed when the transaction was about to commit.
   - id: write_set
     -orig-id: write_set
     type: item
     repeat: expr
-    repeat-expr: write_set_count
+    repeat-expr: num_write_set
     doc: Hashes of the primary keys that the transaction changed.
   - id: read_set
     -orig-id: read_set
     type: item
     repeat: expr
-    repeat-expr: read_set_count
+    repeat-expr: num_read_set
     doc: Hashes of the primary keys that the transaction read; servers leave it empty.
   - id: unknown_tail
     size-eos: true
@@ -86,11 +86,11 @@ types:
         doc: What newer servers may add.
   item:
     seq:
-      - id: length
+      - id: len_hash
         -orig-id: len
         type: u2
         doc: Length of `hash`, in bytes.
       - id: hash
         -orig-id: hash
-        size: length
+        size: len_hash
         doc: Hash of a row's primary or unique key.

@@ -12,16 +12,16 @@ doc: |
 
   The format description event declares a fixed part of 40 bytes for this type, and there is none:
   the body begins with fields of kind, length and value, up to an end mark. Since 8.0.20.
-doc-ref: libs/mysql/binlog/event/codecs/binary.cpp, Transaction_payload
--webide-representation: '{uncompressed_size:dec} bytes when uncompressed'
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp Transaction_payload
+-webide-representation: '{len_uncompressed:dec} bytes when uncompressed'
 seq:
   - id: fields
     -orig-id: OTW_PAYLOAD_HEADER
     type: |
       field(
-        _index == 0 ? 0.as<u8> : fields[_index - 1].payload_size,
+        _index == 0 ? 0.as<u8> : fields[_index - 1].len_payload,
         _index == 0 ? 255.as<u8> : fields[_index - 1].compression_type_number,
-        _index == 0 ? 0.as<u8> : fields[_index - 1].uncompressed_size
+        _index == 0 ? 0.as<u8> : fields[_index - 1].len_uncompressed
       )
     repeat: until
     repeat-until: _.is_end
@@ -31,29 +31,29 @@ seq:
     size-eos: true
     doc: The events, one behind the other, as the compression left them.
 instances:
-  payload_size:
+  len_payload:
     -orig-id: m_payload_size
-    value: fields.last.payload_size
+    value: fields.last.len_payload
     doc: Length of `payload`, in bytes.
   compression_type:
     -orig-id: m_compression_type
     value: fields.last.compression_type_number
     enum: compression_algorithm
     doc: How the payload is compressed; not at all where no field says.
-  uncompressed_size:
+  len_uncompressed:
     -orig-id: m_uncompressed_size
-    value: fields.last.uncompressed_size
+    value: fields.last.len_uncompressed
     doc: Length of the payload before compression, in bytes; 0 where no field says.
 types:
   field:
     params:
-      - id: previous_payload_size
+      - id: previous_len_payload
         type: u8
         doc: The length that the fields before this one say, in bytes.
       - id: previous_compression_type
         type: u8
         doc: The compression that the fields before this one say.
-      - id: previous_uncompressed_size
+      - id: previous_len_uncompressed
         type: u8
         doc: The length before compression that the fields before this one say, in bytes.
     seq:
@@ -61,20 +61,20 @@ types:
         -orig-id: type
         type: packed_integer
         doc: What the field is about; readers skip a number that they do not know.
-      - id: length
+      - id: len_value
         -orig-id: length
         type: packed_integer
         if: not is_end
         doc: Length of the value, in bytes.
       - id: value
         -orig-id: value
-        size: length.value
+        size: len_value.value
         type:
           switch-on: fact
           cases:
-            'payload_fact::payload_size': number_value
+            'payload_fact::len_payload': number_value
             'payload_fact::compression_type': number_value
-            'payload_fact::uncompressed_size': number_value
+            'payload_fact::len_uncompressed': number_value
             _: unknown_value
         if: not is_end
         doc: The fact, by its kind.
@@ -85,12 +85,12 @@ types:
         doc: The meaning of `kind`.
       is_end:
         value: fact == payload_fact::end_mark
-      payload_size:
-        value: '(fact == payload_fact::payload_size ? value.as<number_value>.number.value : previous_payload_size).as<u8>'
+      len_payload:
+        value: '(fact == payload_fact::len_payload ? value.as<number_value>.number.value : previous_len_payload).as<u8>'
       compression_type_number:
         value: '(fact == payload_fact::compression_type ? value.as<number_value>.number.value : previous_compression_type).as<u8>'
-      uncompressed_size:
-        value: '(fact == payload_fact::uncompressed_size ? value.as<number_value>.number.value : previous_uncompressed_size).as<u8>'
+      len_uncompressed:
+        value: '(fact == payload_fact::len_uncompressed ? value.as<number_value>.number.value : previous_len_uncompressed).as<u8>'
   number_value:
     seq:
       - id: number
@@ -113,7 +113,7 @@ enums:
       -orig-id: OTW_PAYLOAD_HEADER_END_MARK
       doc: Ends the list.
     1:
-      id: payload_size
+      id: len_payload
       -orig-id: OTW_PAYLOAD_SIZE_FIELD
       doc: Length of the payload.
     2:
@@ -121,7 +121,7 @@ enums:
       -orig-id: OTW_PAYLOAD_COMPRESSION_TYPE_FIELD
       doc: How the payload is compressed.
     3:
-      id: uncompressed_size
+      id: len_uncompressed
       -orig-id: OTW_PAYLOAD_UNCOMPRESSED_SIZE_FIELD
       doc: Length of the payload before compression.
   compression_algorithm:

@@ -5,17 +5,17 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: A user variable that the statement after it uses, and its value. Since 4.1.
-doc-ref: libs/mysql/binlog/event/statement_events.h, User_var_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h User_var_event
 -webide-representation: '@{name}'
 seq:
-  - id: name_length
+  - id: len_name
     -orig-id: name_len
     type: u4
     doc: Length of `name`, in bytes.
   - id: name
     -orig-id: name
     type: str
-    size: name_length
+    size: len_name
     encoding: UTF-8
     doc: Name of the variable, without the at sign.
   - id: is_null
@@ -33,14 +33,14 @@ seq:
     type: u4
     if: is_null == 0
     doc: Number of the value's character set and collation; 63 is binary.
-  - id: value_length
+  - id: len_value
     -orig-id: val_len
     type: u4
     if: is_null == 0
     doc: Length of `value`, in bytes.
   - id: value
     -orig-id: val
-    size: value_length
+    size: len_value
     type:
       switch-on: value_type
       cases:
@@ -83,14 +83,14 @@ types:
   data_type_name:
     doc: MariaDB since 2024 (10.5.25, 10.6.18, 10.11.8, 11.4), where the type is a plugin's or a geometry.
     seq:
-      - id: length
+      - id: len_name
         -orig-id: m_data_type_name
         type: u1
         doc: Length of `name`, in bytes; its own byte in front.
       - id: name
         -orig-id: m_data_type_name
         type: str
-        size: length
+        size: len_name
         encoding: UTF-8
         doc: Name of the type, such as `inet6` or `point`.
   string_value:

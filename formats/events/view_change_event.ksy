@@ -7,10 +7,10 @@ meta:
 doc: |
   A member joined or left the group of Group Replication: from here on there is a new view of
   who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead. Since 5.7.
-doc-ref: libs/mysql/binlog/event/control_events.h, View_change_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h View_change_event
 -webide-representation: '{view_id}'
 params:
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: Length of the fixed part, 52 bytes.
 seq:
@@ -24,19 +24,19 @@ seq:
     -orig-id: seq_number
     type: u8
     doc: Number of the next transaction in the group's conflict detection.
-  - id: certification_info_count
+  - id: num_certification_info
     -orig-id: cert_info_len
     type: u4
     doc: Number of entries in `certification_info`.
   - id: unknown_post_header
-    size: post_header_length - 52
-    if: post_header_length > 52
+    size: len_post_header - 52
+    if: len_post_header > 52
     doc: Fixed part beyond what is known; no server writes any.
   - id: certification_info
     -orig-id: certification_info
     type: entry
     repeat: expr
-    repeat-expr: certification_info_count
+    repeat-expr: num_certification_info
     doc: What a member needs to take part in conflict detection.
   - id: unknown_tail
     size-eos: true
@@ -45,19 +45,19 @@ seq:
 types:
   entry:
     seq:
-      - id: key_length
+      - id: len_key
         -orig-id: key_len
         type: u2
         doc: Length of `key`, in bytes.
       - id: key
         -orig-id: key
-        size: key_length
+        size: len_key
         doc: Hash of a primary key, or a name of the server's own.
-      - id: value_length
+      - id: len_value
         -orig-id: value_len
         type: u4
         doc: Length of `value`, in bytes.
       - id: value
         -orig-id: value
-        size: value_length
+        size: len_value
         doc: The GTIDs that the row's last change had seen, encoded as in `gtid_set`.

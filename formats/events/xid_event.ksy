@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: The commit of a transaction that changed a transactional table. Since 5.0.
-doc-ref: libs/mysql/binlog/event/control_events.h, Xid_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Xid_event
 -webide-representation: '{xid:dec}'
 seq:
   - id: xid

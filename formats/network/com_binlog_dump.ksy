@@ -7,7 +7,7 @@ meta:
 doc: |
   A replica's request for the stream of events from a place in a log. The whole message, without
   the header of its packet.
-doc-ref: sql/rpl_source.cc, com_binlog_dump
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc com_binlog_dump
 -webide-representation: '{file_name}:{position:dec}'
 seq:
   - id: command

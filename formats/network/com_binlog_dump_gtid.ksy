@@ -10,7 +10,7 @@ doc: |
   A replica's request for all transactions that it does not have. The whole message, without the
   header of its packet. Since MySQL 5.6; in MariaDB a replica sets variables instead, and sends
   COM_BINLOG_DUMP.
-doc-ref: sql/rpl_source.cc, com_binlog_dump_gtid
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc com_binlog_dump_gtid
 -webide-representation: 'all but {data}'
 seq:
   - id: command
@@ -25,21 +25,21 @@ seq:
     -orig-id: server_id
     type: u4
     doc: The `server_id` of the replica.
-  - id: file_name_length
+  - id: len_file_name
     -orig-id: name_size
     type: u4
     doc: Length of `file_name`, in bytes.
   - id: file_name
     -orig-id: name
     type: str
-    size: file_name_length
+    size: len_file_name
     encoding: UTF-8
     doc: Name of the log to start in; usually empty, since the server finds the log by the GTIDs.
   - id: position
     -orig-id: pos
     type: u8
     doc: Where to start in the log, as an offset, usually 4.
-  - id: data_length
+  - id: len_data
     -orig-id: data_size
     type: u4
     if: has_data
@@ -48,17 +48,17 @@ seq:
       protocol tie it to a flag.
   - id: data
     -orig-id: data
-    size: data_length
+    size: len_data
     type: replica_gtids
     if: has_data
-    doc: The GTIDs, as `data_length` says.
+    doc: The GTIDs, as `len_data` says.
   - id: unknown_tail
     size-eos: true
     if: not _io.eof
     doc: What newer replicas may add.
 instances:
   has_data:
-    value: _io.size > 19 + file_name_length
+    value: _io.size > 19 + len_file_name
   is_non_blocking:
     -orig-id: BINLOG_DUMP_NON_BLOCK
     value: (flags & 0x0001) != 0

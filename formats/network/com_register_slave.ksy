@@ -7,7 +7,7 @@ meta:
 doc: |
   A replica makes itself known before it asks for the stream, for SHOW REPLICAS. The whole
   message, without the header of its packet.
-doc-ref: sql/rpl_source.cc, register_replica
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc register_replica
 -webide-representation: 'server {server_id:dec}'
 seq:
   - id: command
@@ -18,34 +18,34 @@ seq:
     -orig-id: server_id
     type: u4
     doc: The `server_id` of the replica.
-  - id: host_length
+  - id: len_host
     -orig-id: host
     type: u1
     doc: Length of `host`, in bytes.
   - id: host
     -orig-id: host
     type: str
-    size: host_length
+    size: len_host
     encoding: UTF-8
     doc: The replica's option `report_host`, usually empty.
-  - id: user_length
+  - id: len_user
     -orig-id: user
     type: u1
     doc: Length of `user`, in bytes.
   - id: user
     -orig-id: user
     type: str
-    size: user_length
+    size: len_user
     encoding: UTF-8
     doc: The replica's option `report_user`, usually empty.
-  - id: password_length
+  - id: len_password
     -orig-id: password
     type: u1
     doc: Length of `password`, in bytes.
   - id: password
     -orig-id: password
     type: str
-    size: password_length
+    size: len_password
     encoding: UTF-8
     doc: The replica's option `report_password`, usually empty.
   - id: port

@@ -7,31 +7,31 @@ meta:
 doc: |
   A replica's request for the contents of a whole table, for LOAD TABLE … FROM MASTER. The whole
   message, without the header of its packet. MySQL 3.23 to 5.1; later servers do not know it.
-doc-ref: sql/sql_parse.cc, dispatch_command
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/sql_parse.cc dispatch_command
 -webide-representation: '{schema_name}.{table_name}'
 seq:
   - id: command
     -orig-id: COM_TABLE_DUMP
     contents: [0x13]
     doc: Number of the command.
-  - id: schema_name_length
+  - id: len_schema_name
     -orig-id: db_len
     type: u1
     doc: Length of `schema_name`, in bytes.
   - id: schema_name
     -orig-id: db
     type: str
-    size: schema_name_length
+    size: len_schema_name
     encoding: UTF-8
     doc: Schema of the table.
-  - id: table_name_length
+  - id: len_table_name
     -orig-id: tbl_len
     type: u1
     doc: Length of `table_name`, in bytes.
   - id: table_name
     -orig-id: tbl_name
     type: str
-    size: table_name_length
+    size: len_table_name
     encoding: UTF-8
     doc: Name of the table.
   - id: unknown_tail

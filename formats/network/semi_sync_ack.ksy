@@ -7,7 +7,7 @@ meta:
 doc: |
   What a replica sends to its source when it has an event that wants it, and all before it, safe
   in its relay log. The whole message, without the header of its packet.
-doc-ref: plugin/semisync/semisync_replica.cc, ReplSemiSyncReplica::slaveReply
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync_replica.cc ReplSemiSyncReplica::slaveReply
 -webide-representation: '{file_name}:{position:dec}'
 seq:
   - id: magic

@@ -12,7 +12,7 @@ doc: |
   What a server sends to a replica after COM_BINLOG_DUMP or COM_BINLOG_DUMP_GTID: event after
   event, and at last the end of the stream or an error. The stream holds one whole message, without
   the headers of its packets (`network_packet`).
-doc-ref: sql/rpl_binlog_sender.cc, Binlog_sender
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_binlog_sender.cc Binlog_sender
 -webide-representation: '{body}'
 params:
   - id: has_semi_sync
@@ -21,10 +21,10 @@ params:
   - id: binlog_version
     type: u2
     doc: Version of the log's format, 1, 3 or 4. This and all that follows is as in `binlog_event`.
-  - id: header_length
+  - id: len_header
     type: u1
     doc: Length of the event's header, in bytes.
-  - id: post_header_length
+  - id: len_post_header
     type: u1
     doc: The format description's entry for the event's type, in bytes; 0 where it has none.
   - id: is_checksummed
@@ -72,8 +72,8 @@ types:
         type: |
           binlog_event(
             _parent.binlog_version,
-            _parent.header_length,
-            _parent.post_header_length,
+            _parent.len_header,
+            _parent.len_post_header,
             _parent.is_checksummed,
             _parent.has_permuted_types,
             _parent.table_map,
@@ -86,7 +86,7 @@ types:
         doc: Nothing in a sound stream, since the event's header says its length.
   semi_sync_header:
     doc: What a source with semi-synchronous replication puts before each event.
-    doc-ref: plugin/semisync/semisync.h, ReplSemiSyncBase
+    doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync.h ReplSemiSyncBase
     seq:
       - id: magic
         -orig-id: kPacketMagicNum
@@ -105,7 +105,7 @@ types:
     doc: |
       End of the stream, where the replica asked not to wait for new events. A client that agreed
       on CLIENT_DEPRECATE_EOF gets the long form.
-    doc-ref: sql/protocol_classic.cc, net_send_eof and net_send_ok
+    doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc net_send_eof and net_send_ok
     -webide-representation: 'status {status_flags:hex}'
     seq:
       - id: affected_rows
@@ -147,7 +147,7 @@ types:
         if: _io.size >= 5
         doc: State of the session, as bits of the protocol.
   error:
-    doc-ref: sql/protocol_classic.cc, net_send_error_packet
+    doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc net_send_error_packet
     -webide-representation: '{error_code:dec} {message}'
     seq:
       - id: error_code

@@ -9,7 +9,7 @@ meta:
 doc: |
   What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the
   hidden column of a multi-valued index. The byte order differs by type.
-doc-ref: sql/rpl_utility.cc, read_field_metadata
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_utility.cc read_field_metadata
 -webide-representation: '{real_type}'
 params:
   - id: column_type
@@ -23,10 +23,10 @@ seq:
     enum: column_types::column_type
     if: is_array
     doc: Type of the array's elements.
-  - id: pack_length
+  - id: len_pack
     -orig-id: pack_length
     type: u1
-    if: has_pack_length
+    if: has_len_pack
     doc: |
       Size of the length in front of a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the
       value itself.
@@ -35,7 +35,7 @@ seq:
     type: u2
     if: is_varchar and not is_array
     doc: The longest value, in bytes; from 256 on, the length in front of a value has 2 bytes.
-  - id: max_element_length
+  - id: max_len_element
     -orig-id: field_length
     type: b24le
     if: is_varchar and is_array
@@ -70,7 +70,7 @@ seq:
     type: u1
     if: is_string
     doc: The real type; bits 4 and 5, inverted, are bits 8 and 9 of the length.
-  - id: length_low
+  - id: len_low
     -orig-id: field_length
     type: u1
     if: is_string
@@ -87,7 +87,7 @@ instances:
       described_type == column_types::column_type::varchar_compressed
   is_bit:
     value: described_type == column_types::column_type::bit
-  has_pack_length:
+  has_len_pack:
     value: |
       described_type == column_types::column_type::float or
       described_type == column_types::column_type::double or
@@ -111,16 +111,16 @@ instances:
       described_type == column_types::column_type::enum or
       described_type == column_types::column_type::set
   length:
-    value: 'is_string ? length_low + (((real_type_and_length & 0x30) ^ 0x30) << 4) : 0'
+    value: 'is_string ? len_low + (((real_type_and_length & 0x30) ^ 0x30) << 4) : 0'
     doc: Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0.
-  length_size:
+  len_length:
     value: |
       is_array ? 4 :
-      has_pack_length ? pack_length :
+      has_len_pack ? len_pack :
       is_string ? (length > 255 ? 2 : 1) :
       is_varchar ? (max_length > 255 ? 2 : 1) : 0
     doc: Size of the length in front of a value, in bytes; 0 where there is none.
-  byte_length:
+  len_bytes:
     value: 'is_bit ? bytes + (bits > 0 ? 1 : 0) : 0'
     doc: Length of a BIT value, in bytes; else 0.
   real_type:

@@ -4,7 +4,7 @@ meta:
   license: MIT
   ks-version: '0.10'
 doc: The numbers of column types, as table maps and JSON documents use them.
-doc-ref: include/field_types.h, enum_field_types
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/include/field_types.h enum_field_types
 enums:
   column_type:
     0:

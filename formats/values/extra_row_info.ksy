@@ -5,7 +5,7 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: One chunk of what a version 2 rows event says of all its rows. Since 5.6.
-doc-ref: libs/mysql/binlog/event/rows_event.h, Rows_event::Extra_row_info
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event::Extra_row_info
 -webide-representation: '{type}'
 params:
   - id: is_update
@@ -28,7 +28,7 @@ seq:
 types:
   ndb:
     seq:
-      - id: length
+      - id: len_info
         -orig-id: EXTRA_ROW_INFO_LEN_OFFSET
         type: u1
         valid:
@@ -40,7 +40,7 @@ types:
         doc: What `data` is; 0 for the NDB binlog thread.
       - id: data
         -orig-id: m_extra_row_ndb_info
-        size: length - 2
+        size: len_info - 2
         doc: NDB Cluster's own.
   partition:
     seq:

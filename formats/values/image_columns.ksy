@@ -5,25 +5,25 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: Which columns of the table the row images of an event have.
-doc-ref: libs/mysql/binlog/event/rows_event.h, Rows_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event
 -webide-representation: '{bitmap}'
 params:
-  - id: number_of_columns
+  - id: num_columns
     type: u4
     doc: Number of the table's columns.
 seq:
   - id: bitmap
     -orig-id: columns_before_image, columns_after_image
-    size: (number_of_columns + 7) / 8
+    size: (num_columns + 7) / 8
     doc: A bit for each column; the first is the lowest bit of the first byte.
 instances:
   columns:
     type: 'column(_index, _index == 0 ? 0 : columns[_index - 1].next_ordinal)'
     repeat: expr
-    repeat-expr: number_of_columns
+    repeat-expr: num_columns
     doc: The bits, one by one; no bytes of their own.
-  number_present:
-    value: 'number_of_columns == 0 ? 0 : columns.last.next_ordinal'
+  num_present:
+    value: 'num_columns == 0 ? 0 : columns.last.next_ordinal'
     doc: Number of columns that the images have.
 types:
   column:

@@ -12,7 +12,7 @@ doc: |
   A JSON document as MySQL stores it, since 5.7.8. An object or array starts with a table of its
   members; what does not fit into the table is found by an offset from the start of that object or
   array. Members are read when they are asked for, so that no offset can lead in circles.
-doc-ref: sql-common/json_binary.h
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.h
 -webide-representation: '{type} {content}'
 seq:
   - id: type
@@ -36,7 +36,7 @@ types:
         type: u1
         enum: value_type
         doc: What the value is.
-      - id: position
+      - id: ofs_content
         type: u4
         doc: Where the value starts.
     seq:
@@ -44,10 +44,10 @@ types:
         type:
           switch-on: value_type
           cases:
-            'value_type::small_object': container(false, true, position)
-            'value_type::large_object': container(true, true, position)
-            'value_type::small_array': container(false, false, position)
-            'value_type::large_array': container(true, false, position)
+            'value_type::small_object': container(false, true, ofs_content)
+            'value_type::large_object': container(true, true, ofs_content)
+            'value_type::small_array': container(false, false, ofs_content)
+            'value_type::large_array': container(true, false, ofs_content)
             'value_type::literal': literal_value
             'value_type::int16': int16_value
             'value_type::uint16': uint16_value
@@ -61,7 +61,7 @@ types:
             _: unknown_value
         doc: The value, by its type.
   container:
-    -webide-representation: '{number_of_elements}'
+    -webide-representation: '{num_elements}'
     doc: An object or array.
     params:
       - id: is_large
@@ -70,15 +70,15 @@ types:
       - id: is_object
         type: bool
         doc: Whether there are keys.
-      - id: position
+      - id: ofs_container
         type: u4
         doc: Where the object or array starts.
     seq:
-      - id: number_of_elements
+      - id: num_elements
         -orig-id: element_count
         type: sized_number(is_large)
         doc: Number of members.
-      - id: size
+      - id: len_container
         -orig-id: bytes
         type: sized_number(is_large)
         doc: Length of the whole object or array, in bytes.
@@ -86,22 +86,22 @@ types:
         -orig-id: key-entry
         type: key_entry(is_large)
         repeat: expr
-        repeat-expr: number_of_elements.value
+        repeat-expr: num_elements.value
         if: is_object
         doc: Where the keys are, in the order of their length, then of their bytes.
       - id: value_entries
         -orig-id: value-entry
         type: value_entry(is_large)
         repeat: expr
-        repeat-expr: number_of_elements.value
+        repeat-expr: num_elements.value
         doc: What and where the values are.
       - id: contents
         -orig-id: key, value
-        size: size.value - table_size
+        size: len_container.value - len_table
         doc: The keys, and the values that the table has no room for.
     instances:
-      table_size:
-        value: '(is_large ? 8 + number_of_elements.value * (is_object ? 11 : 5) : 4 + number_of_elements.value * (is_object ? 7 : 3)).as<u4>'
+      len_table:
+        value: '(is_large ? 8 + num_elements.value * (is_object ? 11 : 5) : 4 + num_elements.value * (is_object ? 7 : 3)).as<u4>'
         doc: Length of what stands before `contents`, in bytes.
   sized_number:
     -webide-representation: '{value:dec}'
@@ -130,19 +130,19 @@ types:
         type: bool
         doc: Whether offsets have 4 bytes instead of 2.
     seq:
-      - id: offset
+      - id: ofs_key
         -orig-id: key-offset
         type: sized_number(is_large)
         doc: Where the key is, from the start of the object, in bytes.
-      - id: length
+      - id: len_key
         -orig-id: key-length
         type: u2
         doc: Length of the key, in bytes.
     instances:
       key:
-        pos: _parent.position + offset.value
+        pos: _parent.ofs_container + ofs_key.value
         type: str
-        size: length
+        size: len_key
         encoding: UTF-8
         doc: Name of the member.
   value_entry:
@@ -174,7 +174,7 @@ types:
         size: '(is_large ? 4 : 2) - (type == value_type::literal ? 1 : is_wide ? 4 : 2)'
         if: is_inlined
         doc: The rest of the place for an offset; in a negative number its sign.
-      - id: offset
+      - id: ofs_value
         -orig-id: offset-or-inlined-value
         type: sized_number(is_large)
         if: not is_inlined
@@ -188,8 +188,8 @@ types:
           is_large and is_wide
         doc: Whether the value stands in the table.
       value:
-        pos: _parent.position + offset.value
-        type: value(type, _parent.position + offset.value)
+        pos: _parent.ofs_container + ofs_value.value
+        type: value(type, _parent.ofs_container + ofs_value.value)
         if: not is_inlined
         doc: The value, read when it is asked for.
   literal_value:
@@ -264,14 +264,14 @@ types:
   text:
     -webide-representation: '{value}'
     seq:
-      - id: length
+      - id: len_value
         -orig-id: data-length
         type: length
         doc: Length of `value`, in bytes.
       - id: value
         -orig-id: utf8mb4-data
         type: str
-        size: length.value
+        size: len_value.value
         encoding: UTF-8
         doc: The text, in utf8mb4.
   opaque:
@@ -283,13 +283,13 @@ types:
         type: u1
         enum: column_types::column_type
         doc: The type that a column of such values would have.
-      - id: length
+      - id: len_value
         -orig-id: data-length
         type: length
         doc: Length of `value`, in bytes.
       - id: value
         -orig-id: binary-data
-        size: length.value
+        size: len_value.value
         type: json_opaque(type)
         doc: The value, as a column of its type would have it.
   unknown_value:
@@ -301,7 +301,7 @@ types:
   length:
     -webide-representation: '{value:dec}'
     doc: A length in groups of 7 bits, the lowest first; up to 5 bytes.
-    doc-ref: sql-common/json_binary.cc, read_variable_length
+    doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.cc read_variable_length
     seq:
       - id: groups
         -orig-id: data-length

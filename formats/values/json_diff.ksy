@@ -8,7 +8,7 @@ meta:
     - /common/packed_integer
     - /values/json_binary
 doc: One change of a part of a JSON document, as PARTIAL_UPDATE_ROWS_EVENT has it. Since 8.0.3.
-doc-ref: sql-common/json_diff.cc, Json_diff_vector::read_binary
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_diff.cc Json_diff_vector::read_binary
 -webide-representation: '{operation} {path}'
 seq:
   - id: operation
@@ -16,24 +16,24 @@ seq:
     type: u1
     enum: diff_operation
     doc: What is done at the path.
-  - id: path_length
+  - id: len_path
     -orig-id: path_length
     type: packed_integer
     doc: Length of `path`, in bytes.
   - id: path
     -orig-id: path
     type: str
-    size: path_length.value
+    size: len_path.value
     encoding: UTF-8
     doc: Where in the document, such as `$.name[2]`.
-  - id: value_length
+  - id: len_value
     -orig-id: value_length
     type: packed_integer
     if: has_value
     doc: Length of `value`, in bytes.
   - id: value
     -orig-id: value
-    size: value_length.value
+    size: len_value.value
     type: json_binary
     if: has_value
     doc: What is put there.

@@ -8,7 +8,7 @@ meta:
     - /values/column_types
     - /values/numeric_values
 doc: Decimals, dates and times, and any other column's value as bytes.
-doc-ref: sql-common/json_dom.cc, Json_decimal and Json_datetime
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_dom.cc Json_decimal and Json_datetime
 -webide-representation: '{content}'
 params:
   - id: column_type

@@ -5,30 +5,30 @@ meta:
   ks-version: '0.10'
   endian: le
 doc: The length of a value, in a number of bytes that the column's metadata tells.
-doc-ref: libs/mysql/binlog/event/binary_log_funcs.cpp, calc_field_size
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binary_log_funcs.cpp calc_field_size
 -webide-representation: '{value:dec}'
 params:
-  - id: size
+  - id: num_bytes
     type: u2
     doc: Size of the length itself, 1 to 4 bytes; taken as 4 if it is none of these.
 seq:
-  - id: length_1
+  - id: len_1
     type: u1
-    if: size == 1
+    if: num_bytes == 1
     doc: The length, where it has 1 byte.
-  - id: length_2
+  - id: len_2
     type: u2
-    if: size == 2
+    if: num_bytes == 2
     doc: The length, where it has 2 bytes.
-  - id: length_3
+  - id: len_3
     type: b24le
-    if: size == 3
+    if: num_bytes == 3
     doc: The length, where it has 3 bytes.
-  - id: length_4
+  - id: len_4
     type: u4
-    if: size == 0 or size > 3
+    if: num_bytes == 0 or num_bytes > 3
     doc: The length, where it has 4 bytes.
 instances:
   value:
-    value: '(size == 1 ? length_1 : size == 2 ? length_2 : size == 3 ? length_3 : length_4).as<u4>'
+    value: '(num_bytes == 1 ? len_1 : num_bytes == 2 ? len_2 : num_bytes == 3 ? len_3 : len_4).as<u4>'
     doc: The length, in bytes.

@@ -7,7 +7,7 @@ meta:
 doc: |
   Values of columns that a number stands for. Whether an integer is unsigned only newer logs say;
   without that it is read as signed.
-doc-ref: sql/log_event.cc, log_event_print_value
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc log_event_print_value
 types:
   int_1:
     -webide-representation: '{value:dec}'
@@ -141,7 +141,7 @@ types:
       DECIMAL. Nine digits take 4 bytes, big-endian; the digits left over in front of the integer part
       and behind the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
       first bit is inverted; it is 0 in a negative number, whose other bits are all inverted too.
-    doc-ref: strings/decimal.cc, decimal2bin
+    doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/strings/decimal.cc decimal2bin
     params:
       - id: precision
         type: u1
@@ -152,16 +152,16 @@ types:
     seq:
       - id: digits
         -orig-id: MYSQL_TYPE_NEWDECIMAL
-        size: integer_size + fraction_size
+        size: len_integer + len_fraction
         doc: The number.
     instances:
       integer_digits:
         value: 'precision > scale ? precision - scale : 0'
         doc: Number of digits in front of the point.
-      integer_size:
+      len_integer:
         value: integer_digits / 9 * 4 + (integer_digits % 9 + 1) / 2
         doc: Length of the integer part, in bytes.
-      fraction_size:
+      len_fraction:
         value: scale / 9 * 4 + (scale % 9 + 1) / 2
         doc: Length of the fraction, in bytes.
       is_negative:
@@ -170,74 +170,74 @@ types:
     -webide-representation: '{bits}'
     doc: BIT.
     params:
-      - id: size
+      - id: len_bits
         type: u2
         doc: Length, in bytes.
     seq:
       - id: bits
         -orig-id: MYSQL_TYPE_BIT
-        size: size
+        size: len_bits
         doc: The bits, the highest first, with zeros in front.
   enum:
     -webide-representation: '{value:dec}'
     doc: ENUM.
     params:
-      - id: size
+      - id: num_bytes
         type: u2
         doc: Length, in bytes; 1 up to 255 members, else 2.
     seq:
       - id: number_1
         -orig-id: MYSQL_TYPE_ENUM
         type: u1
-        if: size < 2
+        if: num_bytes < 2
         doc: Place of the member, from 1, of up to 255; 0 for a wrong value.
       - id: number_2
         -orig-id: MYSQL_TYPE_ENUM
         type: u2
-        if: size >= 2
+        if: num_bytes >= 2
         doc: Place of the member, from 1, of up to 65535; 0 for a wrong value.
     instances:
       value:
-        value: 'size < 2 ? number_1 : number_2'
+        value: 'num_bytes < 2 ? number_1 : number_2'
         doc: Place of the member, from 1; 0 for the empty string that stands for a wrong value.
   set:
     -webide-representation: '{value:dec}'
     doc: SET.
     params:
-      - id: size
+      - id: num_bytes
         type: u2
         doc: Length, in bytes; 1, 2, 3, 4 or 8 for up to 8, 16, 24, 32 or 64 members.
     seq:
       - id: members_1
         -orig-id: MYSQL_TYPE_SET
         type: u1
-        if: size == 1
+        if: num_bytes == 1
         doc: A bit for each member, of up to 8.
       - id: members_2
         -orig-id: MYSQL_TYPE_SET
         type: u2
-        if: size == 2
+        if: num_bytes == 2
         doc: A bit for each member, of up to 16.
       - id: members_3
         -orig-id: MYSQL_TYPE_SET
         type: b24le
-        if: size == 3
+        if: num_bytes == 3
         doc: A bit for each member, of up to 24.
       - id: members_4
         -orig-id: MYSQL_TYPE_SET
         type: u4
-        if: size == 4
+        if: num_bytes == 4
         doc: A bit for each member, of up to 32.
       - id: members_8
         -orig-id: MYSQL_TYPE_SET
         type: u8
-        if: size == 0 or size > 4
+        if: num_bytes == 0 or num_bytes > 4
         doc: A bit for each member, of up to 64.
     instances:
       value:
         value: |
-          (size == 1 ? members_1.as<u8> :
-          size == 2 ? members_2.as<u8> :
-          size == 3 ? members_3.as<u8> :
-          size == 4 ? members_4.as<u8> : members_8).as<u8>
+          (num_bytes == 1 ? members_1.as<u8> :
+          num_bytes == 2 ? members_2.as<u8> :
+          num_bytes == 3 ? members_3.as<u8> :
+          num_bytes == 4 ? members_4.as<u8> : members_8).as<u8>
         doc: A bit for each member, the first is the lowest.

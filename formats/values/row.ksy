@@ -9,7 +9,7 @@ meta:
     - /values/image_columns
     - /values/row_image
 doc: What a rows event says of one row.
-doc-ref: libs/mysql/binlog/event/rows_event.h, Rows_event
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event
 params:
   - id: table_map
     type: table_map_event

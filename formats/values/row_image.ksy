@@ -13,7 +13,7 @@ meta:
     - /values/string_values
     - /values/temporal_values
 doc: A row at one moment. It tells nothing of its types; they are the table map's.
-doc-ref: sql/rpl_record.cc, unpack_row
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc unpack_row
 params:
   - id: table_map
     type: table_map_event
@@ -32,20 +32,20 @@ seq:
     doc: Bit 0 set where JSON documents are given as what changed in them.
   - id: partial_bits
     -orig-id: partial_bits
-    size: (table_map.number_of_json_columns + 7) / 8
+    size: (table_map.num_json_columns + 7) / 8
     if: has_partial_bits
     doc: |
       A bit for each JSON column of the table, set where the column is given as what changed in it;
       the first is the lowest bit of the first byte.
   - id: null_bits
     -orig-id: null_bits
-    size: (columns.number_present + 7) / 8
+    size: (columns.num_present + 7) / 8
     doc: A bit for each column of the image, set where it is NULL; the first is the lowest bit of the first byte.
   - id: cells
     -orig-id: Field
     type: cell(_index)
     repeat: expr
-    repeat-expr: columns.number_of_columns
+    repeat-expr: columns.num_columns
     doc: One for each column of the table; those that are not in the image or NULL have no bytes.
 instances:
   has_partial_bits:
@@ -70,7 +70,7 @@ types:
             'column_types::column_type::float': numeric_values::float_4
             'column_types::column_type::double': numeric_values::float_8
             'column_types::column_type::newdecimal': numeric_values::decimal(column.metadata.precision, column.metadata.scale)
-            'column_types::column_type::bit': numeric_values::bit(column.metadata.byte_length)
+            'column_types::column_type::bit': numeric_values::bit(column.metadata.len_bytes)
             'column_types::column_type::enum': numeric_values::enum(column.metadata.length)
             'column_types::column_type::set': numeric_values::set(column.metadata.length)
             'column_types::column_type::year': temporal_values::year
@@ -82,24 +82,24 @@ types:
             'column_types::column_type::time2': temporal_values::time2(column.metadata.fractional_digits)
             'column_types::column_type::datetime2': temporal_values::datetime2(column.metadata.fractional_digits)
             'column_types::column_type::timestamp2': temporal_values::timestamp2(column.metadata.fractional_digits)
-            'column_types::column_type::varchar': string_values::text(column.metadata.length_size)
-            'column_types::column_type::string': string_values::text(column.metadata.length_size)
-            'column_types::column_type::tiny_blob': string_values::text(column.metadata.length_size)
-            'column_types::column_type::medium_blob': string_values::text(column.metadata.length_size)
-            'column_types::column_type::long_blob': string_values::text(column.metadata.length_size)
-            'column_types::column_type::blob': string_values::text(column.metadata.length_size)
-            'column_types::column_type::varchar_compressed': string_values::compressed_text(column.metadata.length_size)
-            'column_types::column_type::blob_compressed': string_values::compressed_text(column.metadata.length_size)
-            'column_types::column_type::geometry': string_values::geometry(column.metadata.length_size)
-            'column_types::column_type::vector': string_values::vector(column.metadata.length_size)
-            'column_types::column_type::json': string_values::json(column.metadata.length_size)
-            'column_types::column_type::typed_array': string_values::json(column.metadata.length_size)
+            'column_types::column_type::varchar': string_values::text(column.metadata.len_length)
+            'column_types::column_type::string': string_values::text(column.metadata.len_length)
+            'column_types::column_type::tiny_blob': string_values::text(column.metadata.len_length)
+            'column_types::column_type::medium_blob': string_values::text(column.metadata.len_length)
+            'column_types::column_type::long_blob': string_values::text(column.metadata.len_length)
+            'column_types::column_type::blob': string_values::text(column.metadata.len_length)
+            'column_types::column_type::varchar_compressed': string_values::compressed_text(column.metadata.len_length)
+            'column_types::column_type::blob_compressed': string_values::compressed_text(column.metadata.len_length)
+            'column_types::column_type::geometry': string_values::geometry(column.metadata.len_length)
+            'column_types::column_type::vector': string_values::vector(column.metadata.len_length)
+            'column_types::column_type::json': string_values::json(column.metadata.len_length)
+            'column_types::column_type::typed_array': string_values::json(column.metadata.len_length)
             _: no_bytes
         if: has_value and not is_partial
         doc: The value.
       - id: diffs
         -orig-id: Json_diff_vector
-        type: string_values::json_diffs(column.metadata.length_size)
+        type: string_values::json_diffs(column.metadata.len_length)
         if: has_value and is_partial
         doc: What changed in the JSON document.
     instances:

@@ -10,44 +10,44 @@ meta:
     - /values/length_prefix
     - /values/wkb
 doc: Values of columns that carry their length.
-doc-ref: sql/log_event.cc, log_event_print_value
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc log_event_print_value
 types:
   text:
     -webide-representation: '{data:str}'
     doc: CHAR, VARCHAR, BINARY, VARBINARY, TEXT, BLOB.
     params:
-      - id: length_size
+      - id: len_length
         type: u2
         doc: Size of the length, in bytes.
     seq:
-      - id: length
+      - id: len_data
         -orig-id: length
-        type: length_prefix(length_size)
+        type: length_prefix(len_length)
         doc: Length of `data`, in bytes.
       - id: data
         -orig-id: MYSQL_TYPE_STRING, MYSQL_TYPE_VARCHAR, MYSQL_TYPE_BLOB
-        size: length.value
+        size: len_data.value
         doc: The value, in the column's character set; a CHAR without the spaces at its end.
   compressed_text:
     -webide-representation: '{content}'
     doc: A column with MariaDB's attribute COMPRESSED.
     params:
-      - id: length_size
+      - id: len_length
         type: u2
         doc: Size of the length, in bytes.
     seq:
-      - id: length
+      - id: len_content
         -orig-id: length
-        type: length_prefix(length_size)
+        type: length_prefix(len_length)
         doc: Length of what follows, in bytes.
       - id: content
         -orig-id: MYSQL_TYPE_VARCHAR_COMPRESSED, MYSQL_TYPE_BLOB_COMPRESSED
-        size: length.value
+        size: len_content.value
         type: compressed_content
         doc: The value as the table stores it.
   compressed_content:
     doc: A value as the table stores it; nothing at all for an empty value.
-    doc-ref: sql/field_comp.cc (MariaDB)
+    doc-ref: https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field_comp.cc
     seq:
       - id: method
         -orig-id: method
@@ -56,11 +56,11 @@ types:
         doc: |
           0 where the value is not compressed; else 0x80 for zlib, 0x08 for a stream without header and
           checksum, and the size of the length in the low three bits.
-      - id: original_length
+      - id: len_original
         -orig-id: length
         type: u1
         repeat: expr
-        repeat-expr: original_length_size
+        repeat-expr: len_len_original
         if: is_compressed
         doc: Length before compression, in bytes, big-endian.
       - id: data
@@ -70,7 +70,7 @@ types:
     instances:
       is_compressed:
         value: _io.size > 0 and (method & 0x80) != 0
-      original_length_size:
+      len_len_original:
         value: method & 0x07
         if: is_compressed
         doc: |
@@ -80,7 +80,7 @@ types:
         value: is_compressed and (method & 0x08) != 0
         doc: The data is a deflate stream without zlib's header and checksum.
       inflated:
-        pos: 1 + original_length.size
+        pos: 1 + len_original.size
         size-eos: true
         process: zlib
         if: is_compressed and not has_bare_stream
@@ -89,17 +89,17 @@ types:
     -webide-representation: '{content}'
     doc: GEOMETRY and its subtypes.
     params:
-      - id: length_size
+      - id: len_length
         type: u2
         doc: Size of the length, in bytes.
     seq:
-      - id: length
+      - id: len_content
         -orig-id: length
-        type: length_prefix(length_size)
+        type: length_prefix(len_length)
         doc: Length of `content`, in bytes.
       - id: content
         -orig-id: MYSQL_TYPE_GEOMETRY
-        size: length.value
+        size: len_content.value
         type: geometry_content
         doc: The reference system and the shape.
   geometry_content:
@@ -124,17 +124,17 @@ types:
     -webide-representation: '{content}'
     doc: VECTOR of MySQL; MariaDB's is a VARBINARY to the log.
     params:
-      - id: length_size
+      - id: len_length
         type: u2
         doc: Size of the length, in bytes.
     seq:
-      - id: length
+      - id: len_content
         -orig-id: length
-        type: length_prefix(length_size)
+        type: length_prefix(len_length)
         doc: Length of `content`, in bytes; four times the number of dimensions.
       - id: content
         -orig-id: MYSQL_TYPE_VECTOR
-        size: length.value
+        size: len_content.value
         type: vector_content
         doc: The elements.
   vector_content:
@@ -149,35 +149,35 @@ types:
     -webide-representation: '{document}'
     doc: JSON of MySQL (MariaDB's is a LONGTEXT), or the hidden column of a multi-valued index.
     params:
-      - id: length_size
+      - id: len_length
         type: u2
         doc: Size of the length, in bytes.
     seq:
-      - id: length
+      - id: len_document
         -orig-id: length
-        type: length_prefix(length_size)
+        type: length_prefix(len_length)
         doc: Length of `document`, in bytes.
       - id: document
         -orig-id: MYSQL_TYPE_JSON
-        size: length.value
+        size: len_document.value
         type: json_binary
-        if: length.value > 0
+        if: len_document.value > 0
         doc: The document; absent where a wrong value was let in, which counts as JSON null.
   json_diffs:
     -webide-representation: '{content}'
     doc: What an update changed in a JSON document, after `binlog_row_value_options=PARTIAL_JSON`.
     params:
-      - id: length_size
+      - id: len_length
         type: u2
         doc: Size of the length, in bytes.
     seq:
-      - id: length
+      - id: len_content
         -orig-id: length
-        type: length_prefix(length_size)
+        type: length_prefix(len_length)
         doc: Length of `content`, in bytes; 0 where nothing changed.
       - id: content
         -orig-id: Json_diff_vector
-        size: length.value
+        size: len_content.value
         type: diff_list
         doc: The changes.
   diff_list:

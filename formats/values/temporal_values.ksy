@@ -11,7 +11,9 @@ doc: |
   The older types have no fraction in MySQL. MariaDB had one (5.3 to 10.1.1, later with
   `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
   not tell them apart, so rows of such tables cannot be read by it.
-doc-ref: sql-common/my_time.cc, my_datetime_packed_from_binary; sql/field.cc (MariaDB), Field_time_hires
+doc-ref:
+  - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/my_time.cc my_datetime_packed_from_binary
+  - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field.cc Field_time_hires
 types:
   year:
     -webide-representation: '{value:dec}'

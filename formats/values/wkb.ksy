@@ -7,7 +7,7 @@ meta:
 doc: |
   A shape as the OpenGIS standard writes it, little-endian, as servers store it. Coordinates are in
   the unit of the spatial reference system.
-doc-ref: sql/spatial.cc, Geometry::construct
+doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/spatial.cc Geometry::construct
 -webide-representation: '{type}'
 params:
   - id: depth
@@ -50,7 +50,7 @@ types:
         doc: Second coordinate; of a geographic system the latitude.
   point_list:
     seq:
-      - id: number_of_points
+      - id: num_points
         -orig-id: n_points
         type: u4
         doc: How many points follow.
@@ -58,11 +58,11 @@ types:
         -orig-id: point_xy
         type: point
         repeat: expr
-        repeat-expr: number_of_points
+        repeat-expr: num_points
         doc: The points, in order.
   polygon:
     seq:
-      - id: number_of_rings
+      - id: num_rings
         -orig-id: n_linear_rings
         type: u4
         doc: How many rings follow.
@@ -70,11 +70,11 @@ types:
         -orig-id: n_linear_rings
         type: point_list
         repeat: expr
-        repeat-expr: number_of_rings
+        repeat-expr: num_rings
         doc: The outer ring, and the holes in it.
   shape_list:
     seq:
-      - id: number_of_shapes
+      - id: num_shapes
         -orig-id: n_objects
         type: u4
         doc: How many shapes follow.
@@ -82,7 +82,7 @@ types:
         -orig-id: n_objects
         type: wkb(_parent.depth + 1)
         repeat: expr
-        repeat-expr: number_of_shapes
+        repeat-expr: num_shapes
         if: _parent.depth < 64
         doc: The parts; not read where shapes are nested deeper than any server allows.
 enums:

@@ -13,7 +13,7 @@ class AnnotateRowsEvent(KaitaiStruct):
     `binlog_annotate_row_events`. Since MariaDB 5.3.
 
     .. seealso::
-       sql/log_event.h (MariaDB), Annotate_rows_log_event
+       Annotate_rows_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(AnnotateRowsEvent, self).__init__(_io)

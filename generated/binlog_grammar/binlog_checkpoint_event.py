@@ -13,25 +13,25 @@ class BinlogCheckpointEvent(KaitaiStruct):
     replicas ignore it. Since 10.0.
 
     .. seealso::
-       sql/log_event.h (MariaDB), Binlog_checkpoint_log_event
+       Binlog_checkpoint_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     unknown_post_header = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(BinlogCheckpointEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
-        self.file_name_length = self._io.read_u4le()
-        if self.post_header_length > 4:
+        self.len_file_name = self._io.read_u4le()
+        if self.len_post_header > 4:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 4)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 4)
 
-        self.file_name = (self._io.read_bytes(self.file_name_length)).decode("UTF-8", "surrogateescape")
+        self.file_name = (self._io.read_bytes(self.len_file_name)).decode("UTF-8", "surrogateescape")
         if (not (self._io.is_eof())):
             pass
             self.unknown_tail = self._io.read_bytes_full()
@@ -40,7 +40,7 @@ class BinlogCheckpointEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 4:
+        if self.len_post_header > 4:
             pass
 
         if (not (self._io.is_eof())):

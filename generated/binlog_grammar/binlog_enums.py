@@ -13,7 +13,12 @@ class BinlogEnums(KaitaiStruct):
     """The enumerations that more than one part of the grammar uses.
 
     .. seealso::
-       libs/mysql/binlog/event/binlog_event.h, Log_event_type; sql/log_event.h (MariaDB), Log_event_type
+       Log_event_type - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h
+
+
+
+    .. seealso::
+       Log_event_type - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
 
     class ChecksumAlgorithm(IntEnum):

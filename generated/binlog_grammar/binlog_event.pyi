@@ -12,13 +12,13 @@ class BinlogEvent(KaitaiStruct):
     """Header, body and checksum of one event, given what the events before it said. Stands by
     itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).
 
-    See libs/mysql/binlog/event/binlog_event.h, Binary_log_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h Binary_log_event
     """
     binlog_version: int
     """Version of the log's format, 1, 3 or 4."""
-    header_length: int
+    len_header: int
     """Length of the event's header, in bytes."""
-    post_header_length: int
+    len_post_header: int
     """The format description's entry for the event's type, in bytes; 0 where it has none."""
     is_checksummed: bool
     """Whether events of this log end with a checksum. A format description event tells itself."""
@@ -40,12 +40,12 @@ class BinlogEvent(KaitaiStruct):
     """CRC32 (zlib's) of all bytes of the event before this field. In a format description event,
     the bit `is_in_use` of the flags counts as 0, since closing the file clears it.
     """
-    def __init__(self, binlog_version: int, header_length: int, post_header_length: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, binlog_version: int, len_header: int, len_post_header: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_format_description(self) -> bool:
         """Such an event tells by its own length whether it has a checksum."""
     @property
-    def own_post_header_length(self) -> int | None:
+    def len_own_post_header(self) -> int | None:
         """Read ahead, from the table in the body of a format description event."""
     @property
     def has_checksum(self) -> bool:

@@ -13,7 +13,7 @@ class ColumnTypes(KaitaiStruct):
     """The numbers of column types, as table maps and JSON documents use them.
 
     .. seealso::
-       include/field_types.h, enum_field_types
+       enum_field_types - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/include/field_types.h
     """
 
     class ColumnType(IntEnum):

@@ -13,7 +13,7 @@ class ComBinlogDump(KaitaiStruct):
     the header of its packet.
 
     .. seealso::
-       sql/rpl_source.cc, com_binlog_dump
+       com_binlog_dump - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(ComBinlogDump, self).__init__(_io)

@@ -15,9 +15,9 @@ class ComBinlogDumpGtid(KaitaiStruct):
     COM_BINLOG_DUMP.
 
     .. seealso::
-       sql/rpl_source.cc, com_binlog_dump_gtid
+       com_binlog_dump_gtid - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
-    data_length = None
+    len_data = None
     data = None
     unknown_tail = None
 
@@ -33,16 +33,16 @@ class ComBinlogDumpGtid(KaitaiStruct):
             raise kaitaistruct.ValidationNotEqualError(b"\x1E", self.command, self._io, u"/seq/0")
         self.flags = self._io.read_u2le()
         self.server_id = self._io.read_u4le()
-        self.file_name_length = self._io.read_u4le()
-        self.file_name = (self._io.read_bytes(self.file_name_length)).decode("UTF-8", "surrogateescape")
+        self.len_file_name = self._io.read_u4le()
+        self.file_name = (self._io.read_bytes(self.len_file_name)).decode("UTF-8", "surrogateescape")
         self.position = self._io.read_u8le()
         if self.has_data:
             pass
-            self.data_length = self._io.read_u4le()
+            self.len_data = self._io.read_u4le()
 
         if self.has_data:
             pass
-            self._raw_data = self._io.read_bytes(self.data_length)
+            self._raw_data = self._io.read_bytes(self.len_data)
             _io__raw_data = KaitaiStream(BytesIO(self._raw_data))
             self.data = ComBinlogDumpGtid.ReplicaGtids(_io__raw_data, self, self._root)
 
@@ -102,7 +102,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
         if hasattr(self, '_m_has_data'):
             return self._m_has_data
 
-        self._m_has_data = self._io.size() > 19 + self.file_name_length
+        self._m_has_data = self._io.size() > 19 + self.len_file_name
         return getattr(self, '_m_has_data', None)
 
     @property

@@ -13,7 +13,7 @@ class ComRegisterSlave(KaitaiStruct):
     message, without the header of its packet.
 
     .. seealso::
-       sql/rpl_source.cc, register_replica
+       register_replica - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
     unknown_tail = None
 
@@ -28,12 +28,12 @@ class ComRegisterSlave(KaitaiStruct):
         if not self.command == b"\x15":
             raise kaitaistruct.ValidationNotEqualError(b"\x15", self.command, self._io, u"/seq/0")
         self.server_id = self._io.read_u4le()
-        self.host_length = self._io.read_u1()
-        self.host = (self._io.read_bytes(self.host_length)).decode("UTF-8", "surrogateescape")
-        self.user_length = self._io.read_u1()
-        self.user = (self._io.read_bytes(self.user_length)).decode("UTF-8", "surrogateescape")
-        self.password_length = self._io.read_u1()
-        self.password = (self._io.read_bytes(self.password_length)).decode("UTF-8", "surrogateescape")
+        self.len_host = self._io.read_u1()
+        self.host = (self._io.read_bytes(self.len_host)).decode("UTF-8", "surrogateescape")
+        self.len_user = self._io.read_u1()
+        self.user = (self._io.read_bytes(self.len_user)).decode("UTF-8", "surrogateescape")
+        self.len_password = self._io.read_u1()
+        self.password = (self._io.read_bytes(self.len_password)).decode("UTF-8", "surrogateescape")
         self.port = self._io.read_u2le()
         self.rank = self._io.read_u4le()
         self.source_id = self._io.read_u4le()

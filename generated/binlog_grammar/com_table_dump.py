@@ -13,7 +13,7 @@ class ComTableDump(KaitaiStruct):
     message, without the header of its packet. MySQL 3.23 to 5.1; later servers do not know it.
 
     .. seealso::
-       sql/sql_parse.cc, dispatch_command
+       dispatch_command - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/sql_parse.cc
     """
     unknown_tail = None
 
@@ -27,10 +27,10 @@ class ComTableDump(KaitaiStruct):
         self.command = self._io.read_bytes(1)
         if not self.command == b"\x13":
             raise kaitaistruct.ValidationNotEqualError(b"\x13", self.command, self._io, u"/seq/0")
-        self.schema_name_length = self._io.read_u1()
-        self.schema_name = (self._io.read_bytes(self.schema_name_length)).decode("UTF-8", "surrogateescape")
-        self.table_name_length = self._io.read_u1()
-        self.table_name = (self._io.read_bytes(self.table_name_length)).decode("UTF-8", "surrogateescape")
+        self.len_schema_name = self._io.read_u1()
+        self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
+        self.len_table_name = self._io.read_u1()
+        self.table_name = (self._io.read_bytes(self.len_table_name)).decode("UTF-8", "surrogateescape")
         if (not (self._io.is_eof())):
             pass
             self.unknown_tail = self._io.read_bytes_full()

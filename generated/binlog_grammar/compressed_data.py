@@ -17,12 +17,12 @@ class CompressedData(KaitaiStruct):
     by `process: zlib`.
 
     .. seealso::
-       sql/log_event.cc, binlog_buf_compress
+       binlog_buf_compress - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
-    length_1 = None
-    length_2 = None
-    length_3 = None
-    length_4 = None
+    len_1 = None
+    len_2 = None
+    len_3 = None
+    len_4 = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(CompressedData, self).__init__(_io)
@@ -36,21 +36,21 @@ class CompressedData(KaitaiStruct):
             raise kaitaistruct.ValidationLessThanError(129, self.method, self._io, u"/seq/0")
         if not self.method <= 132:
             raise kaitaistruct.ValidationGreaterThanError(132, self.method, self._io, u"/seq/0")
-        if self.length_size == 1:
+        if self.len_length == 1:
             pass
-            self.length_1 = self._io.read_u1()
+            self.len_1 = self._io.read_u1()
 
-        if self.length_size == 2:
+        if self.len_length == 2:
             pass
-            self.length_2 = self._io.read_u2be()
+            self.len_2 = self._io.read_u2be()
 
-        if self.length_size == 3:
+        if self.len_length == 3:
             pass
-            self.length_3 = self._io.read_bits_int_be(24)
+            self.len_3 = self._io.read_bits_int_be(24)
 
-        if self.length_size == 4:
+        if self.len_length == 4:
             pass
-            self.length_4 = self._io.read_u4be()
+            self.len_4 = self._io.read_u4be()
 
         self._raw_deflated = self._io.read_bytes_full()
         _io__raw_deflated = KaitaiStream(BytesIO(self._raw_deflated))
@@ -59,16 +59,16 @@ class CompressedData(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.length_size == 1:
+        if self.len_length == 1:
             pass
 
-        if self.length_size == 2:
+        if self.len_length == 2:
             pass
 
-        if self.length_size == 3:
+        if self.len_length == 3:
             pass
 
-        if self.length_size == 4:
+        if self.len_length == 4:
             pass
 
         self.deflated._fetch_instances()
@@ -106,19 +106,19 @@ class CompressedData(KaitaiStruct):
 
 
     @property
-    def length_size(self):
+    def len_length(self):
         """Size of the length that follows, which is big-endian, 1 to 4 bytes."""
-        if hasattr(self, '_m_length_size'):
-            return self._m_length_size
+        if hasattr(self, '_m_len_length'):
+            return self._m_len_length
 
-        self._m_length_size = self.method & 7
-        return getattr(self, '_m_length_size', None)
+        self._m_len_length = self.method & 7
+        return getattr(self, '_m_len_length', None)
 
     @property
-    def uncompressed_length(self):
+    def len_uncompressed(self):
         """Length before compression, in bytes."""
-        if hasattr(self, '_m_uncompressed_length'):
-            return self._m_uncompressed_length
+        if hasattr(self, '_m_len_uncompressed'):
+            return self._m_len_uncompressed
 
-        self._m_uncompressed_length = (self.length_1 if self.length_size == 1 else (self.length_2 if self.length_size == 2 else (self.length_3 if self.length_size == 3 else self.length_4)))
-        return getattr(self, '_m_uncompressed_length', None)
+        self._m_len_uncompressed = (self.len_1 if self.len_length == 1 else (self.len_2 if self.len_length == 2 else (self.len_3 if self.len_length == 3 else self.len_4)))
+        return getattr(self, '_m_len_uncompressed', None)

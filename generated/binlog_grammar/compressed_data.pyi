@@ -11,7 +11,7 @@ class CompressedData(KaitaiStruct):
     A reader that wants structure in the uncompressed bytes takes them from `deflated._io`
     by `process: zlib`.
 
-    See sql/log_event.cc, binlog_buf_compress
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc binlog_buf_compress
     """
     method: int
     """The top bit is set, the next three are the algorithm, the low three the size of the length.
@@ -19,22 +19,22 @@ class CompressedData(KaitaiStruct):
 
     The server's name: Record Header
     """
-    length_1: int | None
+    len_1: int | None
     """Length before compression in bytes, where 1 byte holds it.
 
     The server's name: Record Original Length
     """
-    length_2: int | None
+    len_2: int | None
     """Length before compression in bytes, where 2 bytes hold it.
 
     The server's name: Record Original Length
     """
-    length_3: int | None
+    len_3: int | None
     """Length before compression in bytes, where 3 bytes hold it.
 
     The server's name: Record Original Length
     """
-    length_4: int | None
+    len_4: int | None
     """Length before compression in bytes, where 4 bytes hold it.
 
     The server's name: Record Original Length
@@ -47,10 +47,10 @@ class CompressedData(KaitaiStruct):
     _raw_deflated: bytes
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
-    def length_size(self) -> int:
+    def len_length(self) -> int:
         """Size of the length that follows, which is big-endian, 1 to 4 bytes."""
     @property
-    def uncompressed_length(self) -> int:
+    def len_uncompressed(self) -> int:
         """Length before compression, in bytes."""
 
     class ZlibStream(KaitaiStruct):

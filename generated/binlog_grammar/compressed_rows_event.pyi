@@ -16,11 +16,11 @@ class CompressedRowsEvent(KaitaiStruct):
     """A rows event whose images are compressed: WRITE_ROWS_COMPRESSED_EVENT and its kin, of version 1
     (166 to 168) and 2 (169 to 171). MariaDB since 10.2.3, with `log_bin_compress`. Since 10.2.3.
 
-    See sql/log_event.cc, Rows_log_event::uncompress_buf
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc Rows_log_event::uncompress_buf
     """
     type_code: _binlog_enums.BinlogEnums.EventType | int
     """What kind of rows event it is."""
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, in bytes; 8 in version 1, or 6 with a table id of 4 bytes, 10 in
     version 2.
     """
@@ -38,7 +38,7 @@ class CompressedRowsEvent(KaitaiStruct):
 
     The server's name: m_flags
     """
-    extra_data_length: int | None
+    len_extra_data: int | None
     """Length of this field and `extra_data`, in bytes. Version 2 only.
 
     The server's name: var_header_len
@@ -51,7 +51,7 @@ class CompressedRowsEvent(KaitaiStruct):
     The server's name: m_extra_row_info
     """
     _raw_extra_data: bytes
-    number_of_columns: _packed_integer.PackedInteger
+    num_columns: _packed_integer.PackedInteger
     """Number of the table's columns.
 
     The server's name: m_width
@@ -72,7 +72,7 @@ class CompressedRowsEvent(KaitaiStruct):
     The server's name: m_rows_buf
     """
     _raw_compressed_images: bytes
-    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, len_post_header: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_statement_end(self) -> bool:
         """The last rows event of its statement; the table maps before it end here.

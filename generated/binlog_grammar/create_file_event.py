@@ -14,7 +14,7 @@ class CreateFileEvent(KaitaiStruct):
     APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file. Since 4.0.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.5), Create_file_log_event
+       Create_file_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(CreateFileEvent, self).__init__(_io)
@@ -26,11 +26,11 @@ class CreateFileEvent(KaitaiStruct):
         self.thread_id = self._io.read_u4le()
         self.execution_time = self._io.read_u4le()
         self.skipped_lines = self._io.read_u4le()
-        self.table_name_length = self._io.read_u1()
-        self.schema_name_length = self._io.read_u1()
-        self.number_of_fields = self._io.read_u4le()
+        self.len_table_name = self._io.read_u1()
+        self.len_schema_name = self._io.read_u1()
+        self.num_fields = self._io.read_u4le()
         self.file_id = self._io.read_u4le()
-        self.target = load_parts.LoadParts(True, self.number_of_fields, self.table_name_length, self.schema_name_length, self._io)
+        self.target = load_parts.LoadParts(True, self.num_fields, self.len_table_name, self.len_schema_name, self._io)
         self.file_name = (self._io.read_bytes_term(0, False, True, True)).decode("UTF-8", "surrogateescape")
         self.block = self._io.read_bytes_full()
 

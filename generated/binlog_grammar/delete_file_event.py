@@ -12,7 +12,7 @@ class DeleteFileEvent(KaitaiStruct):
     """LOAD DATA failed on the source; forget its file. Since 4.0.
 
     .. seealso::
-       libs/mysql/binlog/event/load_data_events.h, Delete_file_event
+       Delete_file_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h
     """
     unknown_tail = None
 

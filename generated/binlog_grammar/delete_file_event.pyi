@@ -7,7 +7,7 @@ from . import KaitaiStream, KaitaiStruct
 class DeleteFileEvent(KaitaiStruct):
     """LOAD DATA failed on the source; forget its file. Since 4.0.
 
-    See libs/mysql/binlog/event/load_data_events.h, Delete_file_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h Delete_file_event
     """
     file_id: int
     """Number of the file to forget."""

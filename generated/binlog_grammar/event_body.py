@@ -53,15 +53,20 @@ class EventBody(KaitaiStruct):
     """Everything between an event's header and its checksum.
 
     .. seealso::
-       sql/binlog_reader.cc, binlog_event_deserialize; sql/log_event.cc (MariaDB), Log_event::read_log_event
+       binlog_event_deserialize - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/binlog_reader.cc
+
+
+
+    .. seealso::
+       Log_event::read_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
-    def __init__(self, type_code, binlog_version, post_header_length, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, type_code, binlog_version, len_post_header, table_map, has_table_map, _io, _parent=None, _root=None):
         super(EventBody, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.type_code = type_code
         self.binlog_version = binlog_version
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self.table_map = table_map
         self.has_table_map = has_table_map
         self._read()
@@ -73,7 +78,7 @@ class EventBody(KaitaiStruct):
             self.content = annotate_rows_event.AnnotateRowsEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event:
             pass
-            self.content = gtid_event.GtidEvent(self.fixed_length, self._io)
+            self.content = gtid_event.GtidEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.append_block_event:
             pass
             self.content = append_block_event.AppendBlockEvent(self._io)
@@ -82,7 +87,7 @@ class EventBody(KaitaiStruct):
             self.content = append_block_event.AppendBlockEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event:
             pass
-            self.content = binlog_checkpoint_event.BinlogCheckpointEvent(self.fixed_length, self._io)
+            self.content = binlog_checkpoint_event.BinlogCheckpointEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.create_file_event:
             pass
             self.content = create_file_event.CreateFileEvent(self._io)
@@ -91,34 +96,34 @@ class EventBody(KaitaiStruct):
             self.content = delete_file_event.DeleteFileEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event:
             pass
-            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1:
             pass
-            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_event:
             pass
-            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1:
             pass
-            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.exec_load_event:
             pass
             self.content = exec_load_event.ExecLoadEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.execute_load_query_event:
             pass
-            self.content = execute_load_query_event.ExecuteLoadQueryEvent(self.fixed_length, self._io)
+            self.content = execute_load_query_event.ExecuteLoadQueryEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.format_description_event:
             pass
             self.content = format_description_event.FormatDescriptionEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_event:
             pass
-            self.content = mariadb_gtid_event.MariadbGtidEvent(self.fixed_length, self._io)
+            self.content = mariadb_gtid_event.MariadbGtidEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_list_event:
             pass
-            self.content = mariadb_gtid_list_event.MariadbGtidListEvent(self.fixed_length, self._io)
+            self.content = mariadb_gtid_list_event.MariadbGtidListEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_log_event:
             pass
-            self.content = gtid_event.GtidEvent(self.fixed_length, self._io)
+            self.content = gtid_event.GtidEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.gtid_tagged_log_event:
             pass
             self.content = gtid_tagged_event.GtidTaggedEvent(self._io)
@@ -142,40 +147,40 @@ class EventBody(KaitaiStruct):
             self.content = large_transaction_header_event.LargeTransactionHeaderEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.load_event:
             pass
-            self.content = load_event.LoadEvent(self.fixed_length, False, self._io)
+            self.content = load_event.LoadEvent(self.len_fixed, False, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.new_load_event:
             pass
-            self.content = load_event.LoadEvent(self.fixed_length, True, self._io)
+            self.content = load_event.LoadEvent(self.len_fixed, True, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.partial_row_data_event:
             pass
-            self.content = partial_row_data_event.PartialRowDataEvent(self.fixed_length, self._io)
+            self.content = partial_row_data_event.PartialRowDataEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.partial_update_rows_event:
             pass
-            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event:
             pass
-            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.fixed_length, self.table_map, self._io)
+            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.len_fixed, self.table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event:
             pass
-            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.fixed_length, self.table_map, self._io)
+            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.len_fixed, self.table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event:
             pass
-            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.fixed_length, self.table_map, self._io)
+            self.content = pre_ga_rows_event.PreGaRowsEvent(self.type_code, self.len_fixed, self.table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.previous_gtids_log_event:
             pass
             self.content = previous_gtids_event.PreviousGtidsEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.query_compressed_event:
             pass
-            self.content = query_compressed_event.QueryCompressedEvent(self.fixed_length, self._io)
+            self.content = query_compressed_event.QueryCompressedEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.query_event:
             pass
-            self.content = query_event.QueryEvent(self.fixed_length, self._io)
+            self.content = query_event.QueryEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.rand_event:
             pass
             self.content = rand_event.RandEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.rotate_event:
             pass
-            self.content = rotate_event.RotateEvent(self.binlog_version, self.fixed_length, self._io)
+            self.content = rotate_event.RotateEvent(self.binlog_version, self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.rows_query_log_event:
             pass
             self.content = rows_query_event.RowsQueryEvent(self._io)
@@ -193,43 +198,43 @@ class EventBody(KaitaiStruct):
             self.content = stop_event.StopEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.table_map_event:
             pass
-            self.content = table_map_event.TableMapEvent(self.fixed_length, self._io)
+            self.content = table_map_event.TableMapEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.transaction_context_event:
             pass
-            self.content = transaction_context_event.TransactionContextEvent(self.fixed_length, self._io)
+            self.content = transaction_context_event.TransactionContextEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.transaction_payload_event:
             pass
             self.content = transaction_payload_event.TransactionPayloadEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event:
             pass
-            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1:
             pass
-            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_event:
             pass
-            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.update_rows_event_v1:
             pass
-            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.user_var_event:
             pass
             self.content = user_var_event.UserVarEvent(self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.view_change_event:
             pass
-            self.content = view_change_event.ViewChangeEvent(self.fixed_length, self._io)
+            self.content = view_change_event.ViewChangeEvent(self.len_fixed, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event:
             pass
-            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1:
             pass
-            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = compressed_rows_event.CompressedRowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event:
             pass
-            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.write_rows_event_v1:
             pass
-            self.content = rows_event.RowsEvent(self.type_code, self.fixed_length, self.table_map, self.has_table_map, self._io)
+            self.content = rows_event.RowsEvent(self.type_code, self.len_fixed, self.table_map, self.has_table_map, self._io)
         elif _on == binlog_enums.BinlogEnums.EventType.xa_prepare_log_event:
             pass
             self.content = xa_prepare_event.XaPrepareEvent(self._io)
@@ -433,21 +438,21 @@ class EventBody(KaitaiStruct):
 
 
     @property
-    def fixed_length(self):
+    def len_fixed(self):
         """Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
         format description, and a table that is too short has no entry.
         """
-        if hasattr(self, '_m_fixed_length'):
-            return self._m_fixed_length
+        if hasattr(self, '_m_len_fixed'):
+            return self._m_len_fixed
 
-        self._m_fixed_length = (self.post_header_length if self.post_header_length > 0 else self.usual_fixed_length)
-        return getattr(self, '_m_fixed_length', None)
+        self._m_len_fixed = (self.len_post_header if self.len_post_header > 0 else self.len_usual_fixed)
+        return getattr(self, '_m_len_fixed', None)
 
     @property
-    def usual_fixed_length(self):
+    def len_usual_fixed(self):
         """What servers use for the type, in bytes."""
-        if hasattr(self, '_m_usual_fixed_length'):
-            return self._m_usual_fixed_length
+        if hasattr(self, '_m_len_usual_fixed'):
+            return self._m_len_usual_fixed
 
-        self._m_usual_fixed_length = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event else (19 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_list_event else (9 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_row_data_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))))))
-        return getattr(self, '_m_usual_fixed_length', None)
+        self._m_len_usual_fixed = ((11 if self.binlog_version < 4 else 13) if self.type_code == binlog_enums.BinlogEnums.EventType.query_event else ((0 if self.binlog_version < 3 else 8) if self.type_code == binlog_enums.BinlogEnums.EventType.rotate_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.load_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.new_load_event else (26 if self.type_code == binlog_enums.BinlogEnums.EventType.execute_load_query_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.table_map_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_write_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_update_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.pre_ga_delete_rows_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_update_rows_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_log_event else (42 if self.type_code == binlog_enums.BinlogEnums.EventType.anonymous_gtid_log_event else (18 if self.type_code == binlog_enums.BinlogEnums.EventType.transaction_context_event else (52 if self.type_code == binlog_enums.BinlogEnums.EventType.view_change_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.binlog_checkpoint_event else (19 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_event else (4 if self.type_code == binlog_enums.BinlogEnums.EventType.gtid_list_event else (9 if self.type_code == binlog_enums.BinlogEnums.EventType.partial_row_data_event else (13 if self.type_code == binlog_enums.BinlogEnums.EventType.query_compressed_event else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event_v1 else (8 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event_v1 else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.write_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.update_rows_compressed_event else (10 if self.type_code == binlog_enums.BinlogEnums.EventType.delete_rows_compressed_event else 0)))))))))))))))))))))))))))))))
+        return getattr(self, '_m_len_usual_fixed', None)

@@ -48,13 +48,13 @@ from . import xid_event as _xid_event
 class EventBody(KaitaiStruct):
     """Everything between an event's header and its checksum.
 
-    See sql/binlog_reader.cc, binlog_event_deserialize; sql/log_event.cc (MariaDB), Log_event::read_log_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/binlog_reader.cc binlog_event_deserialize; https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc Log_event::read_log_event
     """
     type_code: _binlog_enums.BinlogEnums.EventType | int
     """What the event is, in the numbering of all versions but some 5.1 alphas."""
     binlog_version: int
     """Version of the log's format, 1, 3 or 4."""
-    post_header_length: int
+    len_post_header: int
     """The format description's entry for the type, in bytes; 0 where it has none."""
     table_map: _table_map_event.TableMapEvent | None
     """The table map that a rows event belongs to; null where there is none."""
@@ -62,14 +62,14 @@ class EventBody(KaitaiStruct):
     """Whether `table_map` is there."""
     content: _start_event_v3.StartEventV3 | _query_event.QueryEvent | _stop_event.StopEvent | _rotate_event.RotateEvent | _intvar_event.IntvarEvent | _load_event.LoadEvent | _slave_event.SlaveEvent | _create_file_event.CreateFileEvent | _append_block_event.AppendBlockEvent | _exec_load_event.ExecLoadEvent | _delete_file_event.DeleteFileEvent | _rand_event.RandEvent | _user_var_event.UserVarEvent | _format_description_event.FormatDescriptionEvent | _xid_event.XidEvent | _execute_load_query_event.ExecuteLoadQueryEvent | _table_map_event.TableMapEvent | _pre_ga_rows_event.PreGaRowsEvent | _rows_event.RowsEvent | _incident_event.IncidentEvent | _heartbeat_event.HeartbeatEvent | _ignorable_event.IgnorableEvent | _rows_query_event.RowsQueryEvent | _gtid_event.GtidEvent | _previous_gtids_event.PreviousGtidsEvent | _transaction_context_event.TransactionContextEvent | _view_change_event.ViewChangeEvent | _xa_prepare_event.XaPrepareEvent | _transaction_payload_event.TransactionPayloadEvent | _heartbeat_event_v2.HeartbeatEventV2 | _gtid_tagged_event.GtidTaggedEvent | _large_transaction_header_event.LargeTransactionHeaderEvent | _annotate_rows_event.AnnotateRowsEvent | _binlog_checkpoint_event.BinlogCheckpointEvent | _mariadb_gtid_event.MariadbGtidEvent | _mariadb_gtid_list_event.MariadbGtidListEvent | _start_encryption_event.StartEncryptionEvent | _query_compressed_event.QueryCompressedEvent | _compressed_rows_event.CompressedRowsEvent | _partial_row_data_event.PartialRowDataEvent | EventBody.UnknownEvent
     """The event, by its type."""
-    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, len_post_header: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
-    def fixed_length(self) -> int:
+    def len_fixed(self) -> int:
         """Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
         format description, and a table that is too short has no entry.
         """
     @property
-    def usual_fixed_length(self) -> int:
+    def len_usual_fixed(self) -> int:
         """What servers use for the type, in bytes."""
 
     class UnknownEvent(KaitaiStruct):

@@ -11,29 +11,29 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class EventHeader(KaitaiStruct):
     """The common header that starts every event. Version 1 logs (MySQL 3.23) stop after
-    `event_size`, at 13 bytes; later versions have 19 bytes, and a version 4 log may
+    `len_event`, at 13 bytes; later versions have 19 bytes, and a version 4 log may
     declare a longer header in its format description event.
 
     .. seealso::
-       libs/mysql/binlog/event/binlog_event.h, Log_event_header
+       Log_event_header - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h
     """
     next_position = None
     flags = None
     extra_headers = None
 
-    def __init__(self, binlog_version, header_length, _io, _parent=None, _root=None):
+    def __init__(self, binlog_version, len_header, _io, _parent=None, _root=None):
         super(EventHeader, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.binlog_version = binlog_version
-        self.header_length = header_length
+        self.len_header = len_header
         self._read()
 
     def _read(self):
         self.timestamp = self._io.read_u4le()
         self.type_code = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.EventType, self._io.read_u1())
         self.server_id = self._io.read_u4le()
-        self.event_size = self._io.read_u4le()
+        self.len_event = self._io.read_u4le()
         if self.binlog_version > 1:
             pass
             self.next_position = self._io.read_u4le()
@@ -42,9 +42,9 @@ class EventHeader(KaitaiStruct):
             pass
             self.flags = self._io.read_u2le()
 
-        if self.header_length > 19:
+        if self.len_header > 19:
             pass
-            self.extra_headers = self._io.read_bytes(self.header_length - 19)
+            self.extra_headers = self._io.read_bytes(self.len_header - 19)
 
 
 
@@ -56,7 +56,7 @@ class EventHeader(KaitaiStruct):
         if self.binlog_version > 1:
             pass
 
-        if self.header_length > 19:
+        if self.len_header > 19:
             pass
 
 

@@ -7,14 +7,14 @@ from . import binlog_enums as _binlog_enums
 
 class EventHeader(KaitaiStruct):
     """The common header that starts every event. Version 1 logs (MySQL 3.23) stop after
-    `event_size`, at 13 bytes; later versions have 19 bytes, and a version 4 log may
+    `len_event`, at 13 bytes; later versions have 19 bytes, and a version 4 log may
     declare a longer header in its format description event.
 
-    See libs/mysql/binlog/event/binlog_event.h, Log_event_header
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h Log_event_header
     """
     binlog_version: int
     """Version of the log's format, 1, 3 or 4."""
-    header_length: int
+    len_header: int
     """Length of the header as the format description event declares it, in bytes; 13 in version 1."""
     timestamp: int
     """Start of the statement, in seconds since 1970-01-01 00:00:00 UTC; 0 in artificial events.
@@ -28,7 +28,7 @@ class EventHeader(KaitaiStruct):
 
     The server's name: unmasked_server_id
     """
-    event_size: int
+    len_event: int
     """Length of the whole event with its header and checksum, in bytes.
 
     The server's name: data_written
@@ -43,7 +43,7 @@ class EventHeader(KaitaiStruct):
     """Bits described by the `is_…` instances."""
     extra_headers: bytes | None
     """Bytes beyond the 19 that are defined; no released server writes any."""
-    def __init__(self, binlog_version: int, header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, binlog_version: int, len_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_in_use(self) -> bool:
         """Only in a format description event: the file is being written or was not closed.

@@ -12,7 +12,7 @@ class ExecLoadEvent(KaitaiStruct):
     """The file of an earlier CREATE_FILE_EVENT is complete; load it. MySQL 4.0 to 5.0.2. Since 4.0.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.5), Execute_load_log_event
+       Execute_load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
     unknown_tail = None
 

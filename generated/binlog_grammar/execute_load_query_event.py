@@ -15,7 +15,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
     says which part of the statement names the file. Since 5.0.
 
     .. seealso::
-       libs/mysql/binlog/event/load_data_events.h, Execute_load_query_event
+       Execute_load_query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h
     """
 
     class DuplicateAction(IntEnum):
@@ -24,38 +24,38 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
         replace = 2
     unknown_post_header = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(ExecuteLoadQueryEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
         self.thread_id = self._io.read_u4le()
         self.execution_time = self._io.read_u4le()
-        self.schema_name_length = self._io.read_u1()
+        self.len_schema_name = self._io.read_u1()
         self.error_code = self._io.read_u2le()
-        self.status_vars_length = self._io.read_u2le()
+        self.len_status_vars = self._io.read_u2le()
         self.file_id = self._io.read_u4le()
-        self.file_name_start = self._io.read_u4le()
-        self.file_name_end = self._io.read_u4le()
+        self.ofs_file_name = self._io.read_u4le()
+        self.ofs_file_name_end = self._io.read_u4le()
         self.duplicate_handling = KaitaiStream.resolve_enum(ExecuteLoadQueryEvent.DuplicateAction, self._io.read_u1())
-        if self.post_header_length > 26:
+        if self.len_post_header > 26:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 26)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 26)
 
-        self._raw_status_vars = self._io.read_bytes(self.status_vars_length)
+        self._raw_status_vars = self._io.read_bytes(self.len_status_vars)
         _io__raw_status_vars = KaitaiStream(BytesIO(self._raw_status_vars))
         self.status_vars = query_status_vars.QueryStatusVars(_io__raw_status_vars)
-        self.schema_name = (self._io.read_bytes(self.schema_name_length)).decode("UTF-8", "surrogateescape")
+        self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
         self.schema_name_terminator = self._io.read_u1()
         self.query = self._io.read_bytes_full()
 
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 26:
+        if self.len_post_header > 26:
             pass
 
         self.status_vars._fetch_instances()

@@ -13,7 +13,7 @@ class ExtraRowInfo(KaitaiStruct):
     """One chunk of what a version 2 rows event says of all its rows. Since 5.6.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Rows_event::Extra_row_info
+       Rows_event::Extra_row_info - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
 
     class InfoType(IntEnum):
@@ -61,11 +61,11 @@ class ExtraRowInfo(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = self._io.read_u1()
-            if not self.length >= 2:
-                raise kaitaistruct.ValidationLessThanError(2, self.length, self._io, u"/types/ndb/seq/0")
+            self.len_info = self._io.read_u1()
+            if not self.len_info >= 2:
+                raise kaitaistruct.ValidationLessThanError(2, self.len_info, self._io, u"/types/ndb/seq/0")
             self.format = self._io.read_u1()
-            self.data = self._io.read_bytes(self.length - 2)
+            self.data = self._io.read_bytes(self.len_info - 2)
 
 
         def _fetch_instances(self):

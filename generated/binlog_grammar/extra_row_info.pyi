@@ -8,7 +8,7 @@ from . import KaitaiStream, KaitaiStruct
 class ExtraRowInfo(KaitaiStruct):
     """One chunk of what a version 2 rows event says of all its rows. Since 5.6.
 
-    See libs/mysql/binlog/event/rows_event.h, Rows_event::Extra_row_info
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event::Extra_row_info
     """
     is_update: bool
     """Whether the event is an update, which has two partitions."""
@@ -28,7 +28,7 @@ class ExtraRowInfo(KaitaiStruct):
         """The server's name: PART"""
 
     class Ndb(KaitaiStruct):
-        length: int
+        len_info: int
         """Length of this part, itself included, in bytes.
 
         The server's name: EXTRA_ROW_INFO_LEN_OFFSET

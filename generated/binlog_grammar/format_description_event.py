@@ -13,12 +13,12 @@ class FormatDescriptionEvent(KaitaiStruct):
     """The first event of a version 4 log: how all events after it are laid out. In a relay log
     a second one, of the source server, changes the layout of what follows.
 
-    The event describes itself: its own entry in `post_header_lengths` is 57 plus the length
+    The event describes itself: its own entry in `len_post_headers` is 57 plus the length
     of that table, so that what follows the table (nothing, or the checksum algorithm and the
     event's own checksum) is known without looking at the server's version. Since 5.0.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Format_description_event
+       Format_description_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     checksum_algorithm = None
 
@@ -32,10 +32,10 @@ class FormatDescriptionEvent(KaitaiStruct):
         self.binlog_version = self._io.read_u2le()
         self.server_version = (KaitaiStream.bytes_terminate(self._io.read_bytes(50), 0, False)).decode("UTF-8", "surrogateescape")
         self.create_timestamp = self._io.read_u4le()
-        self.header_length = self._io.read_u1()
-        self.post_header_lengths = []
-        for i in range(self.number_of_event_types):
-            self.post_header_lengths.append(self._io.read_u1())
+        self.len_header = self._io.read_u1()
+        self.len_post_headers = []
+        for i in range(self.num_event_types):
+            self.len_post_headers.append(self._io.read_u1())
 
         if (not (self._io.is_eof())):
             pass
@@ -47,14 +47,14 @@ class FormatDescriptionEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        for i in range(len(self.post_header_lengths)):
+        for i in range(len(self.len_post_headers)):
             pass
 
         if (not (self._io.is_eof())):
             pass
 
-        _ = self.own_post_header_length
-        if hasattr(self, '_m_own_post_header_length'):
+        _ = self.len_own_post_header
+        if hasattr(self, '_m_len_own_post_header'):
             pass
 
 
@@ -64,7 +64,7 @@ class FormatDescriptionEvent(KaitaiStruct):
         if hasattr(self, '_m_has_checksums'):
             return self._m_has_checksums
 
-        self._m_has_checksums =  ((self._io.size() > 57 + self.number_of_event_types) and (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.crc32))
+        self._m_has_checksums =  ((self._io.size() > 57 + self.num_event_types) and (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.crc32))
         return getattr(self, '_m_has_checksums', None)
 
     @property
@@ -73,26 +73,26 @@ class FormatDescriptionEvent(KaitaiStruct):
         if hasattr(self, '_m_has_permuted_types'):
             return self._m_has_permuted_types
 
-        self._m_has_permuted_types =  ((self.number_of_event_types >= 16) and (self.post_header_lengths[15] != 0))
+        self._m_has_permuted_types =  ((self.num_event_types >= 16) and (self.len_post_headers[15] != 0))
         return getattr(self, '_m_has_permuted_types', None)
 
     @property
-    def number_of_event_types(self):
-        """Length of the table."""
-        if hasattr(self, '_m_number_of_event_types'):
-            return self._m_number_of_event_types
-
-        self._m_number_of_event_types = self.own_post_header_length - 57
-        return getattr(self, '_m_number_of_event_types', None)
-
-    @property
-    def own_post_header_length(self):
+    def len_own_post_header(self):
         """The table's entry 15, for this type of event."""
-        if hasattr(self, '_m_own_post_header_length'):
-            return self._m_own_post_header_length
+        if hasattr(self, '_m_len_own_post_header'):
+            return self._m_len_own_post_header
 
         _pos = self._io.pos()
         self._io.seek(71)
-        self._m_own_post_header_length = self._io.read_u1()
+        self._m_len_own_post_header = self._io.read_u1()
         self._io.seek(_pos)
-        return getattr(self, '_m_own_post_header_length', None)
+        return getattr(self, '_m_len_own_post_header', None)
+
+    @property
+    def num_event_types(self):
+        """Length of the table."""
+        if hasattr(self, '_m_num_event_types'):
+            return self._m_num_event_types
+
+        self._m_num_event_types = self.len_own_post_header - 57
+        return getattr(self, '_m_num_event_types', None)

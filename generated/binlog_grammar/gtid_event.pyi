@@ -13,9 +13,9 @@ class GtidEvent(KaitaiStruct):
     timestamps came in 8.0.1, the length in 8.0.2, the server versions in 8.0.14, then the ticket.
     Transactions with a tag have a GTID_TAGGED_LOG_EVENT instead. Since 5.6.
 
-    See libs/mysql/binlog/event/control_events.h, Gtid_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Gtid_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, 25 in MySQL 5.6, 42 since 5.7.5, in bytes."""
     flags: int
     """Bits described by `may_have_statements`.
@@ -75,8 +75,8 @@ class GtidEvent(KaitaiStruct):
 
     The server's name: original_commit_timestamp
     """
-    packed_transaction_length: _packed_integer.PackedInteger | None
-    """The number behind `transaction_length`, in bytes. Since 8.0.2.
+    packed_len_transaction: _packed_integer.PackedInteger | None
+    """The number behind `len_transaction`, in bytes. Since 8.0.2.
 
     The server's name: transaction_length
     """
@@ -99,7 +99,7 @@ class GtidEvent(KaitaiStruct):
     """Ticket that puts the transaction into a group commit, for Group Replication; never 0. Since 8.0."""
     unknown_tail: bytes | None
     """What newer servers may add."""
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def may_have_statements(self) -> bool:
         """The transaction may hold changes as statements; otherwise it holds rows alone.
@@ -109,7 +109,7 @@ class GtidEvent(KaitaiStruct):
     @property
     def has_logical_clock(self) -> bool: ...
     @property
-    def known_post_header_length(self) -> int:
+    def len_known_post_header(self) -> int:
         """How much of the fixed part the fields above describe, in bytes."""
     @property
     def has_commit_timestamps(self) -> bool: ...
@@ -117,13 +117,13 @@ class GtidEvent(KaitaiStruct):
     def has_original_commit_timestamp(self) -> bool:
         """Whether the transaction came from another server, and was committed there first."""
     @property
-    def position_of_transaction_length(self) -> int:
-        """Bytes of the body before `packed_transaction_length`."""
+    def ofs_len_transaction(self) -> int:
+        """Bytes of the body before `packed_len_transaction`."""
     @property
-    def has_transaction_length(self) -> bool: ...
+    def has_len_transaction(self) -> bool: ...
     @property
-    def size_of_transaction_length(self) -> int | None:
-        """Length of `packed_transaction_length`, in bytes."""
+    def len_len_transaction(self) -> int | None:
+        """Length of `packed_len_transaction`, in bytes."""
     @property
     def has_server_versions(self) -> bool: ...
     @property
@@ -138,8 +138,11 @@ class GtidEvent(KaitaiStruct):
         0 where that is not known.
         """
     @property
-    def transaction_length(self) -> int | None:
-        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes."""
+    def len_transaction(self) -> int | None:
+        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes.
+
+        The server's name: transaction_length
+        """
     @property
     def immediate_server_version(self) -> int | None:
         """Version of the server that wrote this log, 80034 for 8.0.34."""

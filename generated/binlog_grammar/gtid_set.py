@@ -16,7 +16,7 @@ class GtidSet(KaitaiStruct):
     untagged form, which has one 8-byte number at the start and no tag lengths.
 
     .. seealso::
-       sql/rpl_gtid_set.cc, Gtid_set::encode
+       Gtid_set::encode - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_gtid_set.cc
     """
 
     class SetFormat(IntEnum):
@@ -30,13 +30,13 @@ class GtidSet(KaitaiStruct):
 
     def _read(self):
         self.first = self._io.read_u1()
-        self.count_low = self._io.read_u4le()
-        self.count_high = self._io.read_u2le()
+        self.num_low = self._io.read_u4le()
+        self.num_high = self._io.read_u2le()
         self.format = KaitaiStream.resolve_enum(GtidSet.SetFormat, self._io.read_u1())
         if not  ((self.format == GtidSet.SetFormat.untagged) or (self.format == GtidSet.SetFormat.tagged)) :
             raise kaitaistruct.ValidationNotAnyOfError(self.format, self._io, u"/seq/3")
         self.sources = []
-        for i in range(self.number_of_sources):
+        for i in range(self.num_sources):
             self.sources.append(GtidSet.Source(self._io, self, self._root))
 
 
@@ -74,7 +74,7 @@ class GtidSet(KaitaiStruct):
 
 
     class Source(KaitaiStruct):
-        tag_length = None
+        len_tag = None
         tag = None
 
         def __init__(self, _io, _parent=None, _root=None):
@@ -87,15 +87,15 @@ class GtidSet(KaitaiStruct):
             self.uuid = self._io.read_bytes(16)
             if self._parent.is_tagged:
                 pass
-                self.tag_length = varlen_integer.VarlenInteger(self._io)
+                self.len_tag = varlen_integer.VarlenInteger(self._io)
 
             if self._parent.is_tagged:
                 pass
-                self.tag = (self._io.read_bytes(self.tag_length.value)).decode("UTF-8", "surrogateescape")
+                self.tag = (self._io.read_bytes(self.len_tag.value)).decode("UTF-8", "surrogateescape")
 
-            self.number_of_intervals = self._io.read_u8le()
+            self.num_intervals = self._io.read_u8le()
             self.intervals = []
-            for i in range(self.number_of_intervals):
+            for i in range(self.num_intervals):
                 self.intervals.append(GtidSet.Interval(self._io, self, self._root))
 
 
@@ -104,7 +104,7 @@ class GtidSet(KaitaiStruct):
             pass
             if self._parent.is_tagged:
                 pass
-                self.tag_length._fetch_instances()
+                self.len_tag._fetch_instances()
 
             if self._parent.is_tagged:
                 pass
@@ -121,7 +121,7 @@ class GtidSet(KaitaiStruct):
         if hasattr(self, '_m_count'):
             return self._m_count
 
-        self._m_count = (self.count_low + (self.count_high * 4294967296))
+        self._m_count = (self.num_low + (self.num_high * 4294967296))
         return getattr(self, '_m_count', None)
 
     @property
@@ -133,10 +133,10 @@ class GtidSet(KaitaiStruct):
         return getattr(self, '_m_is_tagged', None)
 
     @property
-    def number_of_sources(self):
+    def num_sources(self):
         """How many pairs of UUID and tag the set names."""
-        if hasattr(self, '_m_number_of_sources'):
-            return self._m_number_of_sources
+        if hasattr(self, '_m_num_sources'):
+            return self._m_num_sources
 
-        self._m_number_of_sources = (self.count if self.is_tagged else (self.first + (self.count * 256)))
-        return getattr(self, '_m_number_of_sources', None)
+        self._m_num_sources = (self.count if self.is_tagged else (self.first + (self.count * 256)))
+        return getattr(self, '_m_num_sources', None)

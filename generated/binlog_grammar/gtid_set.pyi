@@ -11,19 +11,19 @@ class GtidSet(KaitaiStruct):
     since 8.3) the intervals of transaction numbers. A set without any tag is written in the older,
     untagged form, which has one 8-byte number at the start and no tag lengths.
 
-    See sql/rpl_gtid_set.cc, Gtid_set::encode
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_gtid_set.cc Gtid_set::encode
     """
     first: int
     """Tagged form, the same 1 as in `format`; untagged form, lowest byte of the number of sources.
 
     The server's name: n_sids_encoded
     """
-    count_low: int
+    num_low: int
     """The next four bytes of the number of sources; the first four in the tagged form.
 
     The server's name: n_sids_encoded
     """
-    count_high: int
+    num_high: int
     """Bytes 5 and 6 of `n_sids_encoded`; the highest two bytes of the number of sources.
 
     The server's name: n_sids_encoded
@@ -46,7 +46,7 @@ class GtidSet(KaitaiStruct):
     def count(self) -> int:
         """Bytes 1 to 6 as a number."""
     @property
-    def number_of_sources(self) -> int:
+    def num_sources(self) -> int:
         """How many pairs of UUID and tag the set names.
 
         The server's name: n_sids
@@ -62,11 +62,14 @@ class GtidSet(KaitaiStruct):
 
         The server's name: sid
         """
-        tag_length: _varlen_integer.VarlenInteger | None
-        """Length of the tag in bytes, 0 to 32; 0 where the transactions have none."""
+        len_tag: _varlen_integer.VarlenInteger | None
+        """Length of the tag in bytes, 0 to 32; 0 where the transactions have none.
+
+        The server's name: tag_length
+        """
         tag: str | None
         """Tag, of lower case letters, digits and underscores."""
-        number_of_intervals: int
+        num_intervals: int
         """How many intervals of this source the set has.
 
         The server's name: n_intervals

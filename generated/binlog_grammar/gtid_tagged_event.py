@@ -15,7 +15,7 @@ class GtidTaggedEvent(KaitaiStruct):
     variable length, and fields left out where they have their default. Since 8.3.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Gtid_event::define_fields
+       Gtid_event::define_fields - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     unknown_tail = None
 
@@ -27,9 +27,9 @@ class GtidTaggedEvent(KaitaiStruct):
 
     def _read(self):
         self.serialization_version = varlen_integer.VarlenInteger(self._io)
-        self.message_size = varlen_integer.VarlenInteger(self._io)
+        self.len_message = varlen_integer.VarlenInteger(self._io)
         self.last_non_ignorable_field_id = varlen_integer.VarlenInteger(self._io)
-        self._raw_fields = self._io.read_bytes(((self.message_size.value - self.serialization_version.size) - self.message_size.size) - self.last_non_ignorable_field_id.size)
+        self._raw_fields = self._io.read_bytes(((self.len_message.value - self.serialization_version.num_bytes) - self.len_message.num_bytes) - self.last_non_ignorable_field_id.num_bytes)
         _io__raw_fields = KaitaiStream(BytesIO(self._raw_fields))
         self.fields = GtidTaggedEvent.FieldList(_io__raw_fields, self, self._root)
         if (not (self._io.is_eof())):
@@ -41,7 +41,7 @@ class GtidTaggedEvent(KaitaiStruct):
     def _fetch_instances(self):
         pass
         self.serialization_version._fetch_instances()
-        self.message_size._fetch_instances()
+        self.len_message._fetch_instances()
         self.last_non_ignorable_field_id._fetch_instances()
         self.fields._fetch_instances()
         if (not (self._io.is_eof())):
@@ -73,7 +73,7 @@ class GtidTaggedEvent(KaitaiStruct):
                 pass
                 self.original_commit_timestamp = GtidTaggedEvent.NumberField(7, self._io, self, self._root)
 
-            self.transaction_length = GtidTaggedEvent.NumberField(8, self._io, self, self._root)
+            self.len_transaction = GtidTaggedEvent.NumberField(8, self._io, self, self._root)
             self.immediate_server_version = GtidTaggedEvent.NumberField(9, self._io, self, self._root)
             if self.has_original_server_version:
                 pass
@@ -102,7 +102,7 @@ class GtidTaggedEvent(KaitaiStruct):
                 pass
                 self.original_commit_timestamp._fetch_instances()
 
-            self.transaction_length._fetch_instances()
+            self.len_transaction._fetch_instances()
             self.immediate_server_version._fetch_instances()
             if self.has_original_server_version:
                 pass
@@ -224,13 +224,13 @@ class GtidTaggedEvent(KaitaiStruct):
             self.id = self._io.read_u1()
             if not self.id == 3 * 2:
                 raise kaitaistruct.ValidationNotEqualError(3 * 2, self.id, self._io, u"/types/tag_field/seq/0")
-            self.length = varlen_integer.VarlenInteger(self._io)
-            self.text = (self._io.read_bytes(self.length.value)).decode("UTF-8", "surrogateescape")
+            self.len_text = varlen_integer.VarlenInteger(self._io)
+            self.text = (self._io.read_bytes(self.len_text.value)).decode("UTF-8", "surrogateescape")
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_text._fetch_instances()
 
 
     class UuidField(KaitaiStruct):
@@ -317,6 +317,15 @@ class GtidTaggedEvent(KaitaiStruct):
         return getattr(self, '_m_last_committed', None)
 
     @property
+    def len_transaction(self):
+        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes."""
+        if hasattr(self, '_m_len_transaction'):
+            return self._m_len_transaction
+
+        self._m_len_transaction = self.fields.len_transaction.number.value
+        return getattr(self, '_m_len_transaction', None)
+
+    @property
     def may_have_statements(self):
         """The transaction may hold changes as statements; otherwise it holds rows alone."""
         if hasattr(self, '_m_may_have_statements'):
@@ -360,12 +369,3 @@ class GtidTaggedEvent(KaitaiStruct):
 
         self._m_tag = self.fields.tag.text
         return getattr(self, '_m_tag', None)
-
-    @property
-    def transaction_length(self):
-        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes."""
-        if hasattr(self, '_m_transaction_length'):
-            return self._m_transaction_length
-
-        self._m_transaction_length = self.fields.transaction_length.number.value
-        return getattr(self, '_m_transaction_length', None)

@@ -11,14 +11,14 @@ class GtidTaggedEvent(KaitaiStruct):
     format of MySQL's serialization library: fields with a number before each, integers of
     variable length, and fields left out where they have their default. Since 8.3.
 
-    See libs/mysql/binlog/event/control_events.h, Gtid_event::define_fields
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Gtid_event::define_fields
     """
     serialization_version: _varlen_integer.VarlenInteger
     """Version of the serialization format, 1.
 
     The server's name: serialization_format_version
     """
-    message_size: _varlen_integer.VarlenInteger
+    len_message: _varlen_integer.VarlenInteger
     """Length of the message from `serialization_version` on, in bytes.
 
     The server's name: serializable_field_size
@@ -67,8 +67,11 @@ class GtidTaggedEvent(KaitaiStruct):
     def original_commit_timestamp(self) -> int:
         """When the server of the UUID committed the transaction, in microseconds since 1970-01-01 UTC."""
     @property
-    def transaction_length(self) -> int:
-        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes."""
+    def len_transaction(self) -> int:
+        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes.
+
+        The server's name: transaction_length
+        """
     @property
     def immediate_server_version(self) -> int:
         """Version of the server that wrote this log, 90001 for 9.0.1."""
@@ -108,8 +111,11 @@ class GtidTaggedEvent(KaitaiStruct):
         """
         original_commit_timestamp: GtidTaggedEvent.NumberField | None
         """Left out where it is the same as the immediate one."""
-        transaction_length: GtidTaggedEvent.NumberField
-        """Length of the whole transaction with this event, in bytes."""
+        len_transaction: GtidTaggedEvent.NumberField
+        """Length of the whole transaction with this event, in bytes.
+
+        The server's name: transaction_length
+        """
         immediate_server_version: GtidTaggedEvent.NumberField
         """Version of the server that wrote this log, 90001 for 9.0.1."""
         original_server_version: GtidTaggedEvent.NumberField | None
@@ -167,7 +173,7 @@ class GtidTaggedEvent(KaitaiStruct):
 
         The server's name: field_id
         """
-        length: _varlen_integer.VarlenInteger
+        len_text: _varlen_integer.VarlenInteger
         """Length of the tag, 1 to 32, in bytes; 0 where the event has none after all.
 
         The server's name: tag_length

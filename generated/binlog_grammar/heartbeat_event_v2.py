@@ -15,7 +15,7 @@ class HeartbeatEventV2(KaitaiStruct):
     positions past 4 GiB. A list of typed fields up to an end mark. Since 8.0.26.
 
     .. seealso::
-       libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
+       Heartbeat - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp
     """
 
     class FieldKind(IntEnum):
@@ -56,7 +56,7 @@ class HeartbeatEventV2(KaitaiStruct):
 
 
     class Field(KaitaiStruct):
-        length = None
+        len_value = None
         value = None
 
         def __init__(self, _io, _parent=None, _root=None):
@@ -69,24 +69,24 @@ class HeartbeatEventV2(KaitaiStruct):
             self.key = packed_integer.PackedInteger(self._io)
             if (not (self.is_end)):
                 pass
-                self.length = packed_integer.PackedInteger(self._io)
+                self.len_value = packed_integer.PackedInteger(self._io)
 
             if (not (self.is_end)):
                 pass
                 _on = self.kind
                 if _on == HeartbeatEventV2.FieldKind.log_name:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.LogName(_io__raw_value, self, self._root)
                 elif _on == HeartbeatEventV2.FieldKind.position:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.LogPosition(_io__raw_value, self, self._root)
                 else:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.UnknownField(_io__raw_value, self, self._root)
 
@@ -97,7 +97,7 @@ class HeartbeatEventV2(KaitaiStruct):
             self.key._fetch_instances()
             if (not (self.is_end)):
                 pass
-                self.length._fetch_instances()
+                self.len_value._fetch_instances()
 
             if (not (self.is_end)):
                 pass

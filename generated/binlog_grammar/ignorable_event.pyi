@@ -8,7 +8,7 @@ class IgnorableEvent(KaitaiStruct):
     """An event that a replica skips without harm. The type stands for a whole class of events and
     has no content of its own. Since 5.6.
 
-    See libs/mysql/binlog/event/control_events.h, Ignorable_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Ignorable_event
     """
     unknown_data: bytes
     """Whatever the writer put there; normally nothing."""

@@ -12,17 +12,17 @@ class ImageColumns(KaitaiStruct):
     """Which columns of the table the row images of an event have.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Rows_event
+       Rows_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
-    def __init__(self, number_of_columns, _io, _parent=None, _root=None):
+    def __init__(self, num_columns, _io, _parent=None, _root=None):
         super(ImageColumns, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.number_of_columns = number_of_columns
+        self.num_columns = num_columns
         self._read()
 
     def _read(self):
-        self.bitmap = self._io.read_bytes((self.number_of_columns + 7) // 8)
+        self.bitmap = self._io.read_bytes((self.num_columns + 7) // 8)
 
 
     def _fetch_instances(self):
@@ -76,16 +76,16 @@ class ImageColumns(KaitaiStruct):
             return self._m_columns
 
         self._m_columns = []
-        for i in range(self.number_of_columns):
+        for i in range(self.num_columns):
             self._m_columns.append(ImageColumns.Column(i, (0 if i == 0 else self.columns[i - 1].next_ordinal), self._io, self, self._root))
 
         return getattr(self, '_m_columns', None)
 
     @property
-    def number_present(self):
+    def num_present(self):
         """Number of columns that the images have."""
-        if hasattr(self, '_m_number_present'):
-            return self._m_number_present
+        if hasattr(self, '_m_num_present'):
+            return self._m_num_present
 
-        self._m_number_present = (0 if self.number_of_columns == 0 else self.columns[-1].next_ordinal)
-        return getattr(self, '_m_number_present', None)
+        self._m_num_present = (0 if self.num_columns == 0 else self.columns[-1].next_ordinal)
+        return getattr(self, '_m_num_present', None)

@@ -7,21 +7,21 @@ from . import KaitaiStream, KaitaiStruct
 class ImageColumns(KaitaiStruct):
     """Which columns of the table the row images of an event have.
 
-    See libs/mysql/binlog/event/rows_event.h, Rows_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event
     """
-    number_of_columns: int
+    num_columns: int
     """Number of the table's columns."""
     bitmap: bytes
     """A bit for each column; the first is the lowest bit of the first byte.
 
     The server's name: columns_before_image, columns_after_image
     """
-    def __init__(self, number_of_columns: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, num_columns: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def columns(self) -> list[ImageColumns.Column]:
         """The bits, one by one; no bytes of their own."""
     @property
-    def number_present(self) -> int:
+    def num_present(self) -> int:
         """Number of columns that the images have."""
 
     class Column(KaitaiStruct):

@@ -14,7 +14,7 @@ class IncidentEvent(KaitaiStruct):
     Since 5.1.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Incident_event
+       Incident_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
 
     class IncidentKind(IntEnum):
@@ -31,8 +31,8 @@ class IncidentEvent(KaitaiStruct):
 
     def _read(self):
         self.incident = KaitaiStream.resolve_enum(IncidentEvent.IncidentKind, self._io.read_u2le())
-        self.message_length = self._io.read_u1()
-        self.message = (self._io.read_bytes(self.message_length)).decode("UTF-8", "surrogateescape")
+        self.len_message = self._io.read_u1()
+        self.message = (self._io.read_bytes(self.len_message)).decode("UTF-8", "surrogateescape")
         if self._io.size() - self._io.pos() == 4:
             pass
             self.cache_checksum = self._io.read_u4le()

@@ -18,7 +18,7 @@ class JsonBinary(KaitaiStruct):
     array. Members are read when they are asked for, so that no offset can lead in circles.
 
     .. seealso::
-       sql-common/json_binary.h
+       Source - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.h
     """
 
     class Literal(IntEnum):
@@ -69,36 +69,36 @@ class JsonBinary(KaitaiStruct):
         """An object or array."""
         key_entries = None
 
-        def __init__(self, is_large, is_object, position, _io, _parent=None, _root=None):
+        def __init__(self, is_large, is_object, ofs_container, _io, _parent=None, _root=None):
             super(JsonBinary.Container, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.is_large = is_large
             self.is_object = is_object
-            self.position = position
+            self.ofs_container = ofs_container
             self._read()
 
         def _read(self):
-            self.number_of_elements = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
-            self.size = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.num_elements = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.len_container = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
             if self.is_object:
                 pass
                 self.key_entries = []
-                for i in range(self.number_of_elements.value):
+                for i in range(self.num_elements.value):
                     self.key_entries.append(JsonBinary.KeyEntry(self.is_large, self._io, self, self._root))
 
 
             self.value_entries = []
-            for i in range(self.number_of_elements.value):
+            for i in range(self.num_elements.value):
                 self.value_entries.append(JsonBinary.ValueEntry(self.is_large, self._io, self, self._root))
 
-            self.contents = self._io.read_bytes(self.size.value - self.table_size)
+            self.contents = self._io.read_bytes(self.len_container.value - self.len_table)
 
 
         def _fetch_instances(self):
             pass
-            self.number_of_elements._fetch_instances()
-            self.size._fetch_instances()
+            self.num_elements._fetch_instances()
+            self.len_container._fetch_instances()
             if self.is_object:
                 pass
                 for i in range(len(self.key_entries)):
@@ -112,13 +112,13 @@ class JsonBinary(KaitaiStruct):
 
 
         @property
-        def table_size(self):
+        def len_table(self):
             """Length of what stands before `contents`, in bytes."""
-            if hasattr(self, '_m_table_size'):
-                return self._m_table_size
+            if hasattr(self, '_m_len_table'):
+                return self._m_len_table
 
-            self._m_table_size = (8 + self.number_of_elements.value * (11 if self.is_object else 5) if self.is_large else 4 + self.number_of_elements.value * (7 if self.is_object else 3))
-            return getattr(self, '_m_table_size', None)
+            self._m_len_table = (8 + self.num_elements.value * (11 if self.is_object else 5) if self.is_large else 4 + self.num_elements.value * (7 if self.is_object else 3))
+            return getattr(self, '_m_len_table', None)
 
 
     class DoubleValue(KaitaiStruct):
@@ -236,13 +236,13 @@ class JsonBinary(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.offset = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
-            self.length = self._io.read_u2le()
+            self.ofs_key = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.len_key = self._io.read_u2le()
 
 
         def _fetch_instances(self):
             pass
-            self.offset._fetch_instances()
+            self.ofs_key._fetch_instances()
             _ = self.key
             if hasattr(self, '_m_key'):
                 pass
@@ -255,8 +255,8 @@ class JsonBinary(KaitaiStruct):
                 return self._m_key
 
             _pos = self._io.pos()
-            self._io.seek(self._parent.position + self.offset.value)
-            self._m_key = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self._io.seek(self._parent.ofs_container + self.ofs_key.value)
+            self._m_key = (self._io.read_bytes(self.len_key)).decode("UTF-8", "surrogateescape")
             self._io.seek(_pos)
             return getattr(self, '_m_key', None)
 
@@ -265,7 +265,7 @@ class JsonBinary(KaitaiStruct):
         """A length in groups of 7 bits, the lowest first; up to 5 bytes.
 
         .. seealso::
-           sql-common/json_binary.cc, read_variable_length
+           read_variable_length - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.cc
         """
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Length, self).__init__(_io)
@@ -327,15 +327,15 @@ class JsonBinary(KaitaiStruct):
 
         def _read(self):
             self.type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
-            self.length = JsonBinary.Length(self._io, self, self._root)
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self.len_value = JsonBinary.Length(self._io, self, self._root)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = json_opaque.JsonOpaque(self.type, _io__raw_value)
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_value._fetch_instances()
             self.value._fetch_instances()
 
 
@@ -387,13 +387,13 @@ class JsonBinary(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = JsonBinary.Length(self._io, self, self._root)
-            self.value = (self._io.read_bytes(self.length.value)).decode("UTF-8", "surrogateescape")
+            self.len_value = JsonBinary.Length(self._io, self, self._root)
+            self.value = (self._io.read_bytes(self.len_value.value)).decode("UTF-8", "surrogateescape")
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_value._fetch_instances()
 
 
     class Uint16Value(KaitaiStruct):
@@ -461,12 +461,12 @@ class JsonBinary(KaitaiStruct):
 
 
     class Value(KaitaiStruct):
-        def __init__(self, value_type, position, _io, _parent=None, _root=None):
+        def __init__(self, value_type, ofs_content, _io, _parent=None, _root=None):
             super(JsonBinary.Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.value_type = value_type
-            self.position = position
+            self.ofs_content = ofs_content
             self._read()
 
         def _read(self):
@@ -485,10 +485,10 @@ class JsonBinary(KaitaiStruct):
                 self.content = JsonBinary.Int64Value(self._io, self, self._root)
             elif _on == JsonBinary.ValueType.large_array:
                 pass
-                self.content = JsonBinary.Container(True, False, self.position, self._io, self, self._root)
+                self.content = JsonBinary.Container(True, False, self.ofs_content, self._io, self, self._root)
             elif _on == JsonBinary.ValueType.large_object:
                 pass
-                self.content = JsonBinary.Container(True, True, self.position, self._io, self, self._root)
+                self.content = JsonBinary.Container(True, True, self.ofs_content, self._io, self, self._root)
             elif _on == JsonBinary.ValueType.literal:
                 pass
                 self.content = JsonBinary.LiteralValue(self._io, self, self._root)
@@ -497,10 +497,10 @@ class JsonBinary(KaitaiStruct):
                 self.content = JsonBinary.Opaque(self._io, self, self._root)
             elif _on == JsonBinary.ValueType.small_array:
                 pass
-                self.content = JsonBinary.Container(False, False, self.position, self._io, self, self._root)
+                self.content = JsonBinary.Container(False, False, self.ofs_content, self._io, self, self._root)
             elif _on == JsonBinary.ValueType.small_object:
                 pass
-                self.content = JsonBinary.Container(False, True, self.position, self._io, self, self._root)
+                self.content = JsonBinary.Container(False, True, self.ofs_content, self._io, self, self._root)
             elif _on == JsonBinary.ValueType.string:
                 pass
                 self.content = JsonBinary.Text(self._io, self, self._root)
@@ -571,7 +571,7 @@ class JsonBinary(KaitaiStruct):
     class ValueEntry(KaitaiStruct):
         inlined = None
         padding = None
-        offset = None
+        ofs_value = None
 
         def __init__(self, is_large, _io, _parent=None, _root=None):
             super(JsonBinary.ValueEntry, self).__init__(_io)
@@ -607,7 +607,7 @@ class JsonBinary(KaitaiStruct):
 
             if (not (self.is_inlined)):
                 pass
-                self.offset = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+                self.ofs_value = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
 
 
 
@@ -637,7 +637,7 @@ class JsonBinary(KaitaiStruct):
 
             if (not (self.is_inlined)):
                 pass
-                self.offset._fetch_instances()
+                self.ofs_value._fetch_instances()
 
             _ = self.value
             if hasattr(self, '_m_value'):
@@ -671,8 +671,8 @@ class JsonBinary(KaitaiStruct):
             if (not (self.is_inlined)):
                 pass
                 _pos = self._io.pos()
-                self._io.seek(self._parent.position + self.offset.value)
-                self._m_value = JsonBinary.Value(self.type, self._parent.position + self.offset.value, self._io, self, self._root)
+                self._io.seek(self._parent.ofs_container + self.ofs_value.value)
+                self._m_value = JsonBinary.Value(self.type, self._parent.ofs_container + self.ofs_value.value, self._io, self, self._root)
                 self._io.seek(_pos)
 
             return getattr(self, '_m_value', None)

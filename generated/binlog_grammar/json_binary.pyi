@@ -13,7 +13,7 @@ class JsonBinary(KaitaiStruct):
     members; what does not fit into the table is found by an offset from the start of that object or
     array. Members are read when they are asked for, so that no offset can lead in circles.
 
-    See sql-common/json_binary.h
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.h
     """
     type: JsonBinary.ValueType | int
     """What the document is."""
@@ -67,11 +67,11 @@ class JsonBinary(KaitaiStruct):
     class Value(KaitaiStruct):
         value_type: JsonBinary.ValueType | int
         """What the value is."""
-        position: int
+        ofs_content: int
         """Where the value starts."""
         content: JsonBinary.Container | JsonBinary.LiteralValue | JsonBinary.Int16Value | JsonBinary.Uint16Value | JsonBinary.Int32Value | JsonBinary.Uint32Value | JsonBinary.Int64Value | JsonBinary.Uint64Value | JsonBinary.DoubleValue | JsonBinary.Text | JsonBinary.Opaque | JsonBinary.UnknownValue
         """The value, by its type."""
-        def __init__(self, value_type: JsonBinary.ValueType | int, position: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, value_type: JsonBinary.ValueType | int, ofs_content: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Container(KaitaiStruct):
         """An object or array."""
@@ -79,14 +79,14 @@ class JsonBinary(KaitaiStruct):
         """Whether numbers and offsets have 4 bytes instead of 2."""
         is_object: bool
         """Whether there are keys."""
-        position: int
+        ofs_container: int
         """Where the object or array starts."""
-        number_of_elements: JsonBinary.SizedNumber
+        num_elements: JsonBinary.SizedNumber
         """Number of members.
 
         The server's name: element_count
         """
-        size: JsonBinary.SizedNumber
+        len_container: JsonBinary.SizedNumber
         """Length of the whole object or array, in bytes.
 
         The server's name: bytes
@@ -106,9 +106,9 @@ class JsonBinary(KaitaiStruct):
 
         The server's name: key, value
         """
-        def __init__(self, is_large: bool, is_object: bool, position: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, is_large: bool, is_object: bool, ofs_container: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
-        def table_size(self) -> int:
+        def len_table(self) -> int:
             """Length of what stands before `contents`, in bytes."""
 
     class SizedNumber(KaitaiStruct):
@@ -131,12 +131,12 @@ class JsonBinary(KaitaiStruct):
     class KeyEntry(KaitaiStruct):
         is_large: bool
         """Whether offsets have 4 bytes instead of 2."""
-        offset: JsonBinary.SizedNumber
+        ofs_key: JsonBinary.SizedNumber
         """Where the key is, from the start of the object, in bytes.
 
         The server's name: key-offset
         """
-        length: int
+        len_key: int
         """Length of the key, in bytes.
 
         The server's name: key-length
@@ -161,7 +161,7 @@ class JsonBinary(KaitaiStruct):
 
         The server's name: offset-or-inlined-value
         """
-        offset: JsonBinary.SizedNumber | None
+        ofs_value: JsonBinary.SizedNumber | None
         """Where the value is, from the start of the object or array, in bytes.
 
         The server's name: offset-or-inlined-value
@@ -249,7 +249,7 @@ class JsonBinary(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Text(KaitaiStruct):
-        length: JsonBinary.Length
+        len_value: JsonBinary.Length
         """Length of `value`, in bytes.
 
         The server's name: data-length
@@ -268,7 +268,7 @@ class JsonBinary(KaitaiStruct):
 
         The server's name: field_type
         """
-        length: JsonBinary.Length
+        len_value: JsonBinary.Length
         """Length of `value`, in bytes.
 
         The server's name: data-length
@@ -290,7 +290,7 @@ class JsonBinary(KaitaiStruct):
     class Length(KaitaiStruct):
         """A length in groups of 7 bits, the lowest first; up to 5 bytes.
 
-        See sql-common/json_binary.cc, read_variable_length
+        See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.cc read_variable_length
         """
         groups: list[JsonBinary.Group]
         """The bytes of the length.

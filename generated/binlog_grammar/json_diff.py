@@ -15,14 +15,14 @@ class JsonDiff(KaitaiStruct):
     """One change of a part of a JSON document, as PARTIAL_UPDATE_ROWS_EVENT has it. Since 8.0.3.
 
     .. seealso::
-       sql-common/json_diff.cc, Json_diff_vector::read_binary
+       Json_diff_vector::read_binary - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_diff.cc
     """
 
     class DiffOperation(IntEnum):
         replace = 0
         insert = 1
         remove = 2
-    value_length = None
+    len_value = None
     value = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -33,15 +33,15 @@ class JsonDiff(KaitaiStruct):
 
     def _read(self):
         self.operation = KaitaiStream.resolve_enum(JsonDiff.DiffOperation, self._io.read_u1())
-        self.path_length = packed_integer.PackedInteger(self._io)
-        self.path = (self._io.read_bytes(self.path_length.value)).decode("UTF-8", "surrogateescape")
+        self.len_path = packed_integer.PackedInteger(self._io)
+        self.path = (self._io.read_bytes(self.len_path.value)).decode("UTF-8", "surrogateescape")
         if self.has_value:
             pass
-            self.value_length = packed_integer.PackedInteger(self._io)
+            self.len_value = packed_integer.PackedInteger(self._io)
 
         if self.has_value:
             pass
-            self._raw_value = self._io.read_bytes(self.value_length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = json_binary.JsonBinary(_io__raw_value)
 
@@ -49,10 +49,10 @@ class JsonDiff(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        self.path_length._fetch_instances()
+        self.len_path._fetch_instances()
         if self.has_value:
             pass
-            self.value_length._fetch_instances()
+            self.len_value._fetch_instances()
 
         if self.has_value:
             pass

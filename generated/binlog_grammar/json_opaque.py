@@ -14,7 +14,7 @@ class JsonOpaque(KaitaiStruct):
     """Decimals, dates and times, and any other column's value as bytes.
 
     .. seealso::
-       sql-common/json_dom.cc, Json_decimal and Json_datetime
+       Json_decimal and Json_datetime - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_dom.cc
     """
     def __init__(self, column_type, _io, _parent=None, _root=None):
         super(JsonOpaque, self).__init__(_io)

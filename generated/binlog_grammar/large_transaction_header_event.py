@@ -15,7 +15,7 @@ class LargeTransactionHeaderEvent(KaitaiStruct):
     other events was known. In the source of MySQL after 9.7.
 
     .. seealso::
-       libs/mysql/binlog/event/large_transaction_header_event.h, Large_transaction_header_event
+       Large_transaction_header_event - https://github.com/mysql/mysql-server/blob/f2df3cd2ff29f54d0397b65aa8bf910f90bafee1/libs/mysql/binlog/event/large_transaction_header_event.h
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(LargeTransactionHeaderEvent, self).__init__(_io)
@@ -25,7 +25,7 @@ class LargeTransactionHeaderEvent(KaitaiStruct):
 
     def _read(self):
         self.version = self._io.read_u1()
-        self.terminating_event_offset = self._io.read_u8le()
+        self.ofs_terminating_event = self._io.read_u8le()
         self.terminating_event_type = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.EventType, self._io.read_u1())
         self.padding = self._io.read_bytes_full()
 

@@ -12,51 +12,51 @@ class LengthPrefix(KaitaiStruct):
     """The length of a value, in a number of bytes that the column's metadata tells.
 
     .. seealso::
-       libs/mysql/binlog/event/binary_log_funcs.cpp, calc_field_size
+       calc_field_size - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binary_log_funcs.cpp
     """
-    length_1 = None
-    length_2 = None
-    length_3 = None
-    length_4 = None
+    len_1 = None
+    len_2 = None
+    len_3 = None
+    len_4 = None
 
-    def __init__(self, size, _io, _parent=None, _root=None):
+    def __init__(self, num_bytes, _io, _parent=None, _root=None):
         super(LengthPrefix, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.size = size
+        self.num_bytes = num_bytes
         self._read()
 
     def _read(self):
-        if self.size == 1:
+        if self.num_bytes == 1:
             pass
-            self.length_1 = self._io.read_u1()
+            self.len_1 = self._io.read_u1()
 
-        if self.size == 2:
+        if self.num_bytes == 2:
             pass
-            self.length_2 = self._io.read_u2le()
+            self.len_2 = self._io.read_u2le()
 
-        if self.size == 3:
+        if self.num_bytes == 3:
             pass
-            self.length_3 = self._io.read_bits_int_le(24)
+            self.len_3 = self._io.read_bits_int_le(24)
 
-        if  ((self.size == 0) or (self.size > 3)) :
+        if  ((self.num_bytes == 0) or (self.num_bytes > 3)) :
             pass
-            self.length_4 = self._io.read_u4le()
+            self.len_4 = self._io.read_u4le()
 
 
 
     def _fetch_instances(self):
         pass
-        if self.size == 1:
+        if self.num_bytes == 1:
             pass
 
-        if self.size == 2:
+        if self.num_bytes == 2:
             pass
 
-        if self.size == 3:
+        if self.num_bytes == 3:
             pass
 
-        if  ((self.size == 0) or (self.size > 3)) :
+        if  ((self.num_bytes == 0) or (self.num_bytes > 3)) :
             pass
 
 
@@ -66,5 +66,5 @@ class LengthPrefix(KaitaiStruct):
         if hasattr(self, '_m_value'):
             return self._m_value
 
-        self._m_value = (self.length_1 if self.size == 1 else (self.length_2 if self.size == 2 else (self.length_3 if self.size == 3 else self.length_4)))
+        self._m_value = (self.len_1 if self.num_bytes == 1 else (self.len_2 if self.num_bytes == 2 else (self.len_3 if self.num_bytes == 3 else self.len_4)))
         return getattr(self, '_m_value', None)

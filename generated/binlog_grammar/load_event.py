@@ -14,15 +14,15 @@ class LoadEvent(KaitaiStruct):
     (3.23) has separators of one character; NEW_LOAD_EVENT (4.0) of any length. Since 3.23.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.5), Load_log_event
+       Load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
     unknown_post_header = None
 
-    def __init__(self, post_header_length, has_long_separators, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, has_long_separators, _io, _parent=None, _root=None):
         super(LoadEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self.has_long_separators = has_long_separators
         self._read()
 
@@ -30,20 +30,20 @@ class LoadEvent(KaitaiStruct):
         self.thread_id = self._io.read_u4le()
         self.execution_time = self._io.read_u4le()
         self.skipped_lines = self._io.read_u4le()
-        self.table_name_length = self._io.read_u1()
-        self.schema_name_length = self._io.read_u1()
-        self.number_of_fields = self._io.read_u4le()
-        if self.post_header_length > 18:
+        self.len_table_name = self._io.read_u1()
+        self.len_schema_name = self._io.read_u1()
+        self.num_fields = self._io.read_u4le()
+        if self.len_post_header > 18:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 18)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 18)
 
-        self.target = load_parts.LoadParts(self.has_long_separators, self.number_of_fields, self.table_name_length, self.schema_name_length, self._io)
+        self.target = load_parts.LoadParts(self.has_long_separators, self.num_fields, self.len_table_name, self.len_schema_name, self._io)
         self.file_name = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
 
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 18:
+        if self.len_post_header > 18:
             pass
 
         self.target._fetch_instances()

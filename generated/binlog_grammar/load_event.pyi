@@ -9,9 +9,9 @@ class LoadEvent(KaitaiStruct):
     """LOAD DATA as MySQL before 5.0.3 logged it: the options, without the file. LOAD_EVENT
     (3.23) has separators of one character; NEW_LOAD_EVENT (4.0) of any length. Since 3.23.
 
-    See sql/log_event.cc (MySQL 5.5), Load_log_event
+    See https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Load_log_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, in bytes, 18."""
     has_long_separators: bool
     """Whether it is a NEW_LOAD_EVENT."""
@@ -30,21 +30,18 @@ class LoadEvent(KaitaiStruct):
 
     The server's name: skip_lines
     """
-    table_name_length: int
+    len_table_name: int
     """Length of the table's name, in bytes.
 
     The server's name: table_name_len
     """
-    schema_name_length: int
+    len_schema_name: int
     """Length of the schema's name, in bytes.
 
     The server's name: db_len
     """
-    number_of_fields: int
-    """Number of columns that the statement lists, or 0.
-
-    The server's name: num_fields
-    """
+    num_fields: int
+    """Number of columns that the statement lists, or 0."""
     unknown_post_header: bytes | None
     """Fixed part beyond what is known; no server writes any."""
     target: _load_parts.LoadParts
@@ -54,4 +51,4 @@ class LoadEvent(KaitaiStruct):
 
     The server's name: fname
     """
-    def __init__(self, post_header_length: int, has_long_separators: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, has_long_separators: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

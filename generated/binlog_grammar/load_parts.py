@@ -12,19 +12,19 @@ class LoadParts(KaitaiStruct):
     """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.5), sql_ex_info, Load_log_event
+       sql_ex_info, Load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
     short_separators = None
     long_separators = None
 
-    def __init__(self, has_long_separators, number_of_fields, table_name_length, schema_name_length, _io, _parent=None, _root=None):
+    def __init__(self, has_long_separators, num_fields, len_table_name, len_schema_name, _io, _parent=None, _root=None):
         super(LoadParts, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.has_long_separators = has_long_separators
-        self.number_of_fields = number_of_fields
-        self.table_name_length = table_name_length
-        self.schema_name_length = schema_name_length
+        self.num_fields = num_fields
+        self.len_table_name = len_table_name
+        self.len_schema_name = len_schema_name
         self._read()
 
     def _read(self):
@@ -36,16 +36,16 @@ class LoadParts(KaitaiStruct):
             pass
             self.long_separators = LoadParts.CountedSeparators(self._io, self, self._root)
 
-        self.field_name_lengths = []
-        for i in range(self.number_of_fields):
-            self.field_name_lengths.append(self._io.read_u1())
+        self.len_field_names = []
+        for i in range(self.num_fields):
+            self.len_field_names.append(self._io.read_u1())
 
         self.field_names = []
-        for i in range(self.number_of_fields):
-            self.field_names.append(LoadParts.TerminatedName(self.field_name_lengths[i], self._io, self, self._root))
+        for i in range(self.num_fields):
+            self.field_names.append(LoadParts.TerminatedName(self.len_field_names[i], self._io, self, self._root))
 
-        self.table = LoadParts.TerminatedName(self.table_name_length, self._io, self, self._root)
-        self.schema = LoadParts.TerminatedName(self.schema_name_length, self._io, self, self._root)
+        self.table = LoadParts.TerminatedName(self.len_table_name, self._io, self, self._root)
+        self.schema = LoadParts.TerminatedName(self.len_schema_name, self._io, self, self._root)
 
 
     def _fetch_instances(self):
@@ -58,7 +58,7 @@ class LoadParts(KaitaiStruct):
             pass
             self.long_separators._fetch_instances()
 
-        for i in range(len(self.field_name_lengths)):
+        for i in range(len(self.len_field_names)):
             pass
 
         for i in range(len(self.field_names)):
@@ -76,8 +76,8 @@ class LoadParts(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = self._io.read_u1()
-            self.value = self._io.read_bytes(self.length)
+            self.len_value = self._io.read_u1()
+            self.value = self._io.read_bytes(self.len_value)
 
 
         def _fetch_instances(self):
@@ -133,15 +133,15 @@ class LoadParts(KaitaiStruct):
 
 
     class TerminatedName(KaitaiStruct):
-        def __init__(self, length, _io, _parent=None, _root=None):
+        def __init__(self, len_name, _io, _parent=None, _root=None):
             super(LoadParts.TerminatedName, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length = length
+            self.len_name = len_name
             self._read()
 
         def _read(self):
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
             self.terminator = self._io.read_u1()
 
 

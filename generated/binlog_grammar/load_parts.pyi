@@ -7,15 +7,15 @@ from . import KaitaiStream, KaitaiStruct
 class LoadParts(KaitaiStruct):
     """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
 
-    See sql/log_event.cc (MySQL 5.5), sql_ex_info, Load_log_event
+    See https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc sql_ex_info, Load_log_event
     """
     has_long_separators: bool
     """Whether the separators have a length of their own, rather than one byte each."""
-    number_of_fields: int
+    num_fields: int
     """Number of columns that the statement lists, or 0."""
-    table_name_length: int
+    len_table_name: int
     """Length of the table's name, in bytes."""
-    schema_name_length: int
+    len_schema_name: int
     """Length of the schema's name, in bytes."""
     short_separators: LoadParts.OneByteSeparators | None
     """The separators, a byte each, of a LOAD_EVENT.
@@ -27,7 +27,7 @@ class LoadParts(KaitaiStruct):
 
     The server's name: sql_ex_info
     """
-    field_name_lengths: list[int]
+    len_field_names: list[int]
     """Length of each listed column's name, in bytes.
 
     The server's name: field_lens
@@ -47,7 +47,7 @@ class LoadParts(KaitaiStruct):
 
     The server's name: db
     """
-    def __init__(self, has_long_separators: bool, number_of_fields: int, table_name_length: int, schema_name_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, has_long_separators: bool, num_fields: int, len_table_name: int, len_schema_name: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def table_name(self) -> str: ...
     @property
@@ -141,7 +141,7 @@ class LoadParts(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class CountedBytes(KaitaiStruct):
-        length: int
+        len_value: int
         """Length of `value`, in bytes.
 
         The server's name: field_term_len and so on
@@ -154,7 +154,7 @@ class LoadParts(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class TerminatedName(KaitaiStruct):
-        length: int
+        len_name: int
         """Length of the name, in bytes."""
         name: str
         """The name.
@@ -166,4 +166,4 @@ class LoadParts(KaitaiStruct):
 
         The server's name: fields, table_name, db
         """
-        def __init__(self, length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, len_name: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

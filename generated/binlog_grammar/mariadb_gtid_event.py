@@ -17,22 +17,22 @@ class MariadbGtidEvent(KaitaiStruct):
     takes at least six bytes, zeros where there is nothing to say.
 
     .. seealso::
-       sql/log_event.cc (MariaDB), Gtid_log_event
+       Gtid_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
     commit_id = None
     xid = None
     extra_flags = None
-    number_of_extra_engines = None
+    num_extra_engines = None
     start_alter_sequence_number = None
     thread_id = None
     padding = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(MariadbGtidEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
@@ -53,7 +53,7 @@ class MariadbGtidEvent(KaitaiStruct):
 
         if self.has_extra_engines:
             pass
-            self.number_of_extra_engines = self._io.read_u1()
+            self.num_extra_engines = self._io.read_u1()
 
         if  ((self.is_commit_alter) or (self.is_rollback_alter)) :
             pass
@@ -63,9 +63,9 @@ class MariadbGtidEvent(KaitaiStruct):
             pass
             self.thread_id = self._io.read_u4le()
 
-        if self._io.pos() < self.post_header_length:
+        if self._io.pos() < self.len_post_header:
             pass
-            self.padding = self._io.read_bytes(self.post_header_length - self._io.pos())
+            self.padding = self._io.read_bytes(self.len_post_header - self._io.pos())
 
         if (not (self._io.is_eof())):
             pass
@@ -94,7 +94,7 @@ class MariadbGtidEvent(KaitaiStruct):
         if self.has_thread_id:
             pass
 
-        if self._io.pos() < self.post_header_length:
+        if self._io.pos() < self.len_post_header:
             pass
 
         if (not (self._io.is_eof())):
@@ -110,10 +110,10 @@ class MariadbGtidEvent(KaitaiStruct):
 
         def _read(self):
             self.format_id = self._io.read_u4le()
-            self.gtrid_length = self._io.read_u1()
-            self.bqual_length = self._io.read_u1()
-            self.gtrid = self._io.read_bytes(self.gtrid_length)
-            self.bqual = self._io.read_bytes(self.bqual_length)
+            self.len_gtrid = self._io.read_u1()
+            self.len_bqual = self._io.read_u1()
+            self.gtrid = self._io.read_bytes(self.len_gtrid)
+            self.bqual = self._io.read_bytes(self.len_bqual)
 
 
         def _fetch_instances(self):
@@ -142,7 +142,7 @@ class MariadbGtidEvent(KaitaiStruct):
         if hasattr(self, '_m_has_extra_flags'):
             return self._m_has_extra_flags
 
-        self._m_has_extra_flags = self._io.size() > (13 + (8 if self.has_commit_id else 0)) + ((6 + self.xid.gtrid_length) + self.xid.bqual_length if  ((self.is_prepared_xa) or (self.is_completed_xa))  else 0)
+        self._m_has_extra_flags = self._io.size() > (13 + (8 if self.has_commit_id else 0)) + ((6 + self.xid.len_gtrid) + self.xid.len_bqual if  ((self.is_prepared_xa) or (self.is_completed_xa))  else 0)
         return getattr(self, '_m_has_extra_flags', None)
 
     @property

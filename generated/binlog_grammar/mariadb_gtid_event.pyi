@@ -12,9 +12,9 @@ class MariadbGtidEvent(KaitaiStruct):
     The event is never shorter than 19 bytes: without a commit identifier, what follows `flags`
     takes at least six bytes, zeros where there is nothing to say.
 
-    See sql/log_event.cc (MariaDB), Gtid_log_event
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc Gtid_log_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, 19 bytes."""
     sequence_number: int
     """Number of the transaction in its domain.
@@ -37,7 +37,7 @@ class MariadbGtidEvent(KaitaiStruct):
 
     The server's name: flags_extra
     """
-    number_of_extra_engines: int | None
+    num_extra_engines: int | None
     """How many storage engines beyond the first the transaction changed; 255 where the server does not say.
 
     The server's name: extra_engines
@@ -56,7 +56,7 @@ class MariadbGtidEvent(KaitaiStruct):
     """
     unknown_tail: bytes | None
     """What newer servers may add."""
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_standalone(self) -> bool:
         """One event follows, with no COMMIT or XID to end it.
@@ -138,10 +138,16 @@ class MariadbGtidEvent(KaitaiStruct):
 
         The server's name: formatID
         """
-        gtrid_length: int
-        """Length of `gtrid`, 1 to 64 bytes."""
-        bqual_length: int
-        """Length of `bqual`, up to 64 bytes."""
+        len_gtrid: int
+        """Length of `gtrid`, 1 to 64 bytes.
+
+        The server's name: gtrid_length
+        """
+        len_bqual: int
+        """Length of `bqual`, up to 64 bytes.
+
+        The server's name: bqual_length
+        """
         gtrid: bytes
         """Global transaction identifier, the first part.
 

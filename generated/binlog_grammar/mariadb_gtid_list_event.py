@@ -13,30 +13,30 @@ class MariadbGtidListEvent(KaitaiStruct):
     before it. Among the entries of one domain, the last is the newest. Since 10.0.
 
     .. seealso::
-       sql/log_event.h (MariaDB), Gtid_list_log_event
+       Gtid_list_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     unknown_post_header = None
     padding = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(MariadbGtidListEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
         self.count_and_flags = self._io.read_u4le()
-        if self.post_header_length > 4:
+        if self.len_post_header > 4:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 4)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 4)
 
         self.gtids = []
-        for i in range(self.number_of_gtids):
+        for i in range(self.num_gtids):
             self.gtids.append(MariadbGtidListEvent.Gtid(self._io, self, self._root))
 
-        if  ((self.number_of_gtids == 0) and ((not (self._io.is_eof())))) :
+        if  ((self.num_gtids == 0) and ((not (self._io.is_eof())))) :
             pass
             self.padding = self._io.read_bytes(2)
 
@@ -48,14 +48,14 @@ class MariadbGtidListEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 4:
+        if self.len_post_header > 4:
             pass
 
         for i in range(len(self.gtids)):
             pass
             self.gtids[i]._fetch_instances()
 
-        if  ((self.number_of_gtids == 0) and ((not (self._io.is_eof())))) :
+        if  ((self.num_gtids == 0) and ((not (self._io.is_eof())))) :
             pass
 
         if (not (self._io.is_eof())):
@@ -98,9 +98,9 @@ class MariadbGtidListEvent(KaitaiStruct):
         return getattr(self, '_m_is_until_reached', None)
 
     @property
-    def number_of_gtids(self):
-        if hasattr(self, '_m_number_of_gtids'):
-            return self._m_number_of_gtids
+    def num_gtids(self):
+        if hasattr(self, '_m_num_gtids'):
+            return self._m_num_gtids
 
-        self._m_number_of_gtids = self.count_and_flags & 268435455
-        return getattr(self, '_m_number_of_gtids', None)
+        self._m_num_gtids = self.count_and_flags & 268435455
+        return getattr(self, '_m_num_gtids', None)

@@ -8,9 +8,9 @@ class MariadbGtidListEvent(KaitaiStruct):
     """Near the start of every log of MariaDB: for each domain and server the newest GTID in the logs
     before it. Among the entries of one domain, the last is the newest. Since 10.0.
 
-    See sql/log_event.h (MariaDB), Gtid_list_log_event
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Gtid_list_log_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, 4 bytes."""
     count_and_flags: int
     """The number of GTIDs in 28 bits, four bits of flags above.
@@ -31,9 +31,9 @@ class MariadbGtidListEvent(KaitaiStruct):
     """
     unknown_tail: bytes | None
     """What newer servers may add."""
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
-    def number_of_gtids(self) -> int: ...
+    def num_gtids(self) -> int: ...
     @property
     def is_until_reached(self) -> bool:
         """Only in the network stream; the replica has what START SLAVE UNTIL asked for.

@@ -19,7 +19,7 @@ class MysqlBinlog(KaitaiStruct):
     before it for the format description and the table maps in force.
 
     .. seealso::
-       libs/mysql/binlog/event/binlog_event.h, BINLOG_MAGIC and Log_event_header
+       BINLOG_MAGIC and Log_event_header - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(MysqlBinlog, self).__init__(_io)
@@ -63,7 +63,7 @@ class MysqlBinlog(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.event = binlog_event.BinlogEvent(self._root.binlog_version, self.header_length, self.post_header_length,  ((self.has_format) and (self.format.has_checksums)) ,  ((self.has_format) and (self.format.has_permuted_types)) , self.table_map, self.has_table_map, self._io)
+            self.event = binlog_event.BinlogEvent(self._root.binlog_version, self.len_header, self.len_post_header,  ((self.has_format) and (self.format.has_checksums)) ,  ((self.has_format) and (self.format.has_permuted_types)) , self.table_map, self.has_table_map, self._io)
 
 
         def _fetch_instances(self):
@@ -137,15 +137,6 @@ class MysqlBinlog(KaitaiStruct):
             return getattr(self, '_m_has_table_map', None)
 
         @property
-        def header_length(self):
-            """Length of the event's header, in bytes."""
-            if hasattr(self, '_m_header_length'):
-                return self._m_header_length
-
-            self._m_header_length = (13 if self._root.binlog_version == 1 else (19 if self.is_format else (self.format.header_length if self.has_format else 19)))
-            return getattr(self, '_m_header_length', None)
-
-        @property
         def is_format(self):
             """The event is a format description."""
             if hasattr(self, '_m_is_format'):
@@ -173,13 +164,22 @@ class MysqlBinlog(KaitaiStruct):
             return getattr(self, '_m_is_statement_start', None)
 
         @property
-        def post_header_length(self):
-            """The format description's entry for the event's type, in bytes; 0 where it has none."""
-            if hasattr(self, '_m_post_header_length'):
-                return self._m_post_header_length
+        def len_header(self):
+            """Length of the event's header, in bytes."""
+            if hasattr(self, '_m_len_header'):
+                return self._m_len_header
 
-            self._m_post_header_length = (self.format.post_header_lengths[self.upcoming_type_number - 1] if  ((self.has_format) and (self.upcoming_type_number > 0) and (self.upcoming_type_number <= self.format.number_of_event_types))  else 0)
-            return getattr(self, '_m_post_header_length', None)
+            self._m_len_header = (13 if self._root.binlog_version == 1 else (19 if self.is_format else (self.format.len_header if self.has_format else 19)))
+            return getattr(self, '_m_len_header', None)
+
+        @property
+        def len_post_header(self):
+            """The format description's entry for the event's type, in bytes; 0 where it has none."""
+            if hasattr(self, '_m_len_post_header'):
+                return self._m_len_post_header
+
+            self._m_len_post_header = (self.format.len_post_headers[self.upcoming_type_number - 1] if  ((self.has_format) and (self.upcoming_type_number > 0) and (self.upcoming_type_number <= self.format.num_event_types))  else 0)
+            return getattr(self, '_m_len_post_header', None)
 
         @property
         def table_map(self):
@@ -242,8 +242,8 @@ class MysqlBinlog(KaitaiStruct):
             if self.is_rows_event:
                 pass
                 _pos = self._io.pos()
-                self._io.seek(self._io.pos() + self.header_length)
-                self._m_upcoming_table_id = table_id.TableId(self.post_header_length, self._io)
+                self._io.seek(self._io.pos() + self.len_header)
+                self._m_upcoming_table_id = table_id.TableId(self.len_post_header, self._io)
                 self._io.seek(_pos)
 
             return getattr(self, '_m_upcoming_table_id', None)

@@ -15,7 +15,7 @@ class MysqlBinlog(KaitaiStruct):
     """A whole file, binary log or relay log, of any version. Each entry looks back at the entries
     before it for the format description and the table maps in force.
 
-    See libs/mysql/binlog/event/binlog_event.h, BINLOG_MAGIC and Log_event_header
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h BINLOG_MAGIC and Log_event_header
     """
     magic: bytes
     """What every binary log starts with.
@@ -71,10 +71,10 @@ class MysqlBinlog(KaitaiStruct):
         def format(self) -> _format_description_event.FormatDescriptionEvent | None:
             """The format description in force."""
         @property
-        def header_length(self) -> int:
+        def len_header(self) -> int:
             """Length of the event's header, in bytes."""
         @property
-        def post_header_length(self) -> int:
+        def len_post_header(self) -> int:
             """The format description's entry for the event's type, in bytes; 0 where it has none."""
         @property
         def is_rows_event(self) -> bool:

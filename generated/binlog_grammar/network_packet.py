@@ -14,7 +14,7 @@ class NetworkPacket(KaitaiStruct):
     and joined payloads make the message.
 
     .. seealso::
-       sql-common/net_serv.cc
+       Source - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/net_serv.cc
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(NetworkPacket, self).__init__(_io)
@@ -23,9 +23,9 @@ class NetworkPacket(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.payload_length = self._io.read_bits_int_le(24)
+        self.len_payload = self._io.read_bits_int_le(24)
         self.sequence_id = self._io.read_u1()
-        self.payload = self._io.read_bytes(self.payload_length)
+        self.payload = self._io.read_bytes(self.len_payload)
 
 
     def _fetch_instances(self):
@@ -37,5 +37,5 @@ class NetworkPacket(KaitaiStruct):
         if hasattr(self, '_m_is_continued'):
             return self._m_is_continued
 
-        self._m_is_continued = self.payload_length == 16777215
+        self._m_is_continued = self.len_payload == 16777215
         return getattr(self, '_m_is_continued', None)

@@ -9,9 +9,9 @@ class NetworkPacket(KaitaiStruct):
     A message of 16777215 bytes or more takes several packets; all but the last are of that length,
     and joined payloads make the message.
 
-    See sql-common/net_serv.cc
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/net_serv.cc
     """
-    payload_length: int
+    len_payload: int
     """Length of `payload`, in bytes.
 
     The server's name: len

@@ -13,7 +13,7 @@ class NumericValues(KaitaiStruct):
     without that it is read as signed.
 
     .. seealso::
-       sql/log_event.cc, log_event_print_value
+       log_event_print_value - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(NumericValues, self).__init__(_io)
@@ -30,15 +30,15 @@ class NumericValues(KaitaiStruct):
 
     class Bit(KaitaiStruct):
         """BIT."""
-        def __init__(self, size, _io, _parent=None, _root=None):
+        def __init__(self, len_bits, _io, _parent=None, _root=None):
             super(NumericValues.Bit, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.size = size
+            self.len_bits = len_bits
             self._read()
 
         def _read(self):
-            self.bits = self._io.read_bytes(self.size)
+            self.bits = self._io.read_bytes(self.len_bits)
 
 
         def _fetch_instances(self):
@@ -51,7 +51,7 @@ class NumericValues(KaitaiStruct):
         first bit is inverted; it is 0 in a negative number, whose other bits are all inverted too.
 
         .. seealso::
-           strings/decimal.cc, decimal2bin
+           decimal2bin - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/strings/decimal.cc
         """
         def __init__(self, precision, scale, _io, _parent=None, _root=None):
             super(NumericValues.Decimal, self).__init__(_io)
@@ -62,20 +62,11 @@ class NumericValues(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.digits = self._io.read_bytes(self.integer_size + self.fraction_size)
+            self.digits = self._io.read_bytes(self.len_integer + self.len_fraction)
 
 
         def _fetch_instances(self):
             pass
-
-        @property
-        def fraction_size(self):
-            """Length of the fraction, in bytes."""
-            if hasattr(self, '_m_fraction_size'):
-                return self._m_fraction_size
-
-            self._m_fraction_size = (self.scale // 9) * 4 + (self.scale % 9 + 1) // 2
-            return getattr(self, '_m_fraction_size', None)
 
         @property
         def integer_digits(self):
@@ -87,15 +78,6 @@ class NumericValues(KaitaiStruct):
             return getattr(self, '_m_integer_digits', None)
 
         @property
-        def integer_size(self):
-            """Length of the integer part, in bytes."""
-            if hasattr(self, '_m_integer_size'):
-                return self._m_integer_size
-
-            self._m_integer_size = (self.integer_digits // 9) * 4 + (self.integer_digits % 9 + 1) // 2
-            return getattr(self, '_m_integer_size', None)
-
-        @property
         def is_negative(self):
             if hasattr(self, '_m_is_negative'):
                 return self._m_is_negative
@@ -103,25 +85,43 @@ class NumericValues(KaitaiStruct):
             self._m_is_negative =  ((len(self.digits) > 0) and (KaitaiStream.byte_array_index(self.digits, 0) & 128 == 0))
             return getattr(self, '_m_is_negative', None)
 
+        @property
+        def len_fraction(self):
+            """Length of the fraction, in bytes."""
+            if hasattr(self, '_m_len_fraction'):
+                return self._m_len_fraction
+
+            self._m_len_fraction = (self.scale // 9) * 4 + (self.scale % 9 + 1) // 2
+            return getattr(self, '_m_len_fraction', None)
+
+        @property
+        def len_integer(self):
+            """Length of the integer part, in bytes."""
+            if hasattr(self, '_m_len_integer'):
+                return self._m_len_integer
+
+            self._m_len_integer = (self.integer_digits // 9) * 4 + (self.integer_digits % 9 + 1) // 2
+            return getattr(self, '_m_len_integer', None)
+
 
     class Enum(KaitaiStruct):
         """ENUM."""
         number_1 = None
         number_2 = None
 
-        def __init__(self, size, _io, _parent=None, _root=None):
+        def __init__(self, num_bytes, _io, _parent=None, _root=None):
             super(NumericValues.Enum, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.size = size
+            self.num_bytes = num_bytes
             self._read()
 
         def _read(self):
-            if self.size < 2:
+            if self.num_bytes < 2:
                 pass
                 self.number_1 = self._io.read_u1()
 
-            if self.size >= 2:
+            if self.num_bytes >= 2:
                 pass
                 self.number_2 = self._io.read_u2le()
 
@@ -129,10 +129,10 @@ class NumericValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            if self.size < 2:
+            if self.num_bytes < 2:
                 pass
 
-            if self.size >= 2:
+            if self.num_bytes >= 2:
                 pass
 
 
@@ -142,7 +142,7 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.number_1 if self.size < 2 else self.number_2)
+            self._m_value = (self.number_1 if self.num_bytes < 2 else self.number_2)
             return getattr(self, '_m_value', None)
 
 
@@ -389,31 +389,31 @@ class NumericValues(KaitaiStruct):
         members_4 = None
         members_8 = None
 
-        def __init__(self, size, _io, _parent=None, _root=None):
+        def __init__(self, num_bytes, _io, _parent=None, _root=None):
             super(NumericValues.Set, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.size = size
+            self.num_bytes = num_bytes
             self._read()
 
         def _read(self):
-            if self.size == 1:
+            if self.num_bytes == 1:
                 pass
                 self.members_1 = self._io.read_u1()
 
-            if self.size == 2:
+            if self.num_bytes == 2:
                 pass
                 self.members_2 = self._io.read_u2le()
 
-            if self.size == 3:
+            if self.num_bytes == 3:
                 pass
                 self.members_3 = self._io.read_bits_int_le(24)
 
-            if self.size == 4:
+            if self.num_bytes == 4:
                 pass
                 self.members_4 = self._io.read_u4le()
 
-            if  ((self.size == 0) or (self.size > 4)) :
+            if  ((self.num_bytes == 0) or (self.num_bytes > 4)) :
                 pass
                 self.members_8 = self._io.read_u8le()
 
@@ -421,19 +421,19 @@ class NumericValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            if self.size == 1:
+            if self.num_bytes == 1:
                 pass
 
-            if self.size == 2:
+            if self.num_bytes == 2:
                 pass
 
-            if self.size == 3:
+            if self.num_bytes == 3:
                 pass
 
-            if self.size == 4:
+            if self.num_bytes == 4:
                 pass
 
-            if  ((self.size == 0) or (self.size > 4)) :
+            if  ((self.num_bytes == 0) or (self.num_bytes > 4)) :
                 pass
 
 
@@ -443,5 +443,5 @@ class NumericValues(KaitaiStruct):
             if hasattr(self, '_m_value'):
                 return self._m_value
 
-            self._m_value = (self.members_1 if self.size == 1 else (self.members_2 if self.size == 2 else (self.members_3 if self.size == 3 else (self.members_4 if self.size == 4 else self.members_8))))
+            self._m_value = (self.members_1 if self.num_bytes == 1 else (self.members_2 if self.num_bytes == 2 else (self.members_3 if self.num_bytes == 3 else (self.members_4 if self.num_bytes == 4 else self.members_8))))
             return getattr(self, '_m_value', None)

@@ -14,7 +14,7 @@ class PackedInteger(KaitaiStruct):
     where a value may be absent, 255 never starts one.
 
     .. seealso::
-       mysys/pack.cc, net_field_length_ll
+       net_field_length_ll - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/mysys/pack.cc
     """
     value_2 = None
     value_3 = None

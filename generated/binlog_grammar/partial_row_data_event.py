@@ -18,39 +18,39 @@ class PartialRowDataEvent(KaitaiStruct):
     right either way. Since 12.3.
 
     .. seealso::
-       sql/log_event.h (MariaDB), Partial_rows_log_event
+       Partial_rows_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     unknown_post_header = None
-    original_size = None
+    len_original = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(PartialRowDataEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
         self.number_1 = self._io.read_u4le()
         self.number_2 = self._io.read_u4le()
         self.flags = self._io.read_u1()
-        if self.post_header_length > 9:
+        if self.len_post_header > 9:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 9)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 9)
 
-        if self.has_original_size:
+        if self.has_len_original:
             pass
-            self.original_size = self._io.read_u8le()
+            self.len_original = self._io.read_u8le()
 
         self.data = self._io.read_bytes_full()
 
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 9:
+        if self.len_post_header > 9:
             pass
 
-        if self.has_original_size:
+        if self.has_len_original:
             pass
 
 
@@ -64,19 +64,19 @@ class PartialRowDataEvent(KaitaiStruct):
         return getattr(self, '_m_fragment_number', None)
 
     @property
-    def has_original_size(self):
+    def has_len_original(self):
         """Only in the first piece."""
-        if hasattr(self, '_m_has_original_size'):
-            return self._m_has_original_size
+        if hasattr(self, '_m_has_len_original'):
+            return self._m_has_len_original
 
-        self._m_has_original_size = self.flags & 1 != 0
-        return getattr(self, '_m_has_original_size', None)
+        self._m_has_len_original = self.flags & 1 != 0
+        return getattr(self, '_m_has_len_original', None)
 
     @property
-    def number_of_fragments(self):
+    def num_fragments(self):
         """How many pieces there are."""
-        if hasattr(self, '_m_number_of_fragments'):
-            return self._m_number_of_fragments
+        if hasattr(self, '_m_num_fragments'):
+            return self._m_num_fragments
 
-        self._m_number_of_fragments = (self.number_2 if self.number_1 < self.number_2 else self.number_1)
-        return getattr(self, '_m_number_of_fragments', None)
+        self._m_num_fragments = (self.number_2 if self.number_1 < self.number_2 else self.number_1)
+        return getattr(self, '_m_num_fragments', None)

@@ -13,12 +13,12 @@ class PartialRowDataEvent(KaitaiStruct):
     the number of pieces first. Since a piece's own number cannot be the greater, the instances are
     right either way. Since 12.3.
 
-    See sql/log_event.h (MariaDB), Partial_rows_log_event
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Partial_rows_log_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, 9 bytes."""
     number_1: int
-    """One of `fragment_number` and `number_of_fragments`.
+    """One of `fragment_number` and `num_fragments`.
 
     The server's name: seq_no or total_fragments
     """
@@ -28,13 +28,13 @@ class PartialRowDataEvent(KaitaiStruct):
     The server's name: total_fragments or seq_no
     """
     flags: int
-    """Bits described by `has_original_size`.
+    """Bits described by `has_len_original`.
 
     The server's name: flags2
     """
     unknown_post_header: bytes | None
     """Fixed part beyond what is known; no server writes any."""
-    original_size: int | None
+    len_original: int | None
     """Length of the rows event that the pieces make up, in bytes.
 
     The server's name: original_event_size
@@ -44,9 +44,9 @@ class PartialRowDataEvent(KaitaiStruct):
 
     The server's name: Rows_log_event
     """
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
-    def has_original_size(self) -> bool:
+    def has_len_original(self) -> bool:
         """Only in the first piece.
 
         The server's name: FL_ORIG_EVENT_SIZE
@@ -58,7 +58,7 @@ class PartialRowDataEvent(KaitaiStruct):
         The server's name: seq_no
         """
     @property
-    def number_of_fragments(self) -> int:
+    def num_fragments(self) -> int:
         """How many pieces there are.
 
         The server's name: total_fragments

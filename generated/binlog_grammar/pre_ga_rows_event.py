@@ -20,38 +20,38 @@ class PreGaRowsEvent(KaitaiStruct):
     Since 5.1.
 
     .. seealso::
-       sql/log_event_old.cc (5.7), Old_rows_log_event
+       Old_rows_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.7.44/sql/log_event_old.cc
     """
     unknown_post_header = None
 
-    def __init__(self, type_code, post_header_length, table_map, _io, _parent=None, _root=None):
+    def __init__(self, type_code, len_post_header, table_map, _io, _parent=None, _root=None):
         super(PreGaRowsEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.type_code = type_code
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self.table_map = table_map
         self._read()
 
     def _read(self):
-        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.table_id = table_id.TableId(self.len_post_header, self._io)
         self.flags = self._io.read_u2le()
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 8)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
 
-        self.number_of_columns = packed_integer.PackedInteger(self._io)
-        self.columns = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+        self.num_columns = packed_integer.PackedInteger(self._io)
+        self.columns = image_columns.ImageColumns(self.num_columns.value, self._io)
         self.images = self._io.read_bytes_full()
 
 
     def _fetch_instances(self):
         pass
         self.table_id._fetch_instances()
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
 
-        self.number_of_columns._fetch_instances()
+        self.num_columns._fetch_instances()
         self.columns._fetch_instances()
 
     @property

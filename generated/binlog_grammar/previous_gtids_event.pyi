@@ -9,7 +9,7 @@ class PreviousGtidsEvent(KaitaiStruct):
     """Near the start of every log: the GTIDs of all transactions in the logs before it. In a relay
     log, those that the replica had received. Since 5.6.
 
-    See libs/mysql/binlog/event/control_events.h, Previous_gtids_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Previous_gtids_event
     """
     gtids: _gtid_set.GtidSet
     """The GTIDs of all transactions in earlier logs.

@@ -15,38 +15,38 @@ class QueryCompressedEvent(KaitaiStruct):
     10.2.3, with `log_bin_compress`. Since 10.2.3.
 
     .. seealso::
-       sql/log_event.h (MariaDB), Query_compressed_log_event
+       Query_compressed_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     unknown_post_header = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(QueryCompressedEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
         self.thread_id = self._io.read_u4le()
         self.execution_time = self._io.read_u4le()
-        self.schema_name_length = self._io.read_u1()
+        self.len_schema_name = self._io.read_u1()
         self.error_code = self._io.read_u2le()
-        self.status_vars_length = self._io.read_u2le()
-        if self.post_header_length > 13:
+        self.len_status_vars = self._io.read_u2le()
+        if self.len_post_header > 13:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 13)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 13)
 
-        self._raw_status_vars = self._io.read_bytes(self.status_vars_length)
+        self._raw_status_vars = self._io.read_bytes(self.len_status_vars)
         _io__raw_status_vars = KaitaiStream(BytesIO(self._raw_status_vars))
         self.status_vars = query_status_vars.QueryStatusVars(_io__raw_status_vars)
-        self.schema_name = (self._io.read_bytes(self.schema_name_length)).decode("UTF-8", "surrogateescape")
+        self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
         self.schema_name_terminator = self._io.read_u1()
         self.compressed_query = compressed_data.CompressedData(self._io)
 
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 13:
+        if self.len_post_header > 13:
             pass
 
         self.status_vars._fetch_instances()

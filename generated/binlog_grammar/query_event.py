@@ -14,52 +14,52 @@ class QueryEvent(KaitaiStruct):
     ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA. Since 3.23.
 
     .. seealso::
-       libs/mysql/binlog/event/statement_events.h, Query_event
+       Query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
     """
-    status_vars_length = None
+    len_status_vars = None
     unknown_post_header = None
     status_vars = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(QueryEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
         self.thread_id = self._io.read_u4le()
         self.execution_time = self._io.read_u4le()
-        self.schema_name_length = self._io.read_u1()
+        self.len_schema_name = self._io.read_u1()
         self.error_code = self._io.read_u2le()
-        if self.post_header_length >= 13:
+        if self.len_post_header >= 13:
             pass
-            self.status_vars_length = self._io.read_u2le()
+            self.len_status_vars = self._io.read_u2le()
 
-        if self.post_header_length > 13:
+        if self.len_post_header > 13:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 13)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 13)
 
-        if self.post_header_length >= 13:
+        if self.len_post_header >= 13:
             pass
-            self._raw_status_vars = self._io.read_bytes(self.status_vars_length)
+            self._raw_status_vars = self._io.read_bytes(self.len_status_vars)
             _io__raw_status_vars = KaitaiStream(BytesIO(self._raw_status_vars))
             self.status_vars = query_status_vars.QueryStatusVars(_io__raw_status_vars)
 
-        self.schema_name = (self._io.read_bytes(self.schema_name_length)).decode("UTF-8", "surrogateescape")
+        self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
         self.schema_name_terminator = self._io.read_u1()
         self.query = self._io.read_bytes_full()
 
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length >= 13:
+        if self.len_post_header >= 13:
             pass
 
-        if self.post_header_length > 13:
+        if self.len_post_header > 13:
             pass
 
-        if self.post_header_length >= 13:
+        if self.len_post_header >= 13:
             pass
             self.status_vars._fetch_instances()
 

@@ -9,9 +9,9 @@ class QueryEvent(KaitaiStruct):
     """A statement: one that changed data where that is logged by statement, a definition (CREATE,
     ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA. Since 3.23.
 
-    See libs/mysql/binlog/event/statement_events.h, Query_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Query_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, in bytes; 11 before MySQL 5.0, else 13."""
     thread_id: int
     """Connection that ran the statement; temporary tables belong to it."""
@@ -20,14 +20,14 @@ class QueryEvent(KaitaiStruct):
 
     The server's name: query_exec_time
     """
-    schema_name_length: int
+    len_schema_name: int
     """Length of `schema_name`, in bytes.
 
     The server's name: db_len
     """
     error_code: int
     """Number of the error that the statement ended with, 0 if none; a replica expects the same."""
-    status_vars_length: int | None
+    len_status_vars: int | None
     """Length of `status_vars`, in bytes. Since 5.0.
 
     The server's name: status_vars_len
@@ -49,7 +49,7 @@ class QueryEvent(KaitaiStruct):
     """
     query: bytes
     """The statement, in the character set of the status variable `charset`."""
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def query_text(self) -> str:
         """The statement read as UTF-8."""

@@ -15,7 +15,11 @@ class QueryStatusVars(KaitaiStruct):
     unknown key keeps all bytes behind it. Since 5.0.
 
     .. seealso::
-       libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
+       Query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
+
+
+    .. seealso::
+       Q_… - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(QueryStatusVars, self).__init__(_io)
@@ -64,8 +68,8 @@ class QueryStatusVars(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = self._io.read_u1()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.len_name = self._io.read_u1()
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
 
 
         def _fetch_instances(self):
@@ -81,8 +85,8 @@ class QueryStatusVars(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = self._io.read_u1()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.len_name = self._io.read_u1()
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
             self.terminator = self._io.read_u1()
 
 
@@ -348,10 +352,10 @@ class QueryStatusVars(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.user_length = self._io.read_u1()
-            self.user = (self._io.read_bytes(self.user_length)).decode("UTF-8", "surrogateescape")
-            self.host_length = self._io.read_u1()
-            self.host = (self._io.read_bytes(self.host_length)).decode("UTF-8", "surrogateescape")
+            self.len_user = self._io.read_u1()
+            self.user = (self._io.read_bytes(self.len_user)).decode("UTF-8", "surrogateescape")
+            self.len_host = self._io.read_u1()
+            self.host = (self._io.read_bytes(self.len_host)).decode("UTF-8", "surrogateescape")
 
 
         def _fetch_instances(self):
@@ -382,9 +386,9 @@ class QueryStatusVars(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.number_of_collations = self._io.read_u1()
+            self.num_collations = self._io.read_u1()
             self.collations = []
-            for i in range(self.number_of_collations):
+            for i in range(self.num_collations):
                 self.collations.append(QueryStatusVars.MariadbCharacterSetCollations.Collation(self._io, self, self._root))
 
 
@@ -464,7 +468,7 @@ class QueryStatusVars(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.event_size = self._io.read_u4le()
+            self.len_event = self._io.read_u4le()
 
 
         def _fetch_instances(self):
@@ -525,8 +529,8 @@ class QueryStatusVars(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = self._io.read_u1()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.len_name = self._io.read_u1()
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
 
 
         def _fetch_instances(self):
@@ -558,9 +562,9 @@ class QueryStatusVars(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.number_of_names = self._io.read_u1()
+            self.num_names = self._io.read_u1()
             self.names = []
-            for i in range((0 if self.has_too_many else self.number_of_names)):
+            for i in range((0 if self.has_too_many else self.num_names)):
                 self.names.append((self._io.read_bytes_term(0, False, True, True)).decode("UTF-8", "surrogateescape"))
 
 
@@ -576,7 +580,7 @@ class QueryStatusVars(KaitaiStruct):
             if hasattr(self, '_m_has_too_many'):
                 return self._m_has_too_many
 
-            self._m_has_too_many = self.number_of_names == 254
+            self._m_has_too_many = self.num_names == 254
             return getattr(self, '_m_has_too_many', None)
 
 

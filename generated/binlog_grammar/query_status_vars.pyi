@@ -10,7 +10,7 @@ class QueryStatusVars(KaitaiStruct):
     layout the key decides. Keys from 128 on are MariaDB's. Values do not tell their length, so an
     unknown key keeps all bytes behind it. Since 5.0.
 
-    See libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Query_event; https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Q_…
     """
     variables: list[QueryStatusVars.Variable]
     """The variables, each with its key.
@@ -102,7 +102,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class Catalog(KaitaiStruct):
         """Since 5.0.4."""
-        length: int
+        len_name: int
         """Length of `name`, in bytes.
 
         The server's name: catalog_len
@@ -116,7 +116,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class CatalogWithTerminator(KaitaiStruct):
         """5.0.0 to 5.0.3."""
-        length: int
+        len_name: int
         """Length of `name`, in bytes.
 
         The server's name: catalog_len
@@ -166,7 +166,7 @@ class QueryStatusVars(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class TimeZone(KaitaiStruct):
-        length: int
+        len_name: int
         """Length of `name`, in bytes.
 
         The server's name: time_zone_len
@@ -203,7 +203,7 @@ class QueryStatusVars(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class SourceDataWritten(KaitaiStruct):
-        event_size: int
+        len_event: int
         """Size of the event as the source had it, in bytes. Only in relay logs of a source older
         than 5.0.
 
@@ -213,14 +213,14 @@ class QueryStatusVars(KaitaiStruct):
 
     class Invoker(KaitaiStruct):
         """Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host."""
-        user_length: int
+        len_user: int
         """Length of `user`, in bytes.
 
         The server's name: user_len
         """
         user: str
         """User name."""
-        host_length: int
+        len_host: int
         """Length of `host`, in bytes.
 
         The server's name: host_len
@@ -231,7 +231,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class UpdatedSchemaNames(KaitaiStruct):
         """Schemas that the statement changes, for appliers that run in parallel. Since 5.6."""
-        number_of_names: int
+        num_names: int
         """Number of schemas, 1 to 16; 254 stands for more than 16, and none are named.
 
         The server's name: mts_accessed_dbs
@@ -342,7 +342,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class MariadbCharacterSetCollations(KaitaiStruct):
         """The variable `character_set_collations`. Since 11.2."""
-        number_of_collations: int
+        num_collations: int
         """Number of pairs, up to 8.
 
         The server's name: m_count

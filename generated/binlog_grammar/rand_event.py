@@ -12,7 +12,7 @@ class RandEvent(KaitaiStruct):
     """The state of `RAND()` before the statement after it. Since 4.0.
 
     .. seealso::
-       libs/mysql/binlog/event/statement_events.h, Rand_event
+       Rand_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
     """
     unknown_tail = None
 

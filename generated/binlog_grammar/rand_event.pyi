@@ -7,7 +7,7 @@ from . import KaitaiStream, KaitaiStruct
 class RandEvent(KaitaiStruct):
     """The state of `RAND()` before the statement after it. Since 4.0.
 
-    See libs/mysql/binlog/event/statement_events.h, Rand_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Rand_event
     """
     seed1: int
     """The variable `rand_seed1`."""

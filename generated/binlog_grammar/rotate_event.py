@@ -13,35 +13,35 @@ class RotateEvent(KaitaiStruct):
     network stream, to name the log that follows. Since 3.23.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Rotate_event
+       Rotate_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     position = None
     unknown_post_header = None
 
-    def __init__(self, binlog_version, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, binlog_version, len_post_header, _io, _parent=None, _root=None):
         super(RotateEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.binlog_version = binlog_version
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
-        if self.post_header_length >= 8:
+        if self.len_post_header >= 8:
             pass
             self.position = self._io.read_u8le()
 
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 8)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
 
         self.next_log = (self._io.read_bytes_full()).decode("UTF-8", "surrogateescape")
 
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length >= 8:
+        if self.len_post_header >= 8:
             pass
 
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass

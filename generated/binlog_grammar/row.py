@@ -15,7 +15,7 @@ class Row(KaitaiStruct):
     """What a rows event says of one row.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Rows_event
+       Rows_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
     before = None
     after = None

@@ -19,7 +19,7 @@ class RowImage(KaitaiStruct):
     """A row at one moment. It tells nothing of its types; they are the table map's.
 
     .. seealso::
-       sql/rpl_record.cc, unpack_row
+       unpack_row - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc
     """
     value_options = None
     partial_bits = None
@@ -40,11 +40,11 @@ class RowImage(KaitaiStruct):
 
         if self.has_partial_bits:
             pass
-            self.partial_bits = self._io.read_bytes((self.table_map.number_of_json_columns + 7) // 8)
+            self.partial_bits = self._io.read_bytes((self.table_map.num_json_columns + 7) // 8)
 
-        self.null_bits = self._io.read_bytes((self.columns.number_present + 7) // 8)
+        self.null_bits = self._io.read_bytes((self.columns.num_present + 7) // 8)
         self.cells = []
-        for i in range(self.columns.number_of_columns):
+        for i in range(self.columns.num_columns):
             self.cells.append(RowImage.Cell(i, self._io, self, self._root))
 
 
@@ -80,13 +80,13 @@ class RowImage(KaitaiStruct):
                 _on = self.column.real_type
                 if _on == column_types.ColumnTypes.ColumnType.bit:
                     pass
-                    self.value = numeric_values.NumericValues.Bit(self.column.metadata.byte_length, self._io)
+                    self.value = numeric_values.NumericValues.Bit(self.column.metadata.len_bytes, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.blob:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.blob_compressed:
                     pass
-                    self.value = string_values.StringValues.CompressedText(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.CompressedText(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.date:
                     pass
                     self.value = temporal_values.TemporalValues.Date(self._io)
@@ -107,25 +107,25 @@ class RowImage(KaitaiStruct):
                     self.value = numeric_values.NumericValues.Float4(self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.geometry:
                     pass
-                    self.value = string_values.StringValues.Geometry(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Geometry(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.int24:
                     pass
                     self.value = numeric_values.NumericValues.Int3(self.column.is_unsigned, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.json:
                     pass
-                    self.value = string_values.StringValues.Json(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Json(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.long:
                     pass
                     self.value = numeric_values.NumericValues.Int4(self.column.is_unsigned, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.long_blob:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.longlong:
                     pass
                     self.value = numeric_values.NumericValues.Int8(self.column.is_unsigned, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.medium_blob:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.newdate:
                     pass
                     self.value = temporal_values.TemporalValues.Date(self._io)
@@ -140,7 +140,7 @@ class RowImage(KaitaiStruct):
                     self.value = numeric_values.NumericValues.Int2(self.column.is_unsigned, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.string:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.time:
                     pass
                     self.value = temporal_values.TemporalValues.Time(self.column.old_fractional_digits, self._io)
@@ -158,19 +158,19 @@ class RowImage(KaitaiStruct):
                     self.value = numeric_values.NumericValues.Int1(self.column.is_unsigned, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.tiny_blob:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.typed_array:
                     pass
-                    self.value = string_values.StringValues.Json(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Json(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.varchar:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.varchar_compressed:
                     pass
-                    self.value = string_values.StringValues.CompressedText(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.CompressedText(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.vector:
                     pass
-                    self.value = string_values.StringValues.Vector(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Vector(self.column.metadata.len_length, self._io)
                 elif _on == column_types.ColumnTypes.ColumnType.year:
                     pass
                     self.value = temporal_values.TemporalValues.Year(self._io)
@@ -180,7 +180,7 @@ class RowImage(KaitaiStruct):
 
             if  ((self.has_value) and (self.is_partial)) :
                 pass
-                self.diffs = string_values.StringValues.JsonDiffs(self.column.metadata.length_size, self._io)
+                self.diffs = string_values.StringValues.JsonDiffs(self.column.metadata.len_length, self._io)
 
 
 

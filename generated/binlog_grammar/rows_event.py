@@ -21,47 +21,47 @@ class RowsEvent(KaitaiStruct):
     PARTIAL_UPDATE_ROWS_EVENT (since 8.0.3). Since 5.1.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Rows_event
+       Rows_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
-    extra_data_length = None
+    len_extra_data = None
     unknown_post_header = None
     extra_data = None
     columns_after = None
 
-    def __init__(self, type_code, post_header_length, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, type_code, len_post_header, table_map, has_table_map, _io, _parent=None, _root=None):
         super(RowsEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.type_code = type_code
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self.table_map = table_map
         self.has_table_map = has_table_map
         self._read()
 
     def _read(self):
-        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.table_id = table_id.TableId(self.len_post_header, self._io)
         self.flags = self._io.read_u2le()
-        if self.post_header_length >= 10:
+        if self.len_post_header >= 10:
             pass
-            self.extra_data_length = self._io.read_u2le()
-            if not self.extra_data_length >= 2:
-                raise kaitaistruct.ValidationLessThanError(2, self.extra_data_length, self._io, u"/seq/2")
+            self.len_extra_data = self._io.read_u2le()
+            if not self.len_extra_data >= 2:
+                raise kaitaistruct.ValidationLessThanError(2, self.len_extra_data, self._io, u"/seq/2")
 
-        if self.post_header_length > 10:
+        if self.len_post_header > 10:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 10)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 10)
 
-        if self.post_header_length >= 10:
+        if self.len_post_header >= 10:
             pass
-            self._raw_extra_data = self._io.read_bytes(self.extra_data_length - 2)
+            self._raw_extra_data = self._io.read_bytes(self.len_extra_data - 2)
             _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
             self.extra_data = RowsEvent.ExtraChunks(_io__raw_extra_data, self, self._root)
 
-        self.number_of_columns = packed_integer.PackedInteger(self._io)
-        self.columns = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+        self.num_columns = packed_integer.PackedInteger(self._io)
+        self.columns = image_columns.ImageColumns(self.num_columns.value, self._io)
         if self.is_update:
             pass
-            self.columns_after = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+            self.columns_after = image_columns.ImageColumns(self.num_columns.value, self._io)
 
         self.images = self._io.read_bytes_full()
 
@@ -69,17 +69,17 @@ class RowsEvent(KaitaiStruct):
     def _fetch_instances(self):
         pass
         self.table_id._fetch_instances()
-        if self.post_header_length >= 10:
+        if self.len_post_header >= 10:
             pass
 
-        if self.post_header_length > 10:
+        if self.len_post_header > 10:
             pass
 
-        if self.post_header_length >= 10:
+        if self.len_post_header >= 10:
             pass
             self.extra_data._fetch_instances()
 
-        self.number_of_columns._fetch_instances()
+        self.num_columns._fetch_instances()
         self.columns._fetch_instances()
         if self.is_update:
             pass
@@ -124,7 +124,7 @@ class RowsEvent(KaitaiStruct):
         if hasattr(self, '_m_can_read_rows'):
             return self._m_can_read_rows
 
-        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.number_of_columns.value == self.number_of_columns.value) and ((len(self.images) > 0) == self.rows_have_bytes))
+        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.num_columns.value == self.num_columns.value) and ((len(self.images) > 0) == self.rows_have_bytes))
         return getattr(self, '_m_can_read_rows', None)
 
     @property
@@ -238,5 +238,5 @@ class RowsEvent(KaitaiStruct):
         if hasattr(self, '_m_rows_have_bytes'):
             return self._m_rows_have_bytes
 
-        self._m_rows_have_bytes =  ((self.is_partial_update) or (self.columns.number_present > 0) or ( ((self.is_update) and (self.columns_after.number_present > 0)) ))
+        self._m_rows_have_bytes =  ((self.is_partial_update) or (self.columns.num_present > 0) or ( ((self.is_update) and (self.columns_after.num_present > 0)) ))
         return getattr(self, '_m_rows_have_bytes', None)

@@ -13,7 +13,7 @@ class RowsQueryEvent(KaitaiStruct):
     Since 5.6. MariaDB's like is ANNOTATE_ROWS_EVENT.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Rows_query_event
+       Rows_query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(RowsQueryEvent, self).__init__(_io)
@@ -22,7 +22,7 @@ class RowsQueryEvent(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.query_length = self._io.read_u1()
+        self.len_query = self._io.read_u1()
         self.query = self._io.read_bytes_full()
 
 

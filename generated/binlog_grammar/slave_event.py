@@ -13,7 +13,7 @@ class SlaveEvent(KaitaiStruct):
     hardly did; it has no use since. Since 3.23.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.1), Slave_log_event
+       Slave_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.1.73/sql/log_event.cc
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(SlaveEvent, self).__init__(_io)

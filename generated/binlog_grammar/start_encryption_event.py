@@ -13,7 +13,7 @@ class StartEncryptionEvent(KaitaiStruct):
     10.1; second in the log, after its format description event. Since 10.1.
 
     .. seealso::
-       sql/log_event.h (MariaDB), Start_encryption_log_event
+       Start_encryption_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     unknown_tail = None
 

@@ -13,7 +13,7 @@ class StartEventV3(KaitaiStruct):
     the headers: 13 + 56 bytes in version 1, 19 + 56 in version 3. Since 3.23.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.5), Start_log_event_v3
+       Start_log_event_v3 - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
     unknown_tail = None
 

@@ -8,7 +8,7 @@ class StartEventV3(KaitaiStruct):
     """The first event of a log before version 4 (MySQL 3.23 to 4.1). Its size tells the version of
     the headers: 13 + 56 bytes in version 1, 19 + 56 in version 3. Since 3.23.
 
-    See sql/log_event.cc (MySQL 5.5), Start_log_event_v3
+    See https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Start_log_event_v3
     """
     binlog_version: int
     """Version of the log format, 1 to 3."""

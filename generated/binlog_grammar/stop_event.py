@@ -12,7 +12,7 @@ class StopEvent(KaitaiStruct):
     """The server shut down in order; the last event of a log. It has no body. Since 3.23.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Stop_event
+       Stop_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     unknown_tail = None
 

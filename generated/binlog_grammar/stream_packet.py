@@ -18,7 +18,7 @@ class StreamPacket(KaitaiStruct):
     the headers of its packets (`network_packet`).
 
     .. seealso::
-       sql/rpl_binlog_sender.cc, Binlog_sender
+       Binlog_sender - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_binlog_sender.cc
     """
 
     class PacketKind(IntEnum):
@@ -27,14 +27,14 @@ class StreamPacket(KaitaiStruct):
         error = 255
     body = None
 
-    def __init__(self, has_semi_sync, binlog_version, header_length, post_header_length, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, has_semi_sync, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
         super(StreamPacket, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.has_semi_sync = has_semi_sync
         self.binlog_version = binlog_version
-        self.header_length = header_length
-        self.post_header_length = post_header_length
+        self.len_header = len_header
+        self.len_post_header = len_post_header
         self.is_checksummed = is_checksummed
         self.has_permuted_types = has_permuted_types
         self.table_map = table_map
@@ -75,7 +75,7 @@ class StreamPacket(KaitaiStruct):
         on CLIENT_DEPRECATE_EOF gets the long form.
 
         .. seealso::
-           sql/protocol_classic.cc, net_send_eof and net_send_ok
+           net_send_eof and net_send_ok - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc
         """
         affected_rows = None
         last_insert_id = None
@@ -164,7 +164,7 @@ class StreamPacket(KaitaiStruct):
     class Error(KaitaiStruct):
         """
         .. seealso::
-           sql/protocol_classic.cc, net_send_error_packet
+           net_send_error_packet - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc
         """
         sql_state_marker = None
         sql_state = None
@@ -226,7 +226,7 @@ class StreamPacket(KaitaiStruct):
         """What a source with semi-synchronous replication puts before each event.
 
         .. seealso::
-           plugin/semisync/semisync.h, ReplSemiSyncBase
+           ReplSemiSyncBase - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync.h
         """
         def __init__(self, _io, _parent=None, _root=None):
             super(StreamPacket.SemiSyncHeader, self).__init__(_io)
@@ -269,7 +269,7 @@ class StreamPacket(KaitaiStruct):
                 pass
                 self.semi_sync = StreamPacket.SemiSyncHeader(self._io, self, self._root)
 
-            self.event = binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.header_length, self._parent.post_header_length, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.table_map, self._parent.has_table_map, self._io)
+            self.event = binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.len_header, self._parent.len_post_header, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.table_map, self._parent.has_table_map, self._io)
             if (not (self._io.is_eof())):
                 pass
                 self.unknown_tail = self._io.read_bytes_full()

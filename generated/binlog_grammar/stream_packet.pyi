@@ -13,15 +13,15 @@ class StreamPacket(KaitaiStruct):
     event, and at last the end of the stream or an error. The stream holds one whole message, without
     the headers of its packets (`network_packet`).
 
-    See sql/rpl_binlog_sender.cc, Binlog_sender
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_binlog_sender.cc Binlog_sender
     """
     has_semi_sync: bool
     """Whether the replica asked for semi-synchronous replication and the server granted it."""
     binlog_version: int
     """Version of the log's format, 1, 3 or 4. This and all that follows is as in `binlog_event`."""
-    header_length: int
+    len_header: int
     """Length of the event's header, in bytes."""
-    post_header_length: int
+    len_post_header: int
     """The format description's entry for the event's type, in bytes; 0 where it has none."""
     is_checksummed: bool
     """Whether events of the stream end with a checksum."""
@@ -38,7 +38,7 @@ class StreamPacket(KaitaiStruct):
     """
     body: StreamPacket.StreamedEvent | StreamPacket.EndOfStream | StreamPacket.Error | None
     """The message, by its kind."""
-    def __init__(self, has_semi_sync: bool, binlog_version: int, header_length: int, post_header_length: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, has_semi_sync: bool, binlog_version: int, len_header: int, len_post_header: int, is_checksummed: bool, has_permuted_types: bool, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class PacketKind(IntEnum):
         event = 0
@@ -63,7 +63,7 @@ class StreamPacket(KaitaiStruct):
     class SemiSyncHeader(KaitaiStruct):
         """What a source with semi-synchronous replication puts before each event.
 
-        See plugin/semisync/semisync.h, ReplSemiSyncBase
+        See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync.h ReplSemiSyncBase
         """
         magic: bytes
         """Marks the header.
@@ -87,7 +87,7 @@ class StreamPacket(KaitaiStruct):
         """End of the stream, where the replica asked not to wait for new events. A client that agreed
         on CLIENT_DEPRECATE_EOF gets the long form.
 
-        See sql/protocol_classic.cc, net_send_eof and net_send_ok
+        See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc net_send_eof and net_send_ok
         """
         affected_rows: _packed_integer.PackedInteger | None
         """Number of rows that a statement changed; 0 here."""
@@ -127,7 +127,7 @@ class StreamPacket(KaitaiStruct):
             """
 
     class Error(KaitaiStruct):
-        """See sql/protocol_classic.cc, net_send_error_packet"""
+        """See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc net_send_error_packet"""
         error_code: int
         """Number of the error, 1236 where the server cannot read the log as asked.
 

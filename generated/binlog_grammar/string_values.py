@@ -17,7 +17,7 @@ class StringValues(KaitaiStruct):
     """Values of columns that carry their length.
 
     .. seealso::
-       sql/log_event.cc, log_event_print_value
+       log_event_print_value - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(StringValues, self).__init__(_io)
@@ -36,10 +36,10 @@ class StringValues(KaitaiStruct):
         """A value as the table stores it; nothing at all for an empty value.
 
         .. seealso::
-           sql/field_comp.cc (MariaDB)
+           Source - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field_comp.cc
         """
         method = None
-        original_length = None
+        len_original = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(StringValues.CompressedContent, self).__init__(_io)
@@ -54,9 +54,9 @@ class StringValues(KaitaiStruct):
 
             if self.is_compressed:
                 pass
-                self.original_length = []
-                for i in range(self.original_length_size):
-                    self.original_length.append(self._io.read_u1())
+                self.len_original = []
+                for i in range(self.len_len_original):
+                    self.len_original.append(self._io.read_u1())
 
 
             self.data = self._io.read_bytes_full()
@@ -69,7 +69,7 @@ class StringValues(KaitaiStruct):
 
             if self.is_compressed:
                 pass
-                for i in range(len(self.original_length)):
+                for i in range(len(self.len_original)):
                     pass
 
 
@@ -96,7 +96,7 @@ class StringValues(KaitaiStruct):
             if  ((self.is_compressed) and ((not (self.has_bare_stream)))) :
                 pass
                 _pos = self._io.pos()
-                self._io.seek(1 + len(self.original_length))
+                self._io.seek(1 + len(self.len_original))
                 self._raw__m_inflated = self._io.read_bytes_full()
                 self._m_inflated = zlib.decompress(self._raw__m_inflated)
                 self._io.seek(_pos)
@@ -112,39 +112,39 @@ class StringValues(KaitaiStruct):
             return getattr(self, '_m_is_compressed', None)
 
         @property
-        def original_length_size(self):
+        def len_len_original(self):
             """Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
             `i < method & 7` is another thing.
             """
-            if hasattr(self, '_m_original_length_size'):
-                return self._m_original_length_size
+            if hasattr(self, '_m_len_len_original'):
+                return self._m_len_len_original
 
             if self.is_compressed:
                 pass
-                self._m_original_length_size = self.method & 7
+                self._m_len_len_original = self.method & 7
 
-            return getattr(self, '_m_original_length_size', None)
+            return getattr(self, '_m_len_len_original', None)
 
 
     class CompressedText(KaitaiStruct):
         """A column with MariaDB's attribute COMPRESSED."""
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.CompressedText, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._read()
 
         def _read(self):
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self._raw_content = self._io.read_bytes(self.length.value)
+            self.len_content = length_prefix.LengthPrefix(self.len_length, self._io)
+            self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.CompressedContent(_io__raw_content, self, self._root)
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_content._fetch_instances()
             self.content._fetch_instances()
 
 
@@ -174,23 +174,23 @@ class StringValues(KaitaiStruct):
 
     class Geometry(KaitaiStruct):
         """GEOMETRY and its subtypes."""
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Geometry, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._read()
 
         def _read(self):
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self._raw_content = self._io.read_bytes(self.length.value)
+            self.len_content = length_prefix.LengthPrefix(self.len_length, self._io)
+            self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.GeometryContent(_io__raw_content, self, self._root)
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_content._fetch_instances()
             self.content._fetch_instances()
 
 
@@ -242,18 +242,18 @@ class StringValues(KaitaiStruct):
         """JSON of MySQL (MariaDB's is a LONGTEXT), or the hidden column of a multi-valued index."""
         document = None
 
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Json, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._read()
 
         def _read(self):
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            if self.length.value > 0:
+            self.len_document = length_prefix.LengthPrefix(self.len_length, self._io)
+            if self.len_document.value > 0:
                 pass
-                self._raw_document = self._io.read_bytes(self.length.value)
+                self._raw_document = self._io.read_bytes(self.len_document.value)
                 _io__raw_document = KaitaiStream(BytesIO(self._raw_document))
                 self.document = json_binary.JsonBinary(_io__raw_document)
 
@@ -261,8 +261,8 @@ class StringValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
-            if self.length.value > 0:
+            self.len_document._fetch_instances()
+            if self.len_document.value > 0:
                 pass
                 self.document._fetch_instances()
 
@@ -270,64 +270,64 @@ class StringValues(KaitaiStruct):
 
     class JsonDiffs(KaitaiStruct):
         """What an update changed in a JSON document, after `binlog_row_value_options=PARTIAL_JSON`."""
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.JsonDiffs, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._read()
 
         def _read(self):
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self._raw_content = self._io.read_bytes(self.length.value)
+            self.len_content = length_prefix.LengthPrefix(self.len_length, self._io)
+            self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.DiffList(_io__raw_content, self, self._root)
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_content._fetch_instances()
             self.content._fetch_instances()
 
 
     class Text(KaitaiStruct):
         """CHAR, VARCHAR, BINARY, VARBINARY, TEXT, BLOB."""
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Text, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._read()
 
         def _read(self):
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self.data = self._io.read_bytes(self.length.value)
+            self.len_data = length_prefix.LengthPrefix(self.len_length, self._io)
+            self.data = self._io.read_bytes(self.len_data.value)
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_data._fetch_instances()
 
 
     class Vector(KaitaiStruct):
         """VECTOR of MySQL; MariaDB's is a VARBINARY to the log."""
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Vector, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._read()
 
         def _read(self):
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self._raw_content = self._io.read_bytes(self.length.value)
+            self.len_content = length_prefix.LengthPrefix(self.len_length, self._io)
+            self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.VectorContent(_io__raw_content, self, self._root)
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_content._fetch_instances()
             self.content._fetch_instances()
 
 

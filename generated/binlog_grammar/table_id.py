@@ -14,20 +14,20 @@ class TableId(KaitaiStruct):
     the event has 6 bytes; else 6 bytes.
 
     .. seealso::
-       libs/mysql/binlog/event/table_id.h, Table_id
+       Table_id - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/table_id.h
     """
     high = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(TableId, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
         self.low = self._io.read_u4le()
-        if self.post_header_length != 6:
+        if self.len_post_header != 6:
             pass
             self.high = self._io.read_u2le()
 
@@ -35,7 +35,7 @@ class TableId(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length != 6:
+        if self.len_post_header != 6:
             pass
 
 
@@ -45,5 +45,5 @@ class TableId(KaitaiStruct):
         if hasattr(self, '_m_value'):
             return self._m_value
 
-        self._m_value = (self.low if self.post_header_length == 6 else (self.low + (self.high * 4294967296)))
+        self._m_value = (self.low if self.len_post_header == 6 else (self.low + (self.high * 4294967296)))
         return getattr(self, '_m_value', None)

@@ -9,9 +9,9 @@ class TableId(KaitaiStruct):
     means nothing beyond the statement. 4 bytes in some sources before 5.1.4, where the fixed part of
     the event has 6 bytes; else 6 bytes.
 
-    See libs/mysql/binlog/event/table_id.h, Table_id
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/table_id.h Table_id
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part that starts with this number, in bytes."""
     low: int
     """The lower 32 bits of `m_id`.
@@ -23,7 +23,7 @@ class TableId(KaitaiStruct):
 
     The server's name: m_id
     """
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def value(self) -> int:
         """The number, up to 48 bits."""

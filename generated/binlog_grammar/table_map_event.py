@@ -18,51 +18,51 @@ class TableMapEvent(KaitaiStruct):
     statement. Since 5.1.5.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Table_map_event
+       Table_map_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
     unknown_post_header = None
-    metadata_length = None
+    len_metadata = None
     metadata = None
     null_bits = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(TableMapEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
-        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.table_id = table_id.TableId(self.len_post_header, self._io)
         self.flags = self._io.read_u2le()
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 8)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
 
-        self.schema_name_length = packed_integer.PackedInteger(self._io)
-        self.schema_name = (self._io.read_bytes(self.schema_name_length.value)).decode("UTF-8", "surrogateescape")
+        self.len_schema_name = packed_integer.PackedInteger(self._io)
+        self.schema_name = (self._io.read_bytes(self.len_schema_name.value)).decode("UTF-8", "surrogateescape")
         self.schema_name_end = self._io.read_u1()
-        self.table_name_length = packed_integer.PackedInteger(self._io)
-        self.table_name = (self._io.read_bytes(self.table_name_length.value)).decode("UTF-8", "surrogateescape")
+        self.len_table_name = packed_integer.PackedInteger(self._io)
+        self.table_name = (self._io.read_bytes(self.len_table_name.value)).decode("UTF-8", "surrogateescape")
         self.table_name_end = self._io.read_u1()
-        self.number_of_columns = packed_integer.PackedInteger(self._io)
+        self.num_columns = packed_integer.PackedInteger(self._io)
         self.column_types = []
-        for i in range(self.number_of_columns.value):
+        for i in range(self.num_columns.value):
             self.column_types.append(KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1()))
 
         if self.has_metadata:
             pass
-            self.metadata_length = packed_integer.PackedInteger(self._io)
+            self.len_metadata = packed_integer.PackedInteger(self._io)
 
         if self.has_metadata:
             pass
-            self._raw_metadata = self._io.read_bytes(self.metadata_length.value)
+            self._raw_metadata = self._io.read_bytes(self.len_metadata.value)
             _io__raw_metadata = KaitaiStream(BytesIO(self._raw_metadata))
             self.metadata = TableMapEvent.MetadataBlock(_io__raw_metadata, self, self._root)
 
         if self.has_metadata:
             pass
-            self.null_bits = self._io.read_bytes((self.number_of_columns.value + 7) // 8)
+            self.null_bits = self._io.read_bytes((self.num_columns.value + 7) // 8)
 
         self.optional_metadata = []
         i = 0
@@ -75,18 +75,18 @@ class TableMapEvent(KaitaiStruct):
     def _fetch_instances(self):
         pass
         self.table_id._fetch_instances()
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
 
-        self.schema_name_length._fetch_instances()
-        self.table_name_length._fetch_instances()
-        self.number_of_columns._fetch_instances()
+        self.len_schema_name._fetch_instances()
+        self.len_table_name._fetch_instances()
+        self.num_columns._fetch_instances()
         for i in range(len(self.column_types)):
             pass
 
         if self.has_metadata:
             pass
-            self.metadata_length._fetch_instances()
+            self.len_metadata._fetch_instances()
 
         if self.has_metadata:
             pass
@@ -274,7 +274,7 @@ class TableMapEvent(KaitaiStruct):
 
         def _read(self):
             self.columns = []
-            for i in range(self._parent.number_of_columns.value):
+            for i in range(self._parent.num_columns.value):
                 self.columns.append(column_metadata.ColumnMetadata(self._parent.column_types[i], self._io))
 
             if (not (self._io.is_eof())):
@@ -315,7 +315,7 @@ class TableMapEvent(KaitaiStruct):
         if self.has_metadata:
             pass
             self._m_columns = []
-            for i in range(self.number_of_columns.value):
+            for i in range(self.num_columns.value):
                 self._m_columns.append(TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_numeric_ordinal), (0 if i == 0 else self.columns[i - 1].next_json_ordinal), (True if i == 0 else self.columns[i - 1].is_known), self._io, self, self._root))
 
 
@@ -336,7 +336,7 @@ class TableMapEvent(KaitaiStruct):
         if hasattr(self, '_m_has_known_columns'):
             return self._m_has_known_columns
 
-        self._m_has_known_columns =  ((self.has_metadata) and ( ((self.number_of_columns.value == 0) or (self.columns[-1].is_known)) ))
+        self._m_has_known_columns =  ((self.has_metadata) and ( ((self.num_columns.value == 0) or (self.columns[-1].is_known)) ))
         return getattr(self, '_m_has_known_columns', None)
 
     @property
@@ -376,13 +376,13 @@ class TableMapEvent(KaitaiStruct):
         return getattr(self, '_m_is_bit_length_exact', None)
 
     @property
-    def number_of_json_columns(self):
+    def num_json_columns(self):
         """Number of columns of the type JSON."""
-        if hasattr(self, '_m_number_of_json_columns'):
-            return self._m_number_of_json_columns
+        if hasattr(self, '_m_num_json_columns'):
+            return self._m_num_json_columns
 
-        self._m_number_of_json_columns = (self.columns[-1].next_json_ordinal if  ((self.has_metadata) and (self.number_of_columns.value > 0))  else 0)
-        return getattr(self, '_m_number_of_json_columns', None)
+        self._m_num_json_columns = (self.columns[-1].next_json_ordinal if  ((self.has_metadata) and (self.num_columns.value > 0))  else 0)
+        return getattr(self, '_m_num_json_columns', None)
 
     @property
     def signedness(self):

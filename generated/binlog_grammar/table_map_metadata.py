@@ -15,7 +15,7 @@ class TableMapMetadata(KaitaiStruct):
     come in any order; a list counts only the columns that its field is about. Since 8.0.1.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Table_map_event::Optional_metadata_fields
+       Table_map_event::Optional_metadata_fields - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
 
     class FieldType(IntEnum):
@@ -43,83 +43,83 @@ class TableMapMetadata(KaitaiStruct):
 
     def _read(self):
         self.type = KaitaiStream.resolve_enum(TableMapMetadata.FieldType, self._io.read_u1())
-        self.length = packed_integer.PackedInteger(self._io)
+        self.len_value = packed_integer.PackedInteger(self._io)
         _on = self.type
         if _on == TableMapMetadata.FieldType.column_charset:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.column_name:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NameList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.column_visibility:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.Bitmap(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.default_charset:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.DefaultCollation(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.enum_and_set_column_charset:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.enum_and_set_default_charset:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.DefaultCollation(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.enum_str_value:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.MemberLists(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.geometry_type:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.primary_key_with_prefix:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.PrefixedKey(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.set_str_value:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.MemberLists(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.signedness:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.Bitmap(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.simple_primary_key:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         elif _on == TableMapMetadata.FieldType.vector_dimensionality:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
         else:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.UnknownField(_io__raw_value, self, self._root)
 
 
     def _fetch_instances(self):
         pass
-        self.length._fetch_instances()
+        self.len_value._fetch_instances()
         _on = self.type
         if _on == TableMapMetadata.FieldType.column_charset:
             pass
@@ -242,13 +242,13 @@ class TableMapMetadata(KaitaiStruct):
 
         def _read(self):
             self.column = packed_integer.PackedInteger(self._io)
-            self.prefix_length = packed_integer.PackedInteger(self._io)
+            self.len_prefix = packed_integer.PackedInteger(self._io)
 
 
         def _fetch_instances(self):
             pass
             self.column._fetch_instances()
-            self.prefix_length._fetch_instances()
+            self.len_prefix._fetch_instances()
 
 
     class Member(KaitaiStruct):
@@ -259,13 +259,13 @@ class TableMapMetadata(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = packed_integer.PackedInteger(self._io)
-            self.value = self._io.read_bytes(self.length.value)
+            self.len_value = packed_integer.PackedInteger(self._io)
+            self.value = self._io.read_bytes(self.len_value.value)
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_value._fetch_instances()
 
 
     class MemberList(KaitaiStruct):
@@ -276,16 +276,16 @@ class TableMapMetadata(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.number_of_members = packed_integer.PackedInteger(self._io)
+            self.num_members = packed_integer.PackedInteger(self._io)
             self.members = []
-            for i in range(self.number_of_members.value):
+            for i in range(self.num_members.value):
                 self.members.append(TableMapMetadata.Member(self._io, self, self._root))
 
 
 
         def _fetch_instances(self):
             pass
-            self.number_of_members._fetch_instances()
+            self.num_members._fetch_instances()
             for i in range(len(self.members)):
                 pass
                 self.members[i]._fetch_instances()
@@ -324,13 +324,13 @@ class TableMapMetadata(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = packed_integer.PackedInteger(self._io)
-            self.text = (self._io.read_bytes(self.length.value)).decode("UTF-8", "surrogateescape")
+            self.len_text = packed_integer.PackedInteger(self._io)
+            self.text = (self._io.read_bytes(self.len_text.value)).decode("UTF-8", "surrogateescape")
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_text._fetch_instances()
 
 
     class NameList(KaitaiStruct):

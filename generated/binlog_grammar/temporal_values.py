@@ -17,7 +17,11 @@ class TemporalValues(KaitaiStruct):
     not tell them apart, so rows of such tables cannot be read by it.
 
     .. seealso::
-       sql-common/my_time.cc, my_datetime_packed_from_binary; sql/field.cc (MariaDB), Field_time_hires
+       my_datetime_packed_from_binary - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/my_time.cc
+
+
+    .. seealso::
+       Field_time_hires - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field.cc
     """
     def __init__(self, _io, _parent=None, _root=None):
         super(TemporalValues, self).__init__(_io)

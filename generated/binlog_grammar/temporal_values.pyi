@@ -12,7 +12,7 @@ class TemporalValues(KaitaiStruct):
     `mysql56_temporal_format=OFF`): longer, big-endian values under the same type numbers. A table map does
     not tell them apart, so rows of such tables cannot be read by it.
 
-    See sql-common/my_time.cc, my_datetime_packed_from_binary; sql/field.cc (MariaDB), Field_time_hires
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/my_time.cc my_datetime_packed_from_binary; https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field.cc Field_time_hires
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 

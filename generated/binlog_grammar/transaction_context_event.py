@@ -15,39 +15,39 @@ class TransactionContextEvent(KaitaiStruct):
     Since 5.7.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Transaction_context_event
+       Transaction_context_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     unknown_post_header = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(TransactionContextEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
-        self.server_uuid_length = self._io.read_u1()
+        self.len_server_uuid = self._io.read_u1()
         self.thread_id = self._io.read_u4le()
         self.gtid_specified = self._io.read_u1()
-        self.snapshot_version_length = self._io.read_u4le()
-        self.write_set_count = self._io.read_u4le()
-        self.read_set_count = self._io.read_u4le()
-        if self.post_header_length > 18:
+        self.len_snapshot_version = self._io.read_u4le()
+        self.num_write_set = self._io.read_u4le()
+        self.num_read_set = self._io.read_u4le()
+        if self.len_post_header > 18:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 18)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 18)
 
-        self.server_uuid = (self._io.read_bytes(self.server_uuid_length)).decode("UTF-8", "surrogateescape")
-        self._raw_snapshot_version = self._io.read_bytes(self.snapshot_version_length)
+        self.server_uuid = (self._io.read_bytes(self.len_server_uuid)).decode("UTF-8", "surrogateescape")
+        self._raw_snapshot_version = self._io.read_bytes(self.len_snapshot_version)
         _io__raw_snapshot_version = KaitaiStream(BytesIO(self._raw_snapshot_version))
         self.snapshot_version = TransactionContextEvent.Snapshot(_io__raw_snapshot_version, self, self._root)
         self.write_set = []
-        for i in range(self.write_set_count):
+        for i in range(self.num_write_set):
             self.write_set.append(TransactionContextEvent.Item(self._io, self, self._root))
 
         self.read_set = []
-        for i in range(self.read_set_count):
+        for i in range(self.num_read_set):
             self.read_set.append(TransactionContextEvent.Item(self._io, self, self._root))
 
         if (not (self._io.is_eof())):
@@ -58,7 +58,7 @@ class TransactionContextEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 18:
+        if self.len_post_header > 18:
             pass
 
         self.snapshot_version._fetch_instances()
@@ -82,8 +82,8 @@ class TransactionContextEvent(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = self._io.read_u2le()
-            self.hash = self._io.read_bytes(self.length)
+            self.len_hash = self._io.read_u2le()
+            self.hash = self._io.read_bytes(self.len_hash)
 
 
         def _fetch_instances(self):

@@ -10,11 +10,11 @@ class TransactionContextEvent(KaitaiStruct):
     seen, read and written. It travels between the group's members and is not kept in their logs.
     Since 5.7.
 
-    See libs/mysql/binlog/event/control_events.h, Transaction_context_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Transaction_context_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, 18 bytes."""
-    server_uuid_length: int
+    len_server_uuid: int
     """Length of `server_uuid`, in bytes.
 
     The server's name: server_uuid_len
@@ -23,17 +23,17 @@ class TransactionContextEvent(KaitaiStruct):
     """Connection that runs the transaction."""
     gtid_specified: int
     """1 where the session chose the GTID by `gtid_next`, else 0."""
-    snapshot_version_length: int
+    len_snapshot_version: int
     """Length of `snapshot_version`, in bytes.
 
     The server's name: encoded_snapshot_version_length
     """
-    write_set_count: int
+    num_write_set: int
     """Number of entries in `write_set`.
 
     The server's name: write_set_len
     """
-    read_set_count: int
+    num_read_set: int
     """Number of entries in `read_set`.
 
     The server's name: read_set_len
@@ -54,7 +54,7 @@ class TransactionContextEvent(KaitaiStruct):
     """Hashes of the primary keys that the transaction read; servers leave it empty."""
     unknown_tail: bytes | None
     """What newer servers may add."""
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Snapshot(KaitaiStruct):
         gtids: _gtid_set.GtidSet | None
@@ -67,7 +67,7 @@ class TransactionContextEvent(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Item(KaitaiStruct):
-        length: int
+        len_hash: int
         """Length of `hash`, in bytes.
 
         The server's name: len

@@ -18,7 +18,7 @@ class TransactionPayloadEvent(KaitaiStruct):
     the body begins with fields of kind, length and value, up to an end mark. Since 8.0.20.
 
     .. seealso::
-       libs/mysql/binlog/event/codecs/binary.cpp, Transaction_payload
+       Transaction_payload - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp
     """
 
     class CompressionAlgorithm(IntEnum):
@@ -27,9 +27,9 @@ class TransactionPayloadEvent(KaitaiStruct):
 
     class PayloadFact(IntEnum):
         end_mark = 0
-        payload_size = 1
+        len_payload = 1
         compression_type = 2
-        uncompressed_size = 3
+        len_uncompressed = 3
     def __init__(self, _io, _parent=None, _root=None):
         super(TransactionPayloadEvent, self).__init__(_io)
         self._parent = _parent
@@ -40,7 +40,7 @@ class TransactionPayloadEvent(KaitaiStruct):
         self.fields = []
         i = 0
         while True:
-            _ = TransactionPayloadEvent.Field((0 if i == 0 else self.fields[i - 1].payload_size), (255 if i == 0 else self.fields[i - 1].compression_type_number), (0 if i == 0 else self.fields[i - 1].uncompressed_size), self._io, self, self._root)
+            _ = TransactionPayloadEvent.Field((0 if i == 0 else self.fields[i - 1].len_payload), (255 if i == 0 else self.fields[i - 1].compression_type_number), (0 if i == 0 else self.fields[i - 1].len_uncompressed), self._io, self, self._root)
             self.fields.append(_)
             if _.is_end:
                 break
@@ -56,45 +56,45 @@ class TransactionPayloadEvent(KaitaiStruct):
 
 
     class Field(KaitaiStruct):
-        length = None
+        len_value = None
         value = None
 
-        def __init__(self, previous_payload_size, previous_compression_type, previous_uncompressed_size, _io, _parent=None, _root=None):
+        def __init__(self, previous_len_payload, previous_compression_type, previous_len_uncompressed, _io, _parent=None, _root=None):
             super(TransactionPayloadEvent.Field, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.previous_payload_size = previous_payload_size
+            self.previous_len_payload = previous_len_payload
             self.previous_compression_type = previous_compression_type
-            self.previous_uncompressed_size = previous_uncompressed_size
+            self.previous_len_uncompressed = previous_len_uncompressed
             self._read()
 
         def _read(self):
             self.kind = packed_integer.PackedInteger(self._io)
             if (not (self.is_end)):
                 pass
-                self.length = packed_integer.PackedInteger(self._io)
+                self.len_value = packed_integer.PackedInteger(self._io)
 
             if (not (self.is_end)):
                 pass
                 _on = self.fact
                 if _on == TransactionPayloadEvent.PayloadFact.compression_type:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
-                elif _on == TransactionPayloadEvent.PayloadFact.payload_size:
+                elif _on == TransactionPayloadEvent.PayloadFact.len_payload:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
-                elif _on == TransactionPayloadEvent.PayloadFact.uncompressed_size:
+                elif _on == TransactionPayloadEvent.PayloadFact.len_uncompressed:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = TransactionPayloadEvent.NumberValue(_io__raw_value, self, self._root)
                 else:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = TransactionPayloadEvent.UnknownValue(_io__raw_value, self, self._root)
 
@@ -105,7 +105,7 @@ class TransactionPayloadEvent(KaitaiStruct):
             self.kind._fetch_instances()
             if (not (self.is_end)):
                 pass
-                self.length._fetch_instances()
+                self.len_value._fetch_instances()
 
             if (not (self.is_end)):
                 pass
@@ -113,10 +113,10 @@ class TransactionPayloadEvent(KaitaiStruct):
                 if _on == TransactionPayloadEvent.PayloadFact.compression_type:
                     pass
                     self.value._fetch_instances()
-                elif _on == TransactionPayloadEvent.PayloadFact.payload_size:
+                elif _on == TransactionPayloadEvent.PayloadFact.len_payload:
                     pass
                     self.value._fetch_instances()
-                elif _on == TransactionPayloadEvent.PayloadFact.uncompressed_size:
+                elif _on == TransactionPayloadEvent.PayloadFact.len_uncompressed:
                     pass
                     self.value._fetch_instances()
                 else:
@@ -150,20 +150,20 @@ class TransactionPayloadEvent(KaitaiStruct):
             return getattr(self, '_m_is_end', None)
 
         @property
-        def payload_size(self):
-            if hasattr(self, '_m_payload_size'):
-                return self._m_payload_size
+        def len_payload(self):
+            if hasattr(self, '_m_len_payload'):
+                return self._m_len_payload
 
-            self._m_payload_size = (self.value.number.value if self.fact == TransactionPayloadEvent.PayloadFact.payload_size else self.previous_payload_size)
-            return getattr(self, '_m_payload_size', None)
+            self._m_len_payload = (self.value.number.value if self.fact == TransactionPayloadEvent.PayloadFact.len_payload else self.previous_len_payload)
+            return getattr(self, '_m_len_payload', None)
 
         @property
-        def uncompressed_size(self):
-            if hasattr(self, '_m_uncompressed_size'):
-                return self._m_uncompressed_size
+        def len_uncompressed(self):
+            if hasattr(self, '_m_len_uncompressed'):
+                return self._m_len_uncompressed
 
-            self._m_uncompressed_size = (self.value.number.value if self.fact == TransactionPayloadEvent.PayloadFact.uncompressed_size else self.previous_uncompressed_size)
-            return getattr(self, '_m_uncompressed_size', None)
+            self._m_len_uncompressed = (self.value.number.value if self.fact == TransactionPayloadEvent.PayloadFact.len_uncompressed else self.previous_len_uncompressed)
+            return getattr(self, '_m_len_uncompressed', None)
 
 
     class NumberValue(KaitaiStruct):
@@ -216,19 +216,19 @@ class TransactionPayloadEvent(KaitaiStruct):
         return getattr(self, '_m_compression_type', None)
 
     @property
-    def payload_size(self):
+    def len_payload(self):
         """Length of `payload`, in bytes."""
-        if hasattr(self, '_m_payload_size'):
-            return self._m_payload_size
+        if hasattr(self, '_m_len_payload'):
+            return self._m_len_payload
 
-        self._m_payload_size = self.fields[-1].payload_size
-        return getattr(self, '_m_payload_size', None)
+        self._m_len_payload = self.fields[-1].len_payload
+        return getattr(self, '_m_len_payload', None)
 
     @property
-    def uncompressed_size(self):
+    def len_uncompressed(self):
         """Length of the payload before compression, in bytes; 0 where no field says."""
-        if hasattr(self, '_m_uncompressed_size'):
-            return self._m_uncompressed_size
+        if hasattr(self, '_m_len_uncompressed'):
+            return self._m_len_uncompressed
 
-        self._m_uncompressed_size = self.fields[-1].uncompressed_size
-        return getattr(self, '_m_uncompressed_size', None)
+        self._m_len_uncompressed = self.fields[-1].len_uncompressed
+        return getattr(self, '_m_len_uncompressed', None)

@@ -13,7 +13,7 @@ class UserVarEvent(KaitaiStruct):
     """A user variable that the statement after it uses, and its value. Since 4.1.
 
     .. seealso::
-       libs/mysql/binlog/event/statement_events.h, User_var_event
+       User_var_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
     """
 
     class AttributeKind(IntEnum):
@@ -29,7 +29,7 @@ class UserVarEvent(KaitaiStruct):
         decimal = 4
     value_type = None
     collation_id = None
-    value_length = None
+    len_value = None
     value = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -39,8 +39,8 @@ class UserVarEvent(KaitaiStruct):
         self._read()
 
     def _read(self):
-        self.name_length = self._io.read_u4le()
-        self.name = (self._io.read_bytes(self.name_length)).decode("UTF-8", "surrogateescape")
+        self.len_name = self._io.read_u4le()
+        self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
         self.is_null = self._io.read_u1()
         if self.is_null == 0:
             pass
@@ -52,34 +52,34 @@ class UserVarEvent(KaitaiStruct):
 
         if self.is_null == 0:
             pass
-            self.value_length = self._io.read_u4le()
+            self.len_value = self._io.read_u4le()
 
         if self.is_null == 0:
             pass
             _on = self.value_type
             if _on == UserVarEvent.ResultType.decimal:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.DecimalValue(_io__raw_value, self, self._root)
             elif _on == UserVarEvent.ResultType.int:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.IntValue(_io__raw_value, self, self._root)
             elif _on == UserVarEvent.ResultType.real:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.RealValue(_io__raw_value, self, self._root)
             elif _on == UserVarEvent.ResultType.string:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.StringValue(_io__raw_value, self, self._root)
             else:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.UnknownValue(_io__raw_value, self, self._root)
 
@@ -169,8 +169,8 @@ class UserVarEvent(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.length = self._io.read_u1()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.len_name = self._io.read_u1()
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
 
 
         def _fetch_instances(self):

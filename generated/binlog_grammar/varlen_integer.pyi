@@ -12,7 +12,7 @@ class VarlenInteger(KaitaiStruct):
     A field that the server declares as signed holds the sign in the number's lowest bit; its
     value is `signed_value`.
 
-    See libs/mysql/serialization/variable_length_integers.h
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/serialization/variable_length_integers.h
     """
     first: int
     """How many bytes follow, and the lowest bits of the number."""
@@ -34,10 +34,10 @@ class VarlenInteger(KaitaiStruct):
     """The last 4 bytes, of 9 in all."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
-    def number_of_more(self) -> int:
+    def num_more(self) -> int:
         """Number of bytes after the first."""
     @property
-    def size(self) -> int:
+    def num_bytes(self) -> int:
         """Number of bytes in all."""
     @property
     def more_low(self) -> int:

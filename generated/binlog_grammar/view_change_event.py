@@ -13,28 +13,28 @@ class ViewChangeEvent(KaitaiStruct):
     who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead. Since 5.7.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, View_change_event
+       View_change_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     unknown_post_header = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(ViewChangeEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._read()
 
     def _read(self):
         self.view_id = (KaitaiStream.bytes_terminate(self._io.read_bytes(40), 0, False)).decode("UTF-8", "surrogateescape")
         self.sequence_number = self._io.read_u8le()
-        self.certification_info_count = self._io.read_u4le()
-        if self.post_header_length > 52:
+        self.num_certification_info = self._io.read_u4le()
+        if self.len_post_header > 52:
             pass
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 52)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 52)
 
         self.certification_info = []
-        for i in range(self.certification_info_count):
+        for i in range(self.num_certification_info):
             self.certification_info.append(ViewChangeEvent.Entry(self._io, self, self._root))
 
         if (not (self._io.is_eof())):
@@ -45,7 +45,7 @@ class ViewChangeEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 52:
+        if self.len_post_header > 52:
             pass
 
         for i in range(len(self.certification_info)):
@@ -64,10 +64,10 @@ class ViewChangeEvent(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.key_length = self._io.read_u2le()
-            self.key = self._io.read_bytes(self.key_length)
-            self.value_length = self._io.read_u4le()
-            self.value = self._io.read_bytes(self.value_length)
+            self.len_key = self._io.read_u2le()
+            self.key = self._io.read_bytes(self.len_key)
+            self.len_value = self._io.read_u4le()
+            self.value = self._io.read_bytes(self.len_value)
 
 
         def _fetch_instances(self):

@@ -8,9 +8,9 @@ class ViewChangeEvent(KaitaiStruct):
     """A member joined or left the group of Group Replication: from here on there is a new view of
     who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead. Since 5.7.
 
-    See libs/mysql/binlog/event/control_events.h, View_change_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h View_change_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, 52 bytes."""
     view_id: str
     """Identifier of the view, padded with zeros."""
@@ -19,7 +19,7 @@ class ViewChangeEvent(KaitaiStruct):
 
     The server's name: seq_number
     """
-    certification_info_count: int
+    num_certification_info: int
     """Number of entries in `certification_info`.
 
     The server's name: cert_info_len
@@ -30,17 +30,17 @@ class ViewChangeEvent(KaitaiStruct):
     """What a member needs to take part in conflict detection."""
     unknown_tail: bytes | None
     """What newer servers may add."""
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Entry(KaitaiStruct):
-        key_length: int
+        len_key: int
         """Length of `key`, in bytes.
 
         The server's name: key_len
         """
         key: bytes
         """Hash of a primary key, or a name of the server's own."""
-        value_length: int
+        len_value: int
         """Length of `value`, in bytes.
 
         The server's name: value_len

@@ -34,65 +34,65 @@ def _varlen_integer(data: Any, at: Any, end: Any) -> Any:
         return -1, 0, 0
     first = _little(data, at, 1)
     at += 1
-    number_of_more = (0 if ((first & 1) == 0) else (1 if ((first & 3) == 1) else (2 if ((first & 7) == 3) else (3 if ((first & 15) == 7) else (4 if ((first & 31) == 15) else (5 if ((first & 63) == 31) else (6 if ((first & 127) == 63) else (7 if (first == 127) else 8))))))))
+    num_more = (0 if ((first & 1) == 0) else (1 if ((first & 3) == 1) else (2 if ((first & 7) == 3) else (3 if ((first & 15) == 7) else (4 if ((first & 31) == 15) else (5 if ((first & 63) == 31) else (6 if ((first & 127) == 63) else (7 if (first == 127) else 8))))))))
     next_1 = 0
-    if (number_of_more == 1):
+    if (num_more == 1):
         if at + 1 > end:
             return -1, 0, 0
         next_1 = _little(data, at, 1)
         at += 1
     next_2 = 0
-    if (number_of_more == 2):
+    if (num_more == 2):
         if at + 2 > end:
             return -1, 0, 0
         next_2 = _little(data, at, 2)
         at += 2
     next_3 = 0
-    if (number_of_more == 3):
+    if (num_more == 3):
         if at + 3 > end:
             return -1, 0, 0
         next_3 = _little(data, at, 3)
         at += 3
     next_4 = 0
-    if (number_of_more >= 4):
+    if (num_more >= 4):
         if at + 4 > end:
             return -1, 0, 0
         next_4 = _little(data, at, 4)
         at += 4
     last_1 = 0
-    if (number_of_more == 5):
+    if (num_more == 5):
         if at + 1 > end:
             return -1, 0, 0
         last_1 = _little(data, at, 1)
         at += 1
     last_2 = 0
-    if (number_of_more == 6):
+    if (num_more == 6):
         if at + 2 > end:
             return -1, 0, 0
         last_2 = _little(data, at, 2)
         at += 2
     last_3 = 0
-    if (number_of_more == 7):
+    if (num_more == 7):
         if at + 3 > end:
             return -1, 0, 0
         last_3 = _little(data, at, 3)
         at += 3
     last_4 = 0
-    if (number_of_more == 8):
+    if (num_more == 8):
         if at + 4 > end:
             return -1, 0, 0
         last_4 = _little(data, at, 4)
         at += 4
-    size = (number_of_more + 1)
-    is_negative = ((((first >> size) if (number_of_more < 7) else (next_4 & 1)) % 2) == 1)
-    more_high = (last_1 if (number_of_more == 5) else (last_2 if (number_of_more == 6) else (last_3 if (number_of_more == 7) else (last_4 if (number_of_more == 8) else 0))))
+    num_bytes = (num_more + 1)
+    is_negative = ((((first >> num_bytes) if (num_more < 7) else (next_4 & 1)) % 2) == 1)
+    more_high = (last_1 if (num_more == 5) else (last_2 if (num_more == 6) else (last_3 if (num_more == 7) else (last_4 if (num_more == 8) else 0))))
     if more_high >= 2147483648:
         return -1, 0, 0
-    more_low = (0 if (number_of_more == 0) else (next_1 if (number_of_more == 1) else (next_2 if (number_of_more == 2) else (next_3 if (number_of_more == 3) else next_4))))
+    more_low = (0 if (num_more == 0) else (next_1 if (num_more == 1) else (next_2 if (num_more == 2) else (next_3 if (num_more == 3) else next_4))))
     more = (more_low + (more_high * 4294967296))
-    magnitude = ((((first >> size) >> 1) + (more * (1 << (6 - number_of_more)))) if (number_of_more < 7) else ((more_low // 2) + (more_high * 2147483648)))
+    magnitude = ((((first >> num_bytes) >> 1) + (more * (1 << (6 - num_more)))) if (num_more < 7) else ((more_low // 2) + (more_high * 2147483648)))
     signed_value = (((-1) - magnitude) if is_negative else magnitude)
-    value = (more if (number_of_more == 8) else ((first >> size) + (more * (1 << (7 - number_of_more)))))
+    value = (more if (num_more == 8) else ((first >> num_bytes) + (more * (1 << (7 - num_more)))))
     return at, signed_value, value
 
 
@@ -114,11 +114,11 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
         elif variables__key == 2:
             if at + 1 > end:
                 return -1
-            variables__value__length = _little(data, at, 1)
+            variables__value__len_name = _little(data, at, 1)
             at += 1
-            if variables__value__length < 0 or variables__value__length > end - at:
+            if variables__value__len_name < 0 or variables__value__len_name > end - at:
                 return -1
-            at += variables__value__length
+            at += variables__value__len_name
             if at + 1 > end:
                 return -1
             at += 1
@@ -142,19 +142,19 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
         elif variables__key == 5:
             if at + 1 > end:
                 return -1
-            variables__value__length = _little(data, at, 1)
+            variables__value__len_name = _little(data, at, 1)
             at += 1
-            if variables__value__length < 0 or variables__value__length > end - at:
+            if variables__value__len_name < 0 or variables__value__len_name > end - at:
                 return -1
-            at += variables__value__length
+            at += variables__value__len_name
         elif variables__key == 6:
             if at + 1 > end:
                 return -1
-            variables__value__length = _little(data, at, 1)
+            variables__value__len_name = _little(data, at, 1)
             at += 1
-            if variables__value__length < 0 or variables__value__length > end - at:
+            if variables__value__len_name < 0 or variables__value__len_name > end - at:
                 return -1
-            at += variables__value__length
+            at += variables__value__len_name
         elif variables__key == 7:
             if at + 2 > end:
                 return -1
@@ -174,25 +174,25 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
         elif variables__key == 11:
             if at + 1 > end:
                 return -1
-            variables__value__user_length = _little(data, at, 1)
+            variables__value__len_user = _little(data, at, 1)
             at += 1
-            if variables__value__user_length < 0 or variables__value__user_length > end - at:
+            if variables__value__len_user < 0 or variables__value__len_user > end - at:
                 return -1
-            at += variables__value__user_length
+            at += variables__value__len_user
             if at + 1 > end:
                 return -1
-            variables__value__host_length = _little(data, at, 1)
+            variables__value__len_host = _little(data, at, 1)
             at += 1
-            if variables__value__host_length < 0 or variables__value__host_length > end - at:
+            if variables__value__len_host < 0 or variables__value__len_host > end - at:
                 return -1
-            at += variables__value__host_length
+            at += variables__value__len_host
         elif variables__key == 12:
             if at + 1 > end:
                 return -1
-            variables__value__number_of_names = _little(data, at, 1)
+            variables__value__num_names = _little(data, at, 1)
             at += 1
-            variables__value__has_too_many = (variables__value__number_of_names == 254)
-            for index in range((0 if variables__value__has_too_many else variables__value__number_of_names)):
+            variables__value__has_too_many = (variables__value__num_names == 254)
+            for index in range((0 if variables__value__has_too_many else variables__value__num_names)):
                 if at >= end:
                     return -1
                 while data[at] != 0:
@@ -259,9 +259,9 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
         elif variables__key == 131:
             if at + 1 > end:
                 return -1
-            variables__value__number_of_collations = _little(data, at, 1)
+            variables__value__num_collations = _little(data, at, 1)
             at += 1
-            for index in range(variables__value__number_of_collations):
+            for index in range(variables__value__num_collations):
                 if at + 2 > end:
                     return -1
                 at += 2
@@ -289,15 +289,15 @@ def _user_var_event_attribute_list(data: Any, at: Any, end: Any, out: Any) -> An
             return -1
         kind = _little(data, at, 1)
         at += 1
-        data_type_name__length = 0
+        data_type_name__len_name = 0
         if (kind == 2):
             if at + 1 > end:
                 return -1
-            data_type_name__length = _little(data, at, 1)
+            data_type_name__len_name = _little(data, at, 1)
             at += 1
-            if data_type_name__length < 0 or data_type_name__length > end - at:
+            if data_type_name__len_name < 0 or data_type_name__len_name > end - at:
                 return -1
-            at += data_type_name__length
+            at += data_type_name__len_name
         if (((kind != 0) and (kind != 1)) and (kind != 2)):
             at = end
     return at
@@ -348,14 +348,14 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
     at += 1
     if tag__id != (3 * 2):
         return -1
-    at, tag__length__signed_value, tag__length__value = _varlen_integer(data, at, end)
+    at, tag__len_text__signed_value, tag__len_text__value = _varlen_integer(data, at, end)
     if at < 0:
         return -1
-    if tag__length__value < 0 or tag__length__value > end - at:
+    if tag__len_text__value < 0 or tag__len_text__value > end - at:
         return -1
     tag__text____at = at
-    tag__text____length = tag__length__value
-    at += tag__length__value
+    tag__text____length = tag__len_text__value
+    at += tag__len_text__value
     if at + 1 > end:
         return -1
     last_committed__id = _little(data, at, 1)
@@ -403,11 +403,11 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
             return -1
     if at + 1 > end:
         return -1
-    transaction_length__id = _little(data, at, 1)
+    len_transaction__id = _little(data, at, 1)
     at += 1
-    if transaction_length__id != (8 * 2):
+    if len_transaction__id != (8 * 2):
         return -1
-    at, transaction_length__number__signed_value, transaction_length__number__value = _varlen_integer(data, at, end)
+    at, len_transaction__number__signed_value, len_transaction__number__value = _varlen_integer(data, at, end)
     if at < 0:
         return -1
     if at + 1 > end:
@@ -471,7 +471,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
     out[22] = immediate_commit_timestamp__number__value
     out[23] = has_original_commit_timestamp
     out[24] = original_commit_timestamp__number__value
-    out[25] = transaction_length__number__value
+    out[25] = len_transaction__number__value
     out[26] = immediate_server_version__number__value
     out[27] = has_original_server_version
     out[28] = original_server_version__number__value

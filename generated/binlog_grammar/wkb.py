@@ -14,7 +14,7 @@ class Wkb(KaitaiStruct):
     the unit of the spatial reference system.
 
     .. seealso::
-       sql/spatial.cc, Geometry::construct
+       Geometry::construct - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/spatial.cc
     """
 
     class ShapeType(IntEnum):
@@ -112,9 +112,9 @@ class Wkb(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.number_of_points = self._io.read_u4le()
+            self.num_points = self._io.read_u4le()
             self.points = []
-            for i in range(self.number_of_points):
+            for i in range(self.num_points):
                 self.points.append(Wkb.Point(self._io, self, self._root))
 
 
@@ -135,9 +135,9 @@ class Wkb(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.number_of_rings = self._io.read_u4le()
+            self.num_rings = self._io.read_u4le()
             self.rings = []
-            for i in range(self.number_of_rings):
+            for i in range(self.num_rings):
                 self.rings.append(Wkb.PointList(self._io, self, self._root))
 
 
@@ -160,11 +160,11 @@ class Wkb(KaitaiStruct):
             self._read()
 
         def _read(self):
-            self.number_of_shapes = self._io.read_u4le()
+            self.num_shapes = self._io.read_u4le()
             if self._parent.depth < 64:
                 pass
                 self.shapes = []
-                for i in range(self.number_of_shapes):
+                for i in range(self.num_shapes):
                     self.shapes.append(Wkb(self._parent.depth + 1, self._io, self, self._root))
 
 

@@ -13,7 +13,7 @@ class XaPrepareEvent(KaitaiStruct):
     prepare of its own. MySQL 5.7, MariaDB 10.5. Since 5.7.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, XA_prepare_event
+       XA_prepare_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     unknown_tail = None
 
@@ -26,10 +26,10 @@ class XaPrepareEvent(KaitaiStruct):
     def _read(self):
         self.one_phase = self._io.read_u1()
         self.format_id = self._io.read_u4le()
-        self.gtrid_length = self._io.read_u4le()
-        self.bqual_length = self._io.read_u4le()
-        self.gtrid = self._io.read_bytes(self.gtrid_length)
-        self.bqual = self._io.read_bytes(self.bqual_length)
+        self.len_gtrid = self._io.read_u4le()
+        self.len_bqual = self._io.read_u4le()
+        self.gtrid = self._io.read_bytes(self.len_gtrid)
+        self.bqual = self._io.read_bytes(self.len_bqual)
         if (not (self._io.is_eof())):
             pass
             self.unknown_tail = self._io.read_bytes_full()

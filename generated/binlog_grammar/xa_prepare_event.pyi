@@ -8,7 +8,7 @@ class XaPrepareEvent(KaitaiStruct):
     """The end of an XA transaction's changes: XA PREPARE, or XA COMMIT … ONE PHASE, which has no
     prepare of its own. MySQL 5.7, MariaDB 10.5. Since 5.7.
 
-    See libs/mysql/binlog/event/control_events.h, XA_prepare_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h XA_prepare_event
     """
     one_phase: int
     """1 for XA COMMIT … ONE PHASE, 0 for XA PREPARE."""
@@ -17,10 +17,16 @@ class XaPrepareEvent(KaitaiStruct):
 
     The server's name: formatID
     """
-    gtrid_length: int
-    """Length of `gtrid`, 1 to 64 bytes."""
-    bqual_length: int
-    """Length of `bqual`, up to 64 bytes."""
+    len_gtrid: int
+    """Length of `gtrid`, 1 to 64 bytes.
+
+    The server's name: gtrid_length
+    """
+    len_bqual: int
+    """Length of `bqual`, up to 64 bytes.
+
+    The server's name: bqual_length
+    """
     gtrid: bytes
     """Global transaction identifier, the first part.
 

@@ -8,7 +8,7 @@ class AnnotateRowsEvent(KaitaiStruct):
     """The statement that caused the row events after it, for people to read. MariaDB, with
     `binlog_annotate_row_events`. Since MariaDB 5.3.
 
-    See sql/log_event.h (MariaDB), Annotate_rows_log_event
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Annotate_rows_log_event
     """
     query: bytes
     """The statement, in the character set of the session that sent it.

@@ -14,7 +14,7 @@ class AppendBlockEvent(KaitaiStruct):
     has the same layout and starts the file, APPEND_BLOCK_EVENT continues it. Since 4.0.
 
     .. seealso::
-       libs/mysql/binlog/event/load_data_events.h, Append_block_event, Begin_load_query_event
+       Append_block_event, Begin_load_query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h
     """
     SEQ_FIELDS = ["file_id", "block"]
     def __init__(self, _io, _parent=None, _root=None):

@@ -8,7 +8,7 @@ class AppendBlockEvent(KaitaiStruct):
     """A piece of a file that LOAD DATA reads, 128 KiB or less. BEGIN_LOAD_QUERY_EVENT (since 5.0)
     has the same layout and starts the file, APPEND_BLOCK_EVENT continues it. Since 4.0.
 
-    See libs/mysql/binlog/event/load_data_events.h, Append_block_event, Begin_load_query_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h Append_block_event, Begin_load_query_event
     """
     file_id: int
     """Number of the file; the same in all events of one LOAD DATA."""

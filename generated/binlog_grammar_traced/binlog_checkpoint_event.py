@@ -14,31 +14,31 @@ class BinlogCheckpointEvent(KaitaiStruct):
     replicas ignore it. Since 10.0.
 
     .. seealso::
-       sql/log_event.h (MariaDB), Binlog_checkpoint_log_event
+       Binlog_checkpoint_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
-    SEQ_FIELDS = ["file_name_length", "unknown_post_header", "file_name", "unknown_tail"]
+    SEQ_FIELDS = ["len_file_name", "unknown_post_header", "file_name", "unknown_tail"]
     unknown_post_header = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(BinlogCheckpointEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
-        self._debug['file_name_length']['start'] = self._io.pos()
-        self.file_name_length = self._io.read_u4le()
-        self._debug['file_name_length']['end'] = self._io.pos()
-        if self.post_header_length > 4:
+        self._debug['len_file_name']['start'] = self._io.pos()
+        self.len_file_name = self._io.read_u4le()
+        self._debug['len_file_name']['end'] = self._io.pos()
+        if self.len_post_header > 4:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 4)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 4)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
         self._debug['file_name']['start'] = self._io.pos()
-        self.file_name = (self._io.read_bytes(self.file_name_length)).decode("UTF-8", "surrogateescape")
+        self.file_name = (self._io.read_bytes(self.len_file_name)).decode("UTF-8", "surrogateescape")
         self._debug['file_name']['end'] = self._io.pos()
         if (not (self._io.is_eof())):
             pass
@@ -50,7 +50,7 @@ class BinlogCheckpointEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 4:
+        if self.len_post_header > 4:
             pass
 
         if (not (self._io.is_eof())):

@@ -8,11 +8,11 @@ class BinlogCheckpointEvent(KaitaiStruct):
     """Recovery after a crash needs no log older than the one that this event names. MariaDB 10.0;
     replicas ignore it. Since 10.0.
 
-    See sql/log_event.h (MariaDB), Binlog_checkpoint_log_event
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Binlog_checkpoint_log_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, 4 bytes."""
-    file_name_length: int
+    len_file_name: int
     """Length of `file_name`, in bytes.
 
     The server's name: binlog_file_len
@@ -26,4 +26,4 @@ class BinlogCheckpointEvent(KaitaiStruct):
     """
     unknown_tail: bytes | None
     """What newer servers may add."""
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -8,7 +8,7 @@ from . import KaitaiStream, KaitaiStruct
 class BinlogEnums(KaitaiStruct):
     """The enumerations that more than one part of the grammar uses.
 
-    See libs/mysql/binlog/event/binlog_event.h, Log_event_type; sql/log_event.h (MariaDB), Log_event_type
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h Log_event_type; https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Log_event_type
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 

@@ -19,18 +19,18 @@ class BinlogEvent(KaitaiStruct):
     itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).
 
     .. seealso::
-       libs/mysql/binlog/event/binlog_event.h, Binary_log_event
+       Binary_log_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h
     """
     SEQ_FIELDS = ["header", "body", "checksum"]
     checksum = None
 
-    def __init__(self, binlog_version, header_length, post_header_length, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
         super(BinlogEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.binlog_version = binlog_version
-        self.header_length = header_length
-        self.post_header_length = post_header_length
+        self.len_header = len_header
+        self.len_post_header = len_post_header
         self.is_checksummed = is_checksummed
         self.has_permuted_types = has_permuted_types
         self.table_map = table_map
@@ -39,13 +39,13 @@ class BinlogEvent(KaitaiStruct):
 
     def _read(self):
         self._debug['header']['start'] = self._io.pos()
-        self.header = event_header.EventHeader(self.binlog_version, self.header_length, self._io)
+        self.header = event_header.EventHeader(self.binlog_version, self.len_header, self._io)
         self.header._read()
         self._debug['header']['end'] = self._io.pos()
         self._debug['body']['start'] = self._io.pos()
-        self._raw_body = self._io.read_bytes((self.header.event_size - self.header_length) - (4 if self.has_checksum else 0))
+        self._raw_body = self._io.read_bytes((self.header.len_event - self.len_header) - (4 if self.has_checksum else 0))
         _io__raw_body = KaitaiStream(BytesIO(self._raw_body))
-        self.body = event_body.EventBody(self.event_type.value, self.binlog_version, self.post_header_length, self.table_map, self.has_table_map, _io__raw_body)
+        self.body = event_body.EventBody(self.event_type.value, self.binlog_version, self.len_post_header, self.table_map, self.has_table_map, _io__raw_body)
         self.body._read()
         self._debug['body']['end'] = self._io.pos()
         if self.has_checksum:
@@ -68,8 +68,8 @@ class BinlogEvent(KaitaiStruct):
             pass
             self._m_event_type._fetch_instances()
 
-        _ = self.own_post_header_length
-        if hasattr(self, '_m_own_post_header_length'):
+        _ = self.len_own_post_header
+        if hasattr(self, '_m_len_own_post_header'):
             pass
 
 
@@ -91,7 +91,7 @@ class BinlogEvent(KaitaiStruct):
         if hasattr(self, '_m_has_checksum'):
             return self._m_has_checksum
 
-        self._m_has_checksum = ( ((self.header.event_size >= 19 + 72) and (self.header.event_size == (19 + self.own_post_header_length) + 5))  if self.is_format_description else self.is_checksummed)
+        self._m_has_checksum = ( ((self.header.len_event >= 19 + 72) and (self.header.len_event == (19 + self.len_own_post_header) + 5))  if self.is_format_description else self.is_checksummed)
         return getattr(self, '_m_has_checksum', None)
 
     @property
@@ -104,18 +104,18 @@ class BinlogEvent(KaitaiStruct):
         return getattr(self, '_m_is_format_description', None)
 
     @property
-    def own_post_header_length(self):
+    def len_own_post_header(self):
         """Read ahead, from the table in the body of a format description event."""
-        if hasattr(self, '_m_own_post_header_length'):
-            return self._m_own_post_header_length
+        if hasattr(self, '_m_len_own_post_header'):
+            return self._m_len_own_post_header
 
-        if  ((self.is_format_description) and (self.header.event_size >= 19 + 72)) :
+        if  ((self.is_format_description) and (self.header.len_event >= 19 + 72)) :
             pass
             _pos = self._io.pos()
             self._io.seek(self._io.pos() + 71)
-            self._debug['_m_own_post_header_length']['start'] = self._io.pos()
-            self._m_own_post_header_length = self._io.read_u1()
-            self._debug['_m_own_post_header_length']['end'] = self._io.pos()
+            self._debug['_m_len_own_post_header']['start'] = self._io.pos()
+            self._m_len_own_post_header = self._io.read_u1()
+            self._debug['_m_len_own_post_header']['end'] = self._io.pos()
             self._io.seek(_pos)
 
-        return getattr(self, '_m_own_post_header_length', None)
+        return getattr(self, '_m_len_own_post_header', None)

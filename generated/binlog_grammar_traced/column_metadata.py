@@ -15,20 +15,20 @@ class ColumnMetadata(KaitaiStruct):
     hidden column of a multi-valued index. The byte order differs by type.
 
     .. seealso::
-       sql/rpl_utility.cc, read_field_metadata
+       read_field_metadata - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_utility.cc
     """
-    SEQ_FIELDS = ["element_type", "pack_length", "max_length", "max_element_length", "bits", "bytes", "precision", "scale", "fractional_digits", "real_type_and_length", "length_low"]
+    SEQ_FIELDS = ["element_type", "len_pack", "max_length", "max_len_element", "bits", "bytes", "precision", "scale", "fractional_digits", "real_type_and_length", "len_low"]
     element_type = None
-    pack_length = None
+    len_pack = None
     max_length = None
-    max_element_length = None
+    max_len_element = None
     bits = None
     bytes = None
     precision = None
     scale = None
     fractional_digits = None
     real_type_and_length = None
-    length_low = None
+    len_low = None
 
     def __init__(self, column_type, _io, _parent=None, _root=None):
         super(ColumnMetadata, self).__init__(_io)
@@ -44,11 +44,11 @@ class ColumnMetadata(KaitaiStruct):
             self.element_type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
             self._debug['element_type']['end'] = self._io.pos()
 
-        if self.has_pack_length:
+        if self.has_len_pack:
             pass
-            self._debug['pack_length']['start'] = self._io.pos()
-            self.pack_length = self._io.read_u1()
-            self._debug['pack_length']['end'] = self._io.pos()
+            self._debug['len_pack']['start'] = self._io.pos()
+            self.len_pack = self._io.read_u1()
+            self._debug['len_pack']['end'] = self._io.pos()
 
         if  ((self.is_varchar) and ((not (self.is_array)))) :
             pass
@@ -58,9 +58,9 @@ class ColumnMetadata(KaitaiStruct):
 
         if  ((self.is_varchar) and (self.is_array)) :
             pass
-            self._debug['max_element_length']['start'] = self._io.pos()
-            self.max_element_length = self._io.read_bits_int_le(24)
-            self._debug['max_element_length']['end'] = self._io.pos()
+            self._debug['max_len_element']['start'] = self._io.pos()
+            self.max_len_element = self._io.read_bits_int_le(24)
+            self._debug['max_len_element']['end'] = self._io.pos()
 
         if self.is_bit:
             pass
@@ -100,9 +100,9 @@ class ColumnMetadata(KaitaiStruct):
 
         if self.is_string:
             pass
-            self._debug['length_low']['start'] = self._io.pos()
-            self.length_low = self._io.read_u1()
-            self._debug['length_low']['end'] = self._io.pos()
+            self._debug['len_low']['start'] = self._io.pos()
+            self.len_low = self._io.read_u1()
+            self._debug['len_low']['end'] = self._io.pos()
 
 
 
@@ -111,7 +111,7 @@ class ColumnMetadata(KaitaiStruct):
         if self.is_array:
             pass
 
-        if self.has_pack_length:
+        if self.has_len_pack:
             pass
 
         if  ((self.is_varchar) and ((not (self.is_array)))) :
@@ -143,15 +143,6 @@ class ColumnMetadata(KaitaiStruct):
 
 
     @property
-    def byte_length(self):
-        """Length of a BIT value, in bytes; else 0."""
-        if hasattr(self, '_m_byte_length'):
-            return self._m_byte_length
-
-        self._m_byte_length = (self.bytes + (1 if self.bits > 0 else 0) if self.is_bit else 0)
-        return getattr(self, '_m_byte_length', None)
-
-    @property
     def described_type(self):
         """The type that the rest of the metadata belongs to."""
         if hasattr(self, '_m_described_type'):
@@ -169,12 +160,12 @@ class ColumnMetadata(KaitaiStruct):
         return getattr(self, '_m_has_fractional_digits', None)
 
     @property
-    def has_pack_length(self):
-        if hasattr(self, '_m_has_pack_length'):
-            return self._m_has_pack_length
+    def has_len_pack(self):
+        if hasattr(self, '_m_has_len_pack'):
+            return self._m_has_len_pack
 
-        self._m_has_pack_length =  ((self.described_type == column_types.ColumnTypes.ColumnType.float) or (self.described_type == column_types.ColumnTypes.ColumnType.double) or (self.described_type == column_types.ColumnTypes.ColumnType.tiny_blob) or (self.described_type == column_types.ColumnTypes.ColumnType.medium_blob) or (self.described_type == column_types.ColumnTypes.ColumnType.long_blob) or (self.described_type == column_types.ColumnTypes.ColumnType.blob) or (self.described_type == column_types.ColumnTypes.ColumnType.blob_compressed) or (self.described_type == column_types.ColumnTypes.ColumnType.geometry) or (self.described_type == column_types.ColumnTypes.ColumnType.json) or (self.described_type == column_types.ColumnTypes.ColumnType.vector))
-        return getattr(self, '_m_has_pack_length', None)
+        self._m_has_len_pack =  ((self.described_type == column_types.ColumnTypes.ColumnType.float) or (self.described_type == column_types.ColumnTypes.ColumnType.double) or (self.described_type == column_types.ColumnTypes.ColumnType.tiny_blob) or (self.described_type == column_types.ColumnTypes.ColumnType.medium_blob) or (self.described_type == column_types.ColumnTypes.ColumnType.long_blob) or (self.described_type == column_types.ColumnTypes.ColumnType.blob) or (self.described_type == column_types.ColumnTypes.ColumnType.blob_compressed) or (self.described_type == column_types.ColumnTypes.ColumnType.geometry) or (self.described_type == column_types.ColumnTypes.ColumnType.json) or (self.described_type == column_types.ColumnTypes.ColumnType.vector))
+        return getattr(self, '_m_has_len_pack', None)
 
     @property
     def is_array(self):
@@ -209,22 +200,31 @@ class ColumnMetadata(KaitaiStruct):
         return getattr(self, '_m_is_varchar', None)
 
     @property
+    def len_bytes(self):
+        """Length of a BIT value, in bytes; else 0."""
+        if hasattr(self, '_m_len_bytes'):
+            return self._m_len_bytes
+
+        self._m_len_bytes = (self.bytes + (1 if self.bits > 0 else 0) if self.is_bit else 0)
+        return getattr(self, '_m_len_bytes', None)
+
+    @property
+    def len_length(self):
+        """Size of the length in front of a value, in bytes; 0 where there is none."""
+        if hasattr(self, '_m_len_length'):
+            return self._m_len_length
+
+        self._m_len_length = (4 if self.is_array else (self.len_pack if self.has_len_pack else ((2 if self.length > 255 else 1) if self.is_string else ((2 if self.max_length > 255 else 1) if self.is_varchar else 0))))
+        return getattr(self, '_m_len_length', None)
+
+    @property
     def length(self):
         """Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."""
         if hasattr(self, '_m_length'):
             return self._m_length
 
-        self._m_length = (self.length_low + ((self.real_type_and_length & 48 ^ 48) << 4) if self.is_string else 0)
+        self._m_length = (self.len_low + ((self.real_type_and_length & 48 ^ 48) << 4) if self.is_string else 0)
         return getattr(self, '_m_length', None)
-
-    @property
-    def length_size(self):
-        """Size of the length in front of a value, in bytes; 0 where there is none."""
-        if hasattr(self, '_m_length_size'):
-            return self._m_length_size
-
-        self._m_length_size = (4 if self.is_array else (self.pack_length if self.has_pack_length else ((2 if self.length > 255 else 1) if self.is_string else ((2 if self.max_length > 255 else 1) if self.is_varchar else 0))))
-        return getattr(self, '_m_length_size', None)
 
     @property
     def real_type(self):

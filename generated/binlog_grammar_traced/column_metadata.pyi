@@ -10,7 +10,7 @@ class ColumnMetadata(KaitaiStruct):
     """What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the
     hidden column of a multi-valued index. The byte order differs by type.
 
-    See sql/rpl_utility.cc, read_field_metadata
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_utility.cc read_field_metadata
     """
     column_type: _column_types.ColumnTypes.ColumnType | int
     """As the table map's list of types has it."""
@@ -19,16 +19,18 @@ class ColumnMetadata(KaitaiStruct):
 
     The server's name: m_elt_type
     """
-    pack_length: int | None
+    len_pack: int | None
     """Size of the length in front of a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the
     value itself.
+
+    The server's name: pack_length
     """
     max_length: int | None
     """The longest value, in bytes; from 256 on, the length in front of a value has 2 bytes.
 
     The server's name: field_length
     """
-    max_element_length: int | None
+    max_len_element: int | None
     """The longest element, in bytes.
 
     The server's name: field_length
@@ -60,7 +62,7 @@ class ColumnMetadata(KaitaiStruct):
 
     The server's name: real_type
     """
-    length_low: int | None
+    len_low: int | None
     """Bits 0 to 7 of the length.
 
     The server's name: field_length
@@ -76,7 +78,7 @@ class ColumnMetadata(KaitaiStruct):
     @property
     def is_bit(self) -> bool: ...
     @property
-    def has_pack_length(self) -> bool: ...
+    def has_len_pack(self) -> bool: ...
     @property
     def has_fractional_digits(self) -> bool: ...
     @property
@@ -85,10 +87,10 @@ class ColumnMetadata(KaitaiStruct):
     def length(self) -> int:
         """Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."""
     @property
-    def length_size(self) -> int:
+    def len_length(self) -> int:
         """Size of the length in front of a value, in bytes; 0 where there is none."""
     @property
-    def byte_length(self) -> int:
+    def len_bytes(self) -> int:
         """Length of a BIT value, in bytes; else 0."""
     @property
     def real_type(self) -> _column_types.ColumnTypes.ColumnType | int:

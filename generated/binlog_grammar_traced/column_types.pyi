@@ -8,7 +8,7 @@ from . import KaitaiStream, KaitaiStruct
 class ColumnTypes(KaitaiStruct):
     """The numbers of column types, as table maps and JSON documents use them.
 
-    See include/field_types.h, enum_field_types
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/include/field_types.h enum_field_types
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 

@@ -14,7 +14,7 @@ class ComBinlogDump(KaitaiStruct):
     the header of its packet.
 
     .. seealso::
-       sql/rpl_source.cc, com_binlog_dump
+       com_binlog_dump - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
     SEQ_FIELDS = ["command", "position", "flags", "server_id", "file_name"]
     def __init__(self, _io, _parent=None, _root=None):

@@ -8,7 +8,7 @@ class ComBinlogDump(KaitaiStruct):
     """A replica's request for the stream of events from a place in a log. The whole message, without
     the header of its packet.
 
-    See sql/rpl_source.cc, com_binlog_dump
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc com_binlog_dump
     """
     command: bytes
     """Number of the command.

@@ -16,10 +16,10 @@ class ComBinlogDumpGtid(KaitaiStruct):
     COM_BINLOG_DUMP.
 
     .. seealso::
-       sql/rpl_source.cc, com_binlog_dump_gtid
+       com_binlog_dump_gtid - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
-    SEQ_FIELDS = ["command", "flags", "server_id", "file_name_length", "file_name", "position", "data_length", "data", "unknown_tail"]
-    data_length = None
+    SEQ_FIELDS = ["command", "flags", "server_id", "len_file_name", "file_name", "position", "len_data", "data", "unknown_tail"]
+    len_data = None
     data = None
     unknown_tail = None
 
@@ -41,25 +41,25 @@ class ComBinlogDumpGtid(KaitaiStruct):
         self._debug['server_id']['start'] = self._io.pos()
         self.server_id = self._io.read_u4le()
         self._debug['server_id']['end'] = self._io.pos()
-        self._debug['file_name_length']['start'] = self._io.pos()
-        self.file_name_length = self._io.read_u4le()
-        self._debug['file_name_length']['end'] = self._io.pos()
+        self._debug['len_file_name']['start'] = self._io.pos()
+        self.len_file_name = self._io.read_u4le()
+        self._debug['len_file_name']['end'] = self._io.pos()
         self._debug['file_name']['start'] = self._io.pos()
-        self.file_name = (self._io.read_bytes(self.file_name_length)).decode("UTF-8", "surrogateescape")
+        self.file_name = (self._io.read_bytes(self.len_file_name)).decode("UTF-8", "surrogateescape")
         self._debug['file_name']['end'] = self._io.pos()
         self._debug['position']['start'] = self._io.pos()
         self.position = self._io.read_u8le()
         self._debug['position']['end'] = self._io.pos()
         if self.has_data:
             pass
-            self._debug['data_length']['start'] = self._io.pos()
-            self.data_length = self._io.read_u4le()
-            self._debug['data_length']['end'] = self._io.pos()
+            self._debug['len_data']['start'] = self._io.pos()
+            self.len_data = self._io.read_u4le()
+            self._debug['len_data']['end'] = self._io.pos()
 
         if self.has_data:
             pass
             self._debug['data']['start'] = self._io.pos()
-            self._raw_data = self._io.read_bytes(self.data_length)
+            self._raw_data = self._io.read_bytes(self.len_data)
             _io__raw_data = KaitaiStream(BytesIO(self._raw_data))
             self.data = ComBinlogDumpGtid.ReplicaGtids(_io__raw_data, self, self._root)
             self.data._read()
@@ -129,7 +129,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
         if hasattr(self, '_m_has_data'):
             return self._m_has_data
 
-        self._m_has_data = self._io.size() > 19 + self.file_name_length
+        self._m_has_data = self._io.size() > 19 + self.len_file_name
         return getattr(self, '_m_has_data', None)
 
     @property

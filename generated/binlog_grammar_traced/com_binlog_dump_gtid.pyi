@@ -10,7 +10,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
     header of its packet. Since MySQL 5.6; in MariaDB a replica sets variables instead, and sends
     COM_BINLOG_DUMP.
 
-    See sql/rpl_source.cc, com_binlog_dump_gtid
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc com_binlog_dump_gtid
     """
     command: bytes
     """Number of the command.
@@ -21,7 +21,7 @@ class ComBinlogDumpGtid(KaitaiStruct):
     """Bits described by the instances."""
     server_id: int
     """The `server_id` of the replica."""
-    file_name_length: int
+    len_file_name: int
     """Length of `file_name`, in bytes.
 
     The server's name: name_size
@@ -36,14 +36,14 @@ class ComBinlogDumpGtid(KaitaiStruct):
 
     The server's name: pos
     """
-    data_length: int | None
+    len_data: int | None
     """Length of `data`, in bytes. Servers read it whatever the flags; old descriptions of the
     protocol tie it to a flag.
 
     The server's name: data_size
     """
     data: ComBinlogDumpGtid.ReplicaGtids | None
-    """The GTIDs, as `data_length` says."""
+    """The GTIDs, as `len_data` says."""
     _raw_data: bytes
     unknown_tail: bytes | None
     """What newer replicas may add."""

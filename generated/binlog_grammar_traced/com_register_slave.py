@@ -14,9 +14,9 @@ class ComRegisterSlave(KaitaiStruct):
     message, without the header of its packet.
 
     .. seealso::
-       sql/rpl_source.cc, register_replica
+       register_replica - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc
     """
-    SEQ_FIELDS = ["command", "server_id", "host_length", "host", "user_length", "user", "password_length", "password", "port", "rank", "source_id", "unknown_tail"]
+    SEQ_FIELDS = ["command", "server_id", "len_host", "host", "len_user", "user", "len_password", "password", "port", "rank", "source_id", "unknown_tail"]
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -34,23 +34,23 @@ class ComRegisterSlave(KaitaiStruct):
         self._debug['server_id']['start'] = self._io.pos()
         self.server_id = self._io.read_u4le()
         self._debug['server_id']['end'] = self._io.pos()
-        self._debug['host_length']['start'] = self._io.pos()
-        self.host_length = self._io.read_u1()
-        self._debug['host_length']['end'] = self._io.pos()
+        self._debug['len_host']['start'] = self._io.pos()
+        self.len_host = self._io.read_u1()
+        self._debug['len_host']['end'] = self._io.pos()
         self._debug['host']['start'] = self._io.pos()
-        self.host = (self._io.read_bytes(self.host_length)).decode("UTF-8", "surrogateescape")
+        self.host = (self._io.read_bytes(self.len_host)).decode("UTF-8", "surrogateescape")
         self._debug['host']['end'] = self._io.pos()
-        self._debug['user_length']['start'] = self._io.pos()
-        self.user_length = self._io.read_u1()
-        self._debug['user_length']['end'] = self._io.pos()
+        self._debug['len_user']['start'] = self._io.pos()
+        self.len_user = self._io.read_u1()
+        self._debug['len_user']['end'] = self._io.pos()
         self._debug['user']['start'] = self._io.pos()
-        self.user = (self._io.read_bytes(self.user_length)).decode("UTF-8", "surrogateescape")
+        self.user = (self._io.read_bytes(self.len_user)).decode("UTF-8", "surrogateescape")
         self._debug['user']['end'] = self._io.pos()
-        self._debug['password_length']['start'] = self._io.pos()
-        self.password_length = self._io.read_u1()
-        self._debug['password_length']['end'] = self._io.pos()
+        self._debug['len_password']['start'] = self._io.pos()
+        self.len_password = self._io.read_u1()
+        self._debug['len_password']['end'] = self._io.pos()
         self._debug['password']['start'] = self._io.pos()
-        self.password = (self._io.read_bytes(self.password_length)).decode("UTF-8", "surrogateescape")
+        self.password = (self._io.read_bytes(self.len_password)).decode("UTF-8", "surrogateescape")
         self._debug['password']['end'] = self._io.pos()
         self._debug['port']['start'] = self._io.pos()
         self.port = self._io.read_u2le()

@@ -8,7 +8,7 @@ class ComRegisterSlave(KaitaiStruct):
     """A replica makes itself known before it asks for the stream, for SHOW REPLICAS. The whole
     message, without the header of its packet.
 
-    See sql/rpl_source.cc, register_replica
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_source.cc register_replica
     """
     command: bytes
     """Number of the command. An old description of the protocol says 0x14, which is COM_CONNECT_OUT.
@@ -17,21 +17,21 @@ class ComRegisterSlave(KaitaiStruct):
     """
     server_id: int
     """The `server_id` of the replica."""
-    host_length: int
+    len_host: int
     """Length of `host`, in bytes.
 
     The server's name: host
     """
     host: str
     """The replica's option `report_host`, usually empty."""
-    user_length: int
+    len_user: int
     """Length of `user`, in bytes.
 
     The server's name: user
     """
     user: str
     """The replica's option `report_user`, usually empty."""
-    password_length: int
+    len_password: int
     """Length of `password`, in bytes.
 
     The server's name: password

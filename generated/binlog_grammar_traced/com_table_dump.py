@@ -14,9 +14,9 @@ class ComTableDump(KaitaiStruct):
     message, without the header of its packet. MySQL 3.23 to 5.1; later servers do not know it.
 
     .. seealso::
-       sql/sql_parse.cc, dispatch_command
+       dispatch_command - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/sql_parse.cc
     """
-    SEQ_FIELDS = ["command", "schema_name_length", "schema_name", "table_name_length", "table_name", "unknown_tail"]
+    SEQ_FIELDS = ["command", "len_schema_name", "schema_name", "len_table_name", "table_name", "unknown_tail"]
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -31,17 +31,17 @@ class ComTableDump(KaitaiStruct):
         self._debug['command']['end'] = self._io.pos()
         if not self.command == b"\x13":
             raise kaitaistruct.ValidationNotEqualError(b"\x13", self.command, self._io, u"/seq/0")
-        self._debug['schema_name_length']['start'] = self._io.pos()
-        self.schema_name_length = self._io.read_u1()
-        self._debug['schema_name_length']['end'] = self._io.pos()
+        self._debug['len_schema_name']['start'] = self._io.pos()
+        self.len_schema_name = self._io.read_u1()
+        self._debug['len_schema_name']['end'] = self._io.pos()
         self._debug['schema_name']['start'] = self._io.pos()
-        self.schema_name = (self._io.read_bytes(self.schema_name_length)).decode("UTF-8", "surrogateescape")
+        self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
         self._debug['schema_name']['end'] = self._io.pos()
-        self._debug['table_name_length']['start'] = self._io.pos()
-        self.table_name_length = self._io.read_u1()
-        self._debug['table_name_length']['end'] = self._io.pos()
+        self._debug['len_table_name']['start'] = self._io.pos()
+        self.len_table_name = self._io.read_u1()
+        self._debug['len_table_name']['end'] = self._io.pos()
         self._debug['table_name']['start'] = self._io.pos()
-        self.table_name = (self._io.read_bytes(self.table_name_length)).decode("UTF-8", "surrogateescape")
+        self.table_name = (self._io.read_bytes(self.len_table_name)).decode("UTF-8", "surrogateescape")
         self._debug['table_name']['end'] = self._io.pos()
         if (not (self._io.is_eof())):
             pass

@@ -8,14 +8,14 @@ class ComTableDump(KaitaiStruct):
     """A replica's request for the contents of a whole table, for LOAD TABLE … FROM MASTER. The whole
     message, without the header of its packet. MySQL 3.23 to 5.1; later servers do not know it.
 
-    See sql/sql_parse.cc, dispatch_command
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/sql_parse.cc dispatch_command
     """
     command: bytes
     """Number of the command.
 
     The server's name: COM_TABLE_DUMP
     """
-    schema_name_length: int
+    len_schema_name: int
     """Length of `schema_name`, in bytes.
 
     The server's name: db_len
@@ -25,7 +25,7 @@ class ComTableDump(KaitaiStruct):
 
     The server's name: db
     """
-    table_name_length: int
+    len_table_name: int
     """Length of `table_name`, in bytes.
 
     The server's name: tbl_len

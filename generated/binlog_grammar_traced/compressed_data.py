@@ -18,13 +18,13 @@ class CompressedData(KaitaiStruct):
     by `process: zlib`.
 
     .. seealso::
-       sql/log_event.cc, binlog_buf_compress
+       binlog_buf_compress - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
-    SEQ_FIELDS = ["method", "length_1", "length_2", "length_3", "length_4", "deflated"]
-    length_1 = None
-    length_2 = None
-    length_3 = None
-    length_4 = None
+    SEQ_FIELDS = ["method", "len_1", "len_2", "len_3", "len_4", "deflated"]
+    len_1 = None
+    len_2 = None
+    len_3 = None
+    len_4 = None
 
     def __init__(self, _io, _parent=None, _root=None):
         super(CompressedData, self).__init__(_io)
@@ -40,29 +40,29 @@ class CompressedData(KaitaiStruct):
             raise kaitaistruct.ValidationLessThanError(129, self.method, self._io, u"/seq/0")
         if not self.method <= 132:
             raise kaitaistruct.ValidationGreaterThanError(132, self.method, self._io, u"/seq/0")
-        if self.length_size == 1:
+        if self.len_length == 1:
             pass
-            self._debug['length_1']['start'] = self._io.pos()
-            self.length_1 = self._io.read_u1()
-            self._debug['length_1']['end'] = self._io.pos()
+            self._debug['len_1']['start'] = self._io.pos()
+            self.len_1 = self._io.read_u1()
+            self._debug['len_1']['end'] = self._io.pos()
 
-        if self.length_size == 2:
+        if self.len_length == 2:
             pass
-            self._debug['length_2']['start'] = self._io.pos()
-            self.length_2 = self._io.read_u2be()
-            self._debug['length_2']['end'] = self._io.pos()
+            self._debug['len_2']['start'] = self._io.pos()
+            self.len_2 = self._io.read_u2be()
+            self._debug['len_2']['end'] = self._io.pos()
 
-        if self.length_size == 3:
+        if self.len_length == 3:
             pass
-            self._debug['length_3']['start'] = self._io.pos()
-            self.length_3 = self._io.read_bits_int_be(24)
-            self._debug['length_3']['end'] = self._io.pos()
+            self._debug['len_3']['start'] = self._io.pos()
+            self.len_3 = self._io.read_bits_int_be(24)
+            self._debug['len_3']['end'] = self._io.pos()
 
-        if self.length_size == 4:
+        if self.len_length == 4:
             pass
-            self._debug['length_4']['start'] = self._io.pos()
-            self.length_4 = self._io.read_u4be()
-            self._debug['length_4']['end'] = self._io.pos()
+            self._debug['len_4']['start'] = self._io.pos()
+            self.len_4 = self._io.read_u4be()
+            self._debug['len_4']['end'] = self._io.pos()
 
         self._debug['deflated']['start'] = self._io.pos()
         self._raw_deflated = self._io.read_bytes_full()
@@ -74,16 +74,16 @@ class CompressedData(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.length_size == 1:
+        if self.len_length == 1:
             pass
 
-        if self.length_size == 2:
+        if self.len_length == 2:
             pass
 
-        if self.length_size == 3:
+        if self.len_length == 3:
             pass
 
-        if self.length_size == 4:
+        if self.len_length == 4:
             pass
 
         self.deflated._fetch_instances()
@@ -126,19 +126,19 @@ class CompressedData(KaitaiStruct):
 
 
     @property
-    def length_size(self):
+    def len_length(self):
         """Size of the length that follows, which is big-endian, 1 to 4 bytes."""
-        if hasattr(self, '_m_length_size'):
-            return self._m_length_size
+        if hasattr(self, '_m_len_length'):
+            return self._m_len_length
 
-        self._m_length_size = self.method & 7
-        return getattr(self, '_m_length_size', None)
+        self._m_len_length = self.method & 7
+        return getattr(self, '_m_len_length', None)
 
     @property
-    def uncompressed_length(self):
+    def len_uncompressed(self):
         """Length before compression, in bytes."""
-        if hasattr(self, '_m_uncompressed_length'):
-            return self._m_uncompressed_length
+        if hasattr(self, '_m_len_uncompressed'):
+            return self._m_len_uncompressed
 
-        self._m_uncompressed_length = (self.length_1 if self.length_size == 1 else (self.length_2 if self.length_size == 2 else (self.length_3 if self.length_size == 3 else self.length_4)))
-        return getattr(self, '_m_uncompressed_length', None)
+        self._m_len_uncompressed = (self.len_1 if self.len_length == 1 else (self.len_2 if self.len_length == 2 else (self.len_3 if self.len_length == 3 else self.len_4)))
+        return getattr(self, '_m_len_uncompressed', None)

@@ -15,9 +15,9 @@ class CreateFileEvent(KaitaiStruct):
     APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file. Since 4.0.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.5), Create_file_log_event
+       Create_file_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
-    SEQ_FIELDS = ["thread_id", "execution_time", "skipped_lines", "table_name_length", "schema_name_length", "number_of_fields", "file_id", "target", "file_name", "block"]
+    SEQ_FIELDS = ["thread_id", "execution_time", "skipped_lines", "len_table_name", "len_schema_name", "num_fields", "file_id", "target", "file_name", "block"]
     def __init__(self, _io, _parent=None, _root=None):
         super(CreateFileEvent, self).__init__(_io)
         self._parent = _parent
@@ -34,20 +34,20 @@ class CreateFileEvent(KaitaiStruct):
         self._debug['skipped_lines']['start'] = self._io.pos()
         self.skipped_lines = self._io.read_u4le()
         self._debug['skipped_lines']['end'] = self._io.pos()
-        self._debug['table_name_length']['start'] = self._io.pos()
-        self.table_name_length = self._io.read_u1()
-        self._debug['table_name_length']['end'] = self._io.pos()
-        self._debug['schema_name_length']['start'] = self._io.pos()
-        self.schema_name_length = self._io.read_u1()
-        self._debug['schema_name_length']['end'] = self._io.pos()
-        self._debug['number_of_fields']['start'] = self._io.pos()
-        self.number_of_fields = self._io.read_u4le()
-        self._debug['number_of_fields']['end'] = self._io.pos()
+        self._debug['len_table_name']['start'] = self._io.pos()
+        self.len_table_name = self._io.read_u1()
+        self._debug['len_table_name']['end'] = self._io.pos()
+        self._debug['len_schema_name']['start'] = self._io.pos()
+        self.len_schema_name = self._io.read_u1()
+        self._debug['len_schema_name']['end'] = self._io.pos()
+        self._debug['num_fields']['start'] = self._io.pos()
+        self.num_fields = self._io.read_u4le()
+        self._debug['num_fields']['end'] = self._io.pos()
         self._debug['file_id']['start'] = self._io.pos()
         self.file_id = self._io.read_u4le()
         self._debug['file_id']['end'] = self._io.pos()
         self._debug['target']['start'] = self._io.pos()
-        self.target = load_parts.LoadParts(True, self.number_of_fields, self.table_name_length, self.schema_name_length, self._io)
+        self.target = load_parts.LoadParts(True, self.num_fields, self.len_table_name, self.len_schema_name, self._io)
         self.target._read()
         self._debug['target']['end'] = self._io.pos()
         self._debug['file_name']['start'] = self._io.pos()

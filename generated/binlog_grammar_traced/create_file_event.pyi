@@ -9,7 +9,7 @@ class CreateFileEvent(KaitaiStruct):
     """LOAD DATA as MySQL 4.0 to 5.0.2 logged it: the options and the first piece of the file.
     APPEND_BLOCK_EVENTs may follow; EXEC_LOAD_EVENT or DELETE_FILE_EVENT ends the file. Since 4.0.
 
-    See sql/log_event.cc (MySQL 5.5), Create_file_log_event
+    See https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Create_file_log_event
     """
     thread_id: int
     """Connection that ran the statement.
@@ -26,21 +26,18 @@ class CreateFileEvent(KaitaiStruct):
 
     The server's name: skip_lines
     """
-    table_name_length: int
+    len_table_name: int
     """Length of the table's name, in bytes.
 
     The server's name: table_name_len
     """
-    schema_name_length: int
+    len_schema_name: int
     """Length of the schema's name, in bytes.
 
     The server's name: db_len
     """
-    number_of_fields: int
-    """Number of columns that the statement lists, or 0.
-
-    The server's name: num_fields
-    """
+    num_fields: int
+    """Number of columns that the statement lists, or 0."""
     file_id: int
     """Number of the file; the same in all events of one LOAD DATA. The format description counts
     only these 4 bytes for the type, and the 18 before them for LOAD_EVENT.

@@ -16,7 +16,7 @@ class EffectiveType(KaitaiStruct):
     a fixed part for type 16, which in every other log is the XID event that needs none.
 
     .. seealso::
-       libbinlogevents/src/control_events.cpp (5.7), event_type_permutation
+       event_type_permutation - https://github.com/mysql/mysql-server/blob/mysql-5.7.44/libbinlogevents/src/control_events.cpp
     """
     SEQ_FIELDS = []
     def __init__(self, type_code, has_permuted_types, _io, _parent=None, _root=None):

@@ -10,7 +10,7 @@ class EffectiveType(KaitaiStruct):
     16 to 22 in another order. The format description event of such a log gives itself away: it has
     a fixed part for type 16, which in every other log is the XID event that needs none.
 
-    See libbinlogevents/src/control_events.cpp (5.7), event_type_permutation
+    See https://github.com/mysql/mysql-server/blob/mysql-5.7.44/libbinlogevents/src/control_events.cpp event_type_permutation
     """
     type_code: _binlog_enums.BinlogEnums.EventType | int
     """As the event's header has it."""

@@ -12,23 +12,23 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class EventHeader(KaitaiStruct):
     """The common header that starts every event. Version 1 logs (MySQL 3.23) stop after
-    `event_size`, at 13 bytes; later versions have 19 bytes, and a version 4 log may
+    `len_event`, at 13 bytes; later versions have 19 bytes, and a version 4 log may
     declare a longer header in its format description event.
 
     .. seealso::
-       libs/mysql/binlog/event/binlog_event.h, Log_event_header
+       Log_event_header - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binlog_event.h
     """
-    SEQ_FIELDS = ["timestamp", "type_code", "server_id", "event_size", "next_position", "flags", "extra_headers"]
+    SEQ_FIELDS = ["timestamp", "type_code", "server_id", "len_event", "next_position", "flags", "extra_headers"]
     next_position = None
     flags = None
     extra_headers = None
 
-    def __init__(self, binlog_version, header_length, _io, _parent=None, _root=None):
+    def __init__(self, binlog_version, len_header, _io, _parent=None, _root=None):
         super(EventHeader, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.binlog_version = binlog_version
-        self.header_length = header_length
+        self.len_header = len_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
@@ -41,9 +41,9 @@ class EventHeader(KaitaiStruct):
         self._debug['server_id']['start'] = self._io.pos()
         self.server_id = self._io.read_u4le()
         self._debug['server_id']['end'] = self._io.pos()
-        self._debug['event_size']['start'] = self._io.pos()
-        self.event_size = self._io.read_u4le()
-        self._debug['event_size']['end'] = self._io.pos()
+        self._debug['len_event']['start'] = self._io.pos()
+        self.len_event = self._io.read_u4le()
+        self._debug['len_event']['end'] = self._io.pos()
         if self.binlog_version > 1:
             pass
             self._debug['next_position']['start'] = self._io.pos()
@@ -56,10 +56,10 @@ class EventHeader(KaitaiStruct):
             self.flags = self._io.read_u2le()
             self._debug['flags']['end'] = self._io.pos()
 
-        if self.header_length > 19:
+        if self.len_header > 19:
             pass
             self._debug['extra_headers']['start'] = self._io.pos()
-            self.extra_headers = self._io.read_bytes(self.header_length - 19)
+            self.extra_headers = self._io.read_bytes(self.len_header - 19)
             self._debug['extra_headers']['end'] = self._io.pos()
 
 
@@ -72,7 +72,7 @@ class EventHeader(KaitaiStruct):
         if self.binlog_version > 1:
             pass
 
-        if self.header_length > 19:
+        if self.len_header > 19:
             pass
 
 

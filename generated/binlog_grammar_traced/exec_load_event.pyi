@@ -7,7 +7,7 @@ from . import KaitaiStream, KaitaiStruct
 class ExecLoadEvent(KaitaiStruct):
     """The file of an earlier CREATE_FILE_EVENT is complete; load it. MySQL 4.0 to 5.0.2. Since 4.0.
 
-    See sql/log_event.cc (MySQL 5.5), Execute_load_log_event
+    See https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc Execute_load_log_event
     """
     file_id: int
     """Number of the file to load."""

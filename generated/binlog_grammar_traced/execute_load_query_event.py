@@ -16,21 +16,21 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
     says which part of the statement names the file. Since 5.0.
 
     .. seealso::
-       libs/mysql/binlog/event/load_data_events.h, Execute_load_query_event
+       Execute_load_query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h
     """
 
     class DuplicateAction(IntEnum):
         error = 0
         ignore = 1
         replace = 2
-    SEQ_FIELDS = ["thread_id", "execution_time", "schema_name_length", "error_code", "status_vars_length", "file_id", "file_name_start", "file_name_end", "duplicate_handling", "unknown_post_header", "status_vars", "schema_name", "schema_name_terminator", "query"]
+    SEQ_FIELDS = ["thread_id", "execution_time", "len_schema_name", "error_code", "len_status_vars", "file_id", "ofs_file_name", "ofs_file_name_end", "duplicate_handling", "unknown_post_header", "status_vars", "schema_name", "schema_name_terminator", "query"]
     unknown_post_header = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(ExecuteLoadQueryEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
@@ -40,41 +40,41 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
         self._debug['execution_time']['start'] = self._io.pos()
         self.execution_time = self._io.read_u4le()
         self._debug['execution_time']['end'] = self._io.pos()
-        self._debug['schema_name_length']['start'] = self._io.pos()
-        self.schema_name_length = self._io.read_u1()
-        self._debug['schema_name_length']['end'] = self._io.pos()
+        self._debug['len_schema_name']['start'] = self._io.pos()
+        self.len_schema_name = self._io.read_u1()
+        self._debug['len_schema_name']['end'] = self._io.pos()
         self._debug['error_code']['start'] = self._io.pos()
         self.error_code = self._io.read_u2le()
         self._debug['error_code']['end'] = self._io.pos()
-        self._debug['status_vars_length']['start'] = self._io.pos()
-        self.status_vars_length = self._io.read_u2le()
-        self._debug['status_vars_length']['end'] = self._io.pos()
+        self._debug['len_status_vars']['start'] = self._io.pos()
+        self.len_status_vars = self._io.read_u2le()
+        self._debug['len_status_vars']['end'] = self._io.pos()
         self._debug['file_id']['start'] = self._io.pos()
         self.file_id = self._io.read_u4le()
         self._debug['file_id']['end'] = self._io.pos()
-        self._debug['file_name_start']['start'] = self._io.pos()
-        self.file_name_start = self._io.read_u4le()
-        self._debug['file_name_start']['end'] = self._io.pos()
-        self._debug['file_name_end']['start'] = self._io.pos()
-        self.file_name_end = self._io.read_u4le()
-        self._debug['file_name_end']['end'] = self._io.pos()
+        self._debug['ofs_file_name']['start'] = self._io.pos()
+        self.ofs_file_name = self._io.read_u4le()
+        self._debug['ofs_file_name']['end'] = self._io.pos()
+        self._debug['ofs_file_name_end']['start'] = self._io.pos()
+        self.ofs_file_name_end = self._io.read_u4le()
+        self._debug['ofs_file_name_end']['end'] = self._io.pos()
         self._debug['duplicate_handling']['start'] = self._io.pos()
         self.duplicate_handling = KaitaiStream.resolve_enum(ExecuteLoadQueryEvent.DuplicateAction, self._io.read_u1())
         self._debug['duplicate_handling']['end'] = self._io.pos()
-        if self.post_header_length > 26:
+        if self.len_post_header > 26:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 26)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 26)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
         self._debug['status_vars']['start'] = self._io.pos()
-        self._raw_status_vars = self._io.read_bytes(self.status_vars_length)
+        self._raw_status_vars = self._io.read_bytes(self.len_status_vars)
         _io__raw_status_vars = KaitaiStream(BytesIO(self._raw_status_vars))
         self.status_vars = query_status_vars.QueryStatusVars(_io__raw_status_vars)
         self.status_vars._read()
         self._debug['status_vars']['end'] = self._io.pos()
         self._debug['schema_name']['start'] = self._io.pos()
-        self.schema_name = (self._io.read_bytes(self.schema_name_length)).decode("UTF-8", "surrogateescape")
+        self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
         self._debug['schema_name']['end'] = self._io.pos()
         self._debug['schema_name_terminator']['start'] = self._io.pos()
         self.schema_name_terminator = self._io.read_u1()
@@ -86,7 +86,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 26:
+        if self.len_post_header > 26:
             pass
 
         self.status_vars._fetch_instances()

@@ -10,9 +10,9 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
     """A LOAD DATA statement, behind the events that carry its file. It reads like QUERY_EVENT and
     says which part of the statement names the file. Since 5.0.
 
-    See libs/mysql/binlog/event/load_data_events.h, Execute_load_query_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/load_data_events.h Execute_load_query_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, in bytes, 26."""
     thread_id: int
     """Connection that ran the statement."""
@@ -21,27 +21,27 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
 
     The server's name: query_exec_time
     """
-    schema_name_length: int
+    len_schema_name: int
     """Length of `schema_name`, in bytes.
 
     The server's name: db_len
     """
     error_code: int
     """Number of the error that the statement ended with, 0 if none."""
-    status_vars_length: int
+    len_status_vars: int
     """Length of `status_vars`, in bytes.
 
     The server's name: status_vars_len
     """
     file_id: int
     """Number of the file; the same in all events of one LOAD DATA."""
-    file_name_start: int
+    ofs_file_name: int
     """Offset in `query` of the part to replace, which names the file, from 'INFILE' or
     'LOCAL INFILE' up to 'INTO', in bytes.
 
     The server's name: fn_pos_start
     """
-    file_name_end: int
+    ofs_file_name_end: int
     """Offset in `query` of the end of that part, in bytes.
 
     The server's name: fn_pos_end
@@ -68,7 +68,7 @@ class ExecuteLoadQueryEvent(KaitaiStruct):
     """
     query: bytes
     """The statement, in the character set of the status variable `charset`."""
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def query_text(self) -> str:
         """The statement read as UTF-8."""

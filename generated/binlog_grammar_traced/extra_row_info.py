@@ -14,7 +14,7 @@ class ExtraRowInfo(KaitaiStruct):
     """One chunk of what a version 2 rows event says of all its rows. Since 5.6.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Rows_event::Extra_row_info
+       Rows_event::Extra_row_info - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
 
     class InfoType(IntEnum):
@@ -63,7 +63,7 @@ class ExtraRowInfo(KaitaiStruct):
             self.content._fetch_instances()
 
     class Ndb(KaitaiStruct):
-        SEQ_FIELDS = ["length", "format", "data"]
+        SEQ_FIELDS = ["len_info", "format", "data"]
         def __init__(self, _io, _parent=None, _root=None):
             super(ExtraRowInfo.Ndb, self).__init__(_io)
             self._parent = _parent
@@ -71,16 +71,16 @@ class ExtraRowInfo(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = self._io.read_u1()
-            self._debug['length']['end'] = self._io.pos()
-            if not self.length >= 2:
-                raise kaitaistruct.ValidationLessThanError(2, self.length, self._io, u"/types/ndb/seq/0")
+            self._debug['len_info']['start'] = self._io.pos()
+            self.len_info = self._io.read_u1()
+            self._debug['len_info']['end'] = self._io.pos()
+            if not self.len_info >= 2:
+                raise kaitaistruct.ValidationLessThanError(2, self.len_info, self._io, u"/types/ndb/seq/0")
             self._debug['format']['start'] = self._io.pos()
             self.format = self._io.read_u1()
             self._debug['format']['end'] = self._io.pos()
             self._debug['data']['start'] = self._io.pos()
-            self.data = self._io.read_bytes(self.length - 2)
+            self.data = self._io.read_bytes(self.len_info - 2)
             self._debug['data']['end'] = self._io.pos()
 
 

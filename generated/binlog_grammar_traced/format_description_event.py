@@ -14,14 +14,14 @@ class FormatDescriptionEvent(KaitaiStruct):
     """The first event of a version 4 log: how all events after it are laid out. In a relay log
     a second one, of the source server, changes the layout of what follows.
 
-    The event describes itself: its own entry in `post_header_lengths` is 57 plus the length
+    The event describes itself: its own entry in `len_post_headers` is 57 plus the length
     of that table, so that what follows the table (nothing, or the checksum algorithm and the
     event's own checksum) is known without looking at the server's version. Since 5.0.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Format_description_event
+       Format_description_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
-    SEQ_FIELDS = ["binlog_version", "server_version", "create_timestamp", "header_length", "post_header_lengths", "checksum_algorithm"]
+    SEQ_FIELDS = ["binlog_version", "server_version", "create_timestamp", "len_header", "len_post_headers", "checksum_algorithm"]
     checksum_algorithm = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -40,18 +40,18 @@ class FormatDescriptionEvent(KaitaiStruct):
         self._debug['create_timestamp']['start'] = self._io.pos()
         self.create_timestamp = self._io.read_u4le()
         self._debug['create_timestamp']['end'] = self._io.pos()
-        self._debug['header_length']['start'] = self._io.pos()
-        self.header_length = self._io.read_u1()
-        self._debug['header_length']['end'] = self._io.pos()
-        self._debug['post_header_lengths']['start'] = self._io.pos()
-        self._debug['post_header_lengths']['arr'] = []
-        self.post_header_lengths = []
-        for i in range(self.number_of_event_types):
-            self._debug['post_header_lengths']['arr'].append({'start': self._io.pos()})
-            self.post_header_lengths.append(self._io.read_u1())
-            self._debug['post_header_lengths']['arr'][i]['end'] = self._io.pos()
+        self._debug['len_header']['start'] = self._io.pos()
+        self.len_header = self._io.read_u1()
+        self._debug['len_header']['end'] = self._io.pos()
+        self._debug['len_post_headers']['start'] = self._io.pos()
+        self._debug['len_post_headers']['arr'] = []
+        self.len_post_headers = []
+        for i in range(self.num_event_types):
+            self._debug['len_post_headers']['arr'].append({'start': self._io.pos()})
+            self.len_post_headers.append(self._io.read_u1())
+            self._debug['len_post_headers']['arr'][i]['end'] = self._io.pos()
 
-        self._debug['post_header_lengths']['end'] = self._io.pos()
+        self._debug['len_post_headers']['end'] = self._io.pos()
         if (not (self._io.is_eof())):
             pass
             self._debug['checksum_algorithm']['start'] = self._io.pos()
@@ -64,14 +64,14 @@ class FormatDescriptionEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        for i in range(len(self.post_header_lengths)):
+        for i in range(len(self.len_post_headers)):
             pass
 
         if (not (self._io.is_eof())):
             pass
 
-        _ = self.own_post_header_length
-        if hasattr(self, '_m_own_post_header_length'):
+        _ = self.len_own_post_header
+        if hasattr(self, '_m_len_own_post_header'):
             pass
 
 
@@ -81,7 +81,7 @@ class FormatDescriptionEvent(KaitaiStruct):
         if hasattr(self, '_m_has_checksums'):
             return self._m_has_checksums
 
-        self._m_has_checksums =  ((self._io.size() > 57 + self.number_of_event_types) and (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.crc32))
+        self._m_has_checksums =  ((self._io.size() > 57 + self.num_event_types) and (self.checksum_algorithm == binlog_enums.BinlogEnums.ChecksumAlgorithm.crc32))
         return getattr(self, '_m_has_checksums', None)
 
     @property
@@ -90,28 +90,28 @@ class FormatDescriptionEvent(KaitaiStruct):
         if hasattr(self, '_m_has_permuted_types'):
             return self._m_has_permuted_types
 
-        self._m_has_permuted_types =  ((self.number_of_event_types >= 16) and (self.post_header_lengths[15] != 0))
+        self._m_has_permuted_types =  ((self.num_event_types >= 16) and (self.len_post_headers[15] != 0))
         return getattr(self, '_m_has_permuted_types', None)
 
     @property
-    def number_of_event_types(self):
-        """Length of the table."""
-        if hasattr(self, '_m_number_of_event_types'):
-            return self._m_number_of_event_types
-
-        self._m_number_of_event_types = self.own_post_header_length - 57
-        return getattr(self, '_m_number_of_event_types', None)
-
-    @property
-    def own_post_header_length(self):
+    def len_own_post_header(self):
         """The table's entry 15, for this type of event."""
-        if hasattr(self, '_m_own_post_header_length'):
-            return self._m_own_post_header_length
+        if hasattr(self, '_m_len_own_post_header'):
+            return self._m_len_own_post_header
 
         _pos = self._io.pos()
         self._io.seek(71)
-        self._debug['_m_own_post_header_length']['start'] = self._io.pos()
-        self._m_own_post_header_length = self._io.read_u1()
-        self._debug['_m_own_post_header_length']['end'] = self._io.pos()
+        self._debug['_m_len_own_post_header']['start'] = self._io.pos()
+        self._m_len_own_post_header = self._io.read_u1()
+        self._debug['_m_len_own_post_header']['end'] = self._io.pos()
         self._io.seek(_pos)
-        return getattr(self, '_m_own_post_header_length', None)
+        return getattr(self, '_m_len_own_post_header', None)
+
+    @property
+    def num_event_types(self):
+        """Length of the table."""
+        if hasattr(self, '_m_num_event_types'):
+            return self._m_num_event_types
+
+        self._m_num_event_types = self.len_own_post_header - 57
+        return getattr(self, '_m_num_event_types', None)

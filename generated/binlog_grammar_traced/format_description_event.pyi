@@ -9,11 +9,11 @@ class FormatDescriptionEvent(KaitaiStruct):
     """The first event of a version 4 log: how all events after it are laid out. In a relay log
     a second one, of the source server, changes the layout of what follows.
 
-    The event describes itself: its own entry in `post_header_lengths` is 57 plus the length
+    The event describes itself: its own entry in `len_post_headers` is 57 plus the length
     of that table, so that what follows the table (nothing, or the checksum algorithm and the
     event's own checksum) is known without looking at the server's version. Since 5.0.
 
-    See libs/mysql/binlog/event/control_events.h, Format_description_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Format_description_event
     """
     binlog_version: int
     """Version of the log format, 4."""
@@ -24,12 +24,12 @@ class FormatDescriptionEvent(KaitaiStruct):
 
     The server's name: created
     """
-    header_length: int
+    len_header: int
     """Length of the header of all later events but ROTATE and format descriptions, in bytes, 19.
 
     The server's name: common_header_len
     """
-    post_header_lengths: list[int]
+    len_post_headers: list[int]
     """For each event type from 1 on, the length of the fixed part behind the header, in bytes.
 
     The server's name: post_header_len
@@ -43,10 +43,10 @@ class FormatDescriptionEvent(KaitaiStruct):
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
-    def own_post_header_length(self) -> int:
+    def len_own_post_header(self) -> int:
         """The table's entry 15, for this type of event."""
     @property
-    def number_of_event_types(self) -> int:
+    def num_event_types(self) -> int:
         """Length of the table."""
     @property
     def has_permuted_types(self) -> bool:

@@ -19,9 +19,9 @@ class GtidEvent(KaitaiStruct):
     Transactions with a tag have a GTID_TAGGED_LOG_EVENT instead. Since 5.6.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Gtid_event
+       Gtid_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
-    SEQ_FIELDS = ["flags", "uuid", "gno", "logical_clock_type", "last_committed", "sequence_number", "unknown_post_header", "immediate_commit_timestamp_low", "immediate_commit_timestamp_middle", "immediate_commit_timestamp_high", "original_commit_timestamp_low", "original_commit_timestamp_middle", "original_commit_timestamp_high", "packed_transaction_length", "immediate_server_version_low", "immediate_server_version_high", "original_server_version_if_other", "commit_group_ticket", "unknown_tail"]
+    SEQ_FIELDS = ["flags", "uuid", "gno", "logical_clock_type", "last_committed", "sequence_number", "unknown_post_header", "immediate_commit_timestamp_low", "immediate_commit_timestamp_middle", "immediate_commit_timestamp_high", "original_commit_timestamp_low", "original_commit_timestamp_middle", "original_commit_timestamp_high", "packed_len_transaction", "immediate_server_version_low", "immediate_server_version_high", "original_server_version_if_other", "commit_group_ticket", "unknown_tail"]
     logical_clock_type = None
     last_committed = None
     sequence_number = None
@@ -32,18 +32,18 @@ class GtidEvent(KaitaiStruct):
     original_commit_timestamp_low = None
     original_commit_timestamp_middle = None
     original_commit_timestamp_high = None
-    packed_transaction_length = None
+    packed_len_transaction = None
     immediate_server_version_low = None
     immediate_server_version_high = None
     original_server_version_if_other = None
     commit_group_ticket = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(GtidEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
@@ -56,7 +56,7 @@ class GtidEvent(KaitaiStruct):
         self._debug['gno']['start'] = self._io.pos()
         self.gno = self._io.read_s8le()
         self._debug['gno']['end'] = self._io.pos()
-        if self.post_header_length > 25:
+        if self.len_post_header > 25:
             pass
             self._debug['logical_clock_type']['start'] = self._io.pos()
             self.logical_clock_type = self._io.read_u1()
@@ -74,10 +74,10 @@ class GtidEvent(KaitaiStruct):
             self.sequence_number = self._io.read_s8le()
             self._debug['sequence_number']['end'] = self._io.pos()
 
-        if self.post_header_length > self.known_post_header_length:
+        if self.len_post_header > self.len_known_post_header:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - self.known_post_header_length)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - self.len_known_post_header)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
         if self.has_commit_timestamps:
@@ -116,12 +116,12 @@ class GtidEvent(KaitaiStruct):
             self.original_commit_timestamp_high = self._io.read_u1()
             self._debug['original_commit_timestamp_high']['end'] = self._io.pos()
 
-        if self.has_transaction_length:
+        if self.has_len_transaction:
             pass
-            self._debug['packed_transaction_length']['start'] = self._io.pos()
-            self.packed_transaction_length = packed_integer.PackedInteger(self._io)
-            self.packed_transaction_length._read()
-            self._debug['packed_transaction_length']['end'] = self._io.pos()
+            self._debug['packed_len_transaction']['start'] = self._io.pos()
+            self.packed_len_transaction = packed_integer.PackedInteger(self._io)
+            self.packed_len_transaction._read()
+            self._debug['packed_len_transaction']['end'] = self._io.pos()
 
         if self.has_server_versions:
             pass
@@ -157,7 +157,7 @@ class GtidEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 25:
+        if self.len_post_header > 25:
             pass
 
         if self.has_logical_clock:
@@ -166,7 +166,7 @@ class GtidEvent(KaitaiStruct):
         if self.has_logical_clock:
             pass
 
-        if self.post_header_length > self.known_post_header_length:
+        if self.len_post_header > self.len_known_post_header:
             pass
 
         if self.has_commit_timestamps:
@@ -187,9 +187,9 @@ class GtidEvent(KaitaiStruct):
         if self.has_original_commit_timestamp:
             pass
 
-        if self.has_transaction_length:
+        if self.has_len_transaction:
             pass
-            self.packed_transaction_length._fetch_instances()
+            self.packed_len_transaction._fetch_instances()
 
         if self.has_server_versions:
             pass
@@ -212,15 +212,23 @@ class GtidEvent(KaitaiStruct):
         if hasattr(self, '_m_has_commit_timestamps'):
             return self._m_has_commit_timestamps
 
-        self._m_has_commit_timestamps =  ((self.has_logical_clock) and (self._io.size() > self.post_header_length))
+        self._m_has_commit_timestamps =  ((self.has_logical_clock) and (self._io.size() > self.len_post_header))
         return getattr(self, '_m_has_commit_timestamps', None)
+
+    @property
+    def has_len_transaction(self):
+        if hasattr(self, '_m_has_len_transaction'):
+            return self._m_has_len_transaction
+
+        self._m_has_len_transaction =  ((self.has_commit_timestamps) and (self._io.size() > self.ofs_len_transaction))
+        return getattr(self, '_m_has_len_transaction', None)
 
     @property
     def has_logical_clock(self):
         if hasattr(self, '_m_has_logical_clock'):
             return self._m_has_logical_clock
 
-        self._m_has_logical_clock =  ((self.post_header_length >= 42) and (self.logical_clock_type == 2))
+        self._m_has_logical_clock =  ((self.len_post_header >= 42) and (self.logical_clock_type == 2))
         return getattr(self, '_m_has_logical_clock', None)
 
     @property
@@ -246,16 +254,8 @@ class GtidEvent(KaitaiStruct):
         if hasattr(self, '_m_has_server_versions'):
             return self._m_has_server_versions
 
-        self._m_has_server_versions =  ((self.has_transaction_length) and (self._io.size() > self.position_of_transaction_length + self.size_of_transaction_length))
+        self._m_has_server_versions =  ((self.has_len_transaction) and (self._io.size() > self.ofs_len_transaction + self.len_len_transaction))
         return getattr(self, '_m_has_server_versions', None)
-
-    @property
-    def has_transaction_length(self):
-        if hasattr(self, '_m_has_transaction_length'):
-            return self._m_has_transaction_length
-
-        self._m_has_transaction_length =  ((self.has_commit_timestamps) and (self._io.size() > self.position_of_transaction_length))
-        return getattr(self, '_m_has_transaction_length', None)
 
     @property
     def immediate_commit_timestamp(self):
@@ -282,13 +282,37 @@ class GtidEvent(KaitaiStruct):
         return getattr(self, '_m_immediate_server_version', None)
 
     @property
-    def known_post_header_length(self):
+    def len_known_post_header(self):
         """How much of the fixed part the fields above describe, in bytes."""
-        if hasattr(self, '_m_known_post_header_length'):
-            return self._m_known_post_header_length
+        if hasattr(self, '_m_len_known_post_header'):
+            return self._m_len_known_post_header
 
-        self._m_known_post_header_length = (25 if self.post_header_length <= 25 else (42 if self.has_logical_clock else 26))
-        return getattr(self, '_m_known_post_header_length', None)
+        self._m_len_known_post_header = (25 if self.len_post_header <= 25 else (42 if self.has_logical_clock else 26))
+        return getattr(self, '_m_len_known_post_header', None)
+
+    @property
+    def len_len_transaction(self):
+        """Length of `packed_len_transaction`, in bytes."""
+        if hasattr(self, '_m_len_len_transaction'):
+            return self._m_len_len_transaction
+
+        if self.has_len_transaction:
+            pass
+            self._m_len_len_transaction = (1 if self.packed_len_transaction.first <= 251 else (3 if self.packed_len_transaction.first == 252 else (4 if self.packed_len_transaction.first == 253 else 9)))
+
+        return getattr(self, '_m_len_len_transaction', None)
+
+    @property
+    def len_transaction(self):
+        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes."""
+        if hasattr(self, '_m_len_transaction'):
+            return self._m_len_transaction
+
+        if self.has_len_transaction:
+            pass
+            self._m_len_transaction = self.packed_len_transaction.value
+
+        return getattr(self, '_m_len_transaction', None)
 
     @property
     def may_have_statements(self):
@@ -298,6 +322,15 @@ class GtidEvent(KaitaiStruct):
 
         self._m_may_have_statements = self.flags & 1 != 0
         return getattr(self, '_m_may_have_statements', None)
+
+    @property
+    def ofs_len_transaction(self):
+        """Bytes of the body before `packed_len_transaction`."""
+        if hasattr(self, '_m_ofs_len_transaction'):
+            return self._m_ofs_len_transaction
+
+        self._m_ofs_len_transaction = self.len_post_header + (14 if self.has_original_commit_timestamp else 7)
+        return getattr(self, '_m_ofs_len_transaction', None)
 
     @property
     def original_commit_timestamp(self):
@@ -324,36 +357,3 @@ class GtidEvent(KaitaiStruct):
             self._m_original_server_version = (self.original_server_version_if_other if self.has_original_server_version else self.immediate_server_version)
 
         return getattr(self, '_m_original_server_version', None)
-
-    @property
-    def position_of_transaction_length(self):
-        """Bytes of the body before `packed_transaction_length`."""
-        if hasattr(self, '_m_position_of_transaction_length'):
-            return self._m_position_of_transaction_length
-
-        self._m_position_of_transaction_length = self.post_header_length + (14 if self.has_original_commit_timestamp else 7)
-        return getattr(self, '_m_position_of_transaction_length', None)
-
-    @property
-    def size_of_transaction_length(self):
-        """Length of `packed_transaction_length`, in bytes."""
-        if hasattr(self, '_m_size_of_transaction_length'):
-            return self._m_size_of_transaction_length
-
-        if self.has_transaction_length:
-            pass
-            self._m_size_of_transaction_length = (1 if self.packed_transaction_length.first <= 251 else (3 if self.packed_transaction_length.first == 252 else (4 if self.packed_transaction_length.first == 253 else 9)))
-
-        return getattr(self, '_m_size_of_transaction_length', None)
-
-    @property
-    def transaction_length(self):
-        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes."""
-        if hasattr(self, '_m_transaction_length'):
-            return self._m_transaction_length
-
-        if self.has_transaction_length:
-            pass
-            self._m_transaction_length = self.packed_transaction_length.value
-
-        return getattr(self, '_m_transaction_length', None)

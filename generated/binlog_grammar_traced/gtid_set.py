@@ -17,13 +17,13 @@ class GtidSet(KaitaiStruct):
     untagged form, which has one 8-byte number at the start and no tag lengths.
 
     .. seealso::
-       sql/rpl_gtid_set.cc, Gtid_set::encode
+       Gtid_set::encode - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_gtid_set.cc
     """
 
     class SetFormat(IntEnum):
         untagged = 0
         tagged = 1
-    SEQ_FIELDS = ["first", "count_low", "count_high", "format", "sources"]
+    SEQ_FIELDS = ["first", "num_low", "num_high", "format", "sources"]
     def __init__(self, _io, _parent=None, _root=None):
         super(GtidSet, self).__init__(_io)
         self._parent = _parent
@@ -34,12 +34,12 @@ class GtidSet(KaitaiStruct):
         self._debug['first']['start'] = self._io.pos()
         self.first = self._io.read_u1()
         self._debug['first']['end'] = self._io.pos()
-        self._debug['count_low']['start'] = self._io.pos()
-        self.count_low = self._io.read_u4le()
-        self._debug['count_low']['end'] = self._io.pos()
-        self._debug['count_high']['start'] = self._io.pos()
-        self.count_high = self._io.read_u2le()
-        self._debug['count_high']['end'] = self._io.pos()
+        self._debug['num_low']['start'] = self._io.pos()
+        self.num_low = self._io.read_u4le()
+        self._debug['num_low']['end'] = self._io.pos()
+        self._debug['num_high']['start'] = self._io.pos()
+        self.num_high = self._io.read_u2le()
+        self._debug['num_high']['end'] = self._io.pos()
         self._debug['format']['start'] = self._io.pos()
         self.format = KaitaiStream.resolve_enum(GtidSet.SetFormat, self._io.read_u1())
         self._debug['format']['end'] = self._io.pos()
@@ -48,7 +48,7 @@ class GtidSet(KaitaiStruct):
         self._debug['sources']['start'] = self._io.pos()
         self._debug['sources']['arr'] = []
         self.sources = []
-        for i in range(self.number_of_sources):
+        for i in range(self.num_sources):
             self._debug['sources']['arr'].append({'start': self._io.pos()})
             _t_sources = GtidSet.Source(self._io, self, self._root)
             try:
@@ -98,8 +98,8 @@ class GtidSet(KaitaiStruct):
 
 
     class Source(KaitaiStruct):
-        SEQ_FIELDS = ["uuid", "tag_length", "tag", "number_of_intervals", "intervals"]
-        tag_length = None
+        SEQ_FIELDS = ["uuid", "len_tag", "tag", "num_intervals", "intervals"]
+        len_tag = None
         tag = None
 
         def __init__(self, _io, _parent=None, _root=None):
@@ -114,24 +114,24 @@ class GtidSet(KaitaiStruct):
             self._debug['uuid']['end'] = self._io.pos()
             if self._parent.is_tagged:
                 pass
-                self._debug['tag_length']['start'] = self._io.pos()
-                self.tag_length = varlen_integer.VarlenInteger(self._io)
-                self.tag_length._read()
-                self._debug['tag_length']['end'] = self._io.pos()
+                self._debug['len_tag']['start'] = self._io.pos()
+                self.len_tag = varlen_integer.VarlenInteger(self._io)
+                self.len_tag._read()
+                self._debug['len_tag']['end'] = self._io.pos()
 
             if self._parent.is_tagged:
                 pass
                 self._debug['tag']['start'] = self._io.pos()
-                self.tag = (self._io.read_bytes(self.tag_length.value)).decode("UTF-8", "surrogateescape")
+                self.tag = (self._io.read_bytes(self.len_tag.value)).decode("UTF-8", "surrogateescape")
                 self._debug['tag']['end'] = self._io.pos()
 
-            self._debug['number_of_intervals']['start'] = self._io.pos()
-            self.number_of_intervals = self._io.read_u8le()
-            self._debug['number_of_intervals']['end'] = self._io.pos()
+            self._debug['num_intervals']['start'] = self._io.pos()
+            self.num_intervals = self._io.read_u8le()
+            self._debug['num_intervals']['end'] = self._io.pos()
             self._debug['intervals']['start'] = self._io.pos()
             self._debug['intervals']['arr'] = []
             self.intervals = []
-            for i in range(self.number_of_intervals):
+            for i in range(self.num_intervals):
                 self._debug['intervals']['arr'].append({'start': self._io.pos()})
                 _t_intervals = GtidSet.Interval(self._io, self, self._root)
                 try:
@@ -147,7 +147,7 @@ class GtidSet(KaitaiStruct):
             pass
             if self._parent.is_tagged:
                 pass
-                self.tag_length._fetch_instances()
+                self.len_tag._fetch_instances()
 
             if self._parent.is_tagged:
                 pass
@@ -164,7 +164,7 @@ class GtidSet(KaitaiStruct):
         if hasattr(self, '_m_count'):
             return self._m_count
 
-        self._m_count = (self.count_low + (self.count_high * 4294967296))
+        self._m_count = (self.num_low + (self.num_high * 4294967296))
         return getattr(self, '_m_count', None)
 
     @property
@@ -176,10 +176,10 @@ class GtidSet(KaitaiStruct):
         return getattr(self, '_m_is_tagged', None)
 
     @property
-    def number_of_sources(self):
+    def num_sources(self):
         """How many pairs of UUID and tag the set names."""
-        if hasattr(self, '_m_number_of_sources'):
-            return self._m_number_of_sources
+        if hasattr(self, '_m_num_sources'):
+            return self._m_num_sources
 
-        self._m_number_of_sources = (self.count if self.is_tagged else (self.first + (self.count * 256)))
-        return getattr(self, '_m_number_of_sources', None)
+        self._m_num_sources = (self.count if self.is_tagged else (self.first + (self.count * 256)))
+        return getattr(self, '_m_num_sources', None)

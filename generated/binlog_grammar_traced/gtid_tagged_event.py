@@ -16,9 +16,9 @@ class GtidTaggedEvent(KaitaiStruct):
     variable length, and fields left out where they have their default. Since 8.3.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Gtid_event::define_fields
+       Gtid_event::define_fields - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
-    SEQ_FIELDS = ["serialization_version", "message_size", "last_non_ignorable_field_id", "fields", "unknown_tail"]
+    SEQ_FIELDS = ["serialization_version", "len_message", "last_non_ignorable_field_id", "fields", "unknown_tail"]
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -32,16 +32,16 @@ class GtidTaggedEvent(KaitaiStruct):
         self.serialization_version = varlen_integer.VarlenInteger(self._io)
         self.serialization_version._read()
         self._debug['serialization_version']['end'] = self._io.pos()
-        self._debug['message_size']['start'] = self._io.pos()
-        self.message_size = varlen_integer.VarlenInteger(self._io)
-        self.message_size._read()
-        self._debug['message_size']['end'] = self._io.pos()
+        self._debug['len_message']['start'] = self._io.pos()
+        self.len_message = varlen_integer.VarlenInteger(self._io)
+        self.len_message._read()
+        self._debug['len_message']['end'] = self._io.pos()
         self._debug['last_non_ignorable_field_id']['start'] = self._io.pos()
         self.last_non_ignorable_field_id = varlen_integer.VarlenInteger(self._io)
         self.last_non_ignorable_field_id._read()
         self._debug['last_non_ignorable_field_id']['end'] = self._io.pos()
         self._debug['fields']['start'] = self._io.pos()
-        self._raw_fields = self._io.read_bytes(((self.message_size.value - self.serialization_version.size) - self.message_size.size) - self.last_non_ignorable_field_id.size)
+        self._raw_fields = self._io.read_bytes(((self.len_message.value - self.serialization_version.num_bytes) - self.len_message.num_bytes) - self.last_non_ignorable_field_id.num_bytes)
         _io__raw_fields = KaitaiStream(BytesIO(self._raw_fields))
         self.fields = GtidTaggedEvent.FieldList(_io__raw_fields, self, self._root)
         self.fields._read()
@@ -57,7 +57,7 @@ class GtidTaggedEvent(KaitaiStruct):
     def _fetch_instances(self):
         pass
         self.serialization_version._fetch_instances()
-        self.message_size._fetch_instances()
+        self.len_message._fetch_instances()
         self.last_non_ignorable_field_id._fetch_instances()
         self.fields._fetch_instances()
         if (not (self._io.is_eof())):
@@ -66,7 +66,7 @@ class GtidTaggedEvent(KaitaiStruct):
 
     class FieldList(KaitaiStruct):
         """The fields in the order of their numbers."""
-        SEQ_FIELDS = ["flags", "uuid", "gno", "tag", "last_committed", "sequence_number", "immediate_commit_timestamp", "original_commit_timestamp", "transaction_length", "immediate_server_version", "original_server_version", "commit_group_ticket", "unknown_fields"]
+        SEQ_FIELDS = ["flags", "uuid", "gno", "tag", "last_committed", "sequence_number", "immediate_commit_timestamp", "original_commit_timestamp", "len_transaction", "immediate_server_version", "original_server_version", "commit_group_ticket", "unknown_fields"]
         original_commit_timestamp = None
         original_server_version = None
         commit_group_ticket = None
@@ -114,10 +114,10 @@ class GtidTaggedEvent(KaitaiStruct):
                 self.original_commit_timestamp._read()
                 self._debug['original_commit_timestamp']['end'] = self._io.pos()
 
-            self._debug['transaction_length']['start'] = self._io.pos()
-            self.transaction_length = GtidTaggedEvent.NumberField(8, self._io, self, self._root)
-            self.transaction_length._read()
-            self._debug['transaction_length']['end'] = self._io.pos()
+            self._debug['len_transaction']['start'] = self._io.pos()
+            self.len_transaction = GtidTaggedEvent.NumberField(8, self._io, self, self._root)
+            self.len_transaction._read()
+            self._debug['len_transaction']['end'] = self._io.pos()
             self._debug['immediate_server_version']['start'] = self._io.pos()
             self.immediate_server_version = GtidTaggedEvent.NumberField(9, self._io, self, self._root)
             self.immediate_server_version._read()
@@ -157,7 +157,7 @@ class GtidTaggedEvent(KaitaiStruct):
                 pass
                 self.original_commit_timestamp._fetch_instances()
 
-            self.transaction_length._fetch_instances()
+            self.len_transaction._fetch_instances()
             self.immediate_server_version._fetch_instances()
             if self.has_original_server_version:
                 pass
@@ -281,7 +281,7 @@ class GtidTaggedEvent(KaitaiStruct):
 
 
     class TagField(KaitaiStruct):
-        SEQ_FIELDS = ["id", "length", "text"]
+        SEQ_FIELDS = ["id", "len_text", "text"]
         def __init__(self, _io, _parent=None, _root=None):
             super(GtidTaggedEvent.TagField, self).__init__(_io)
             self._parent = _parent
@@ -294,18 +294,18 @@ class GtidTaggedEvent(KaitaiStruct):
             self._debug['id']['end'] = self._io.pos()
             if not self.id == 3 * 2:
                 raise kaitaistruct.ValidationNotEqualError(3 * 2, self.id, self._io, u"/types/tag_field/seq/0")
-            self._debug['length']['start'] = self._io.pos()
-            self.length = varlen_integer.VarlenInteger(self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_text']['start'] = self._io.pos()
+            self.len_text = varlen_integer.VarlenInteger(self._io)
+            self.len_text._read()
+            self._debug['len_text']['end'] = self._io.pos()
             self._debug['text']['start'] = self._io.pos()
-            self.text = (self._io.read_bytes(self.length.value)).decode("UTF-8", "surrogateescape")
+            self.text = (self._io.read_bytes(self.len_text.value)).decode("UTF-8", "surrogateescape")
             self._debug['text']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_text._fetch_instances()
 
 
     class UuidField(KaitaiStruct):
@@ -404,6 +404,15 @@ class GtidTaggedEvent(KaitaiStruct):
         return getattr(self, '_m_last_committed', None)
 
     @property
+    def len_transaction(self):
+        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes."""
+        if hasattr(self, '_m_len_transaction'):
+            return self._m_len_transaction
+
+        self._m_len_transaction = self.fields.len_transaction.number.value
+        return getattr(self, '_m_len_transaction', None)
+
+    @property
     def may_have_statements(self):
         """The transaction may hold changes as statements; otherwise it holds rows alone."""
         if hasattr(self, '_m_may_have_statements'):
@@ -447,12 +456,3 @@ class GtidTaggedEvent(KaitaiStruct):
 
         self._m_tag = self.fields.tag.text
         return getattr(self, '_m_tag', None)
-
-    @property
-    def transaction_length(self):
-        """Length of the whole transaction from the start of this event, with headers and checksums, in bytes."""
-        if hasattr(self, '_m_transaction_length'):
-            return self._m_transaction_length
-
-        self._m_transaction_length = self.fields.transaction_length.number.value
-        return getattr(self, '_m_transaction_length', None)

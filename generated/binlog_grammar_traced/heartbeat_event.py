@@ -17,7 +17,11 @@ class HeartbeatEvent(KaitaiStruct):
     it in front of the name; the zero in its top byte shows it, since no name contains one.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Heartbeat_event; sql/sql_repl.cc (MariaDB), send_heartbeat_event
+       Heartbeat_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
+
+
+    .. seealso::
+       send_heartbeat_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/sql_repl.cc
     """
     SEQ_FIELDS = ["position", "log"]
     position = None

@@ -16,7 +16,7 @@ class HeartbeatEventV2(KaitaiStruct):
     positions past 4 GiB. A list of typed fields up to an end mark. Since 8.0.26.
 
     .. seealso::
-       libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
+       Heartbeat - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp
     """
 
     class FieldKind(IntEnum):
@@ -69,8 +69,8 @@ class HeartbeatEventV2(KaitaiStruct):
 
 
     class Field(KaitaiStruct):
-        SEQ_FIELDS = ["key", "length", "value"]
-        length = None
+        SEQ_FIELDS = ["key", "len_value", "value"]
+        len_value = None
         value = None
 
         def __init__(self, _io, _parent=None, _root=None):
@@ -86,10 +86,10 @@ class HeartbeatEventV2(KaitaiStruct):
             self._debug['key']['end'] = self._io.pos()
             if (not (self.is_end)):
                 pass
-                self._debug['length']['start'] = self._io.pos()
-                self.length = packed_integer.PackedInteger(self._io)
-                self.length._read()
-                self._debug['length']['end'] = self._io.pos()
+                self._debug['len_value']['start'] = self._io.pos()
+                self.len_value = packed_integer.PackedInteger(self._io)
+                self.len_value._read()
+                self._debug['len_value']['end'] = self._io.pos()
 
             if (not (self.is_end)):
                 pass
@@ -97,19 +97,19 @@ class HeartbeatEventV2(KaitaiStruct):
                 _on = self.kind
                 if _on == HeartbeatEventV2.FieldKind.log_name:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.LogName(_io__raw_value, self, self._root)
                     self.value._read()
                 elif _on == HeartbeatEventV2.FieldKind.position:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.LogPosition(_io__raw_value, self, self._root)
                     self.value._read()
                 else:
                     pass
-                    self._raw_value = self._io.read_bytes(self.length.value)
+                    self._raw_value = self._io.read_bytes(self.len_value.value)
                     _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                     self.value = HeartbeatEventV2.UnknownField(_io__raw_value, self, self._root)
                     self.value._read()
@@ -122,7 +122,7 @@ class HeartbeatEventV2(KaitaiStruct):
             self.key._fetch_instances()
             if (not (self.is_end)):
                 pass
-                self.length._fetch_instances()
+                self.len_value._fetch_instances()
 
             if (not (self.is_end)):
                 pass

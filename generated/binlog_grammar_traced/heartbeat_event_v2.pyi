@@ -10,7 +10,7 @@ class HeartbeatEventV2(KaitaiStruct):
     """Sent by an idle source over the network, never written to a log: how far its log goes, with
     positions past 4 GiB. A list of typed fields up to an end mark. Since 8.0.26.
 
-    See libs/mysql/binlog/event/codecs/binary.cpp, Heartbeat
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp Heartbeat
     """
     fields: list[HeartbeatEventV2.Field]
     """What the source tells, each fact once, then the end mark.
@@ -44,8 +44,11 @@ class HeartbeatEventV2(KaitaiStruct):
 
         The server's name: type
         """
-        length: _packed_integer.PackedInteger | None
-        """Length of `value`, in bytes."""
+        len_value: _packed_integer.PackedInteger | None
+        """Length of `value`, in bytes.
+
+        The server's name: length
+        """
         value: HeartbeatEventV2.LogName | HeartbeatEventV2.LogPosition | HeartbeatEventV2.UnknownField | None
         """The value, by its kind."""
         _raw_value: bytes

@@ -14,7 +14,7 @@ class IgnorableEvent(KaitaiStruct):
     has no content of its own. Since 5.6.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Ignorable_event
+       Ignorable_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     SEQ_FIELDS = ["unknown_data"]
     def __init__(self, _io, _parent=None, _root=None):

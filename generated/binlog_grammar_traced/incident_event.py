@@ -15,13 +15,13 @@ class IncidentEvent(KaitaiStruct):
     Since 5.1.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Incident_event
+       Incident_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
 
     class IncidentKind(IntEnum):
         none = 0
         lost_events = 1
-    SEQ_FIELDS = ["incident", "message_length", "message", "cache_checksum", "unknown_tail"]
+    SEQ_FIELDS = ["incident", "len_message", "message", "cache_checksum", "unknown_tail"]
     cache_checksum = None
     unknown_tail = None
 
@@ -35,11 +35,11 @@ class IncidentEvent(KaitaiStruct):
         self._debug['incident']['start'] = self._io.pos()
         self.incident = KaitaiStream.resolve_enum(IncidentEvent.IncidentKind, self._io.read_u2le())
         self._debug['incident']['end'] = self._io.pos()
-        self._debug['message_length']['start'] = self._io.pos()
-        self.message_length = self._io.read_u1()
-        self._debug['message_length']['end'] = self._io.pos()
+        self._debug['len_message']['start'] = self._io.pos()
+        self.len_message = self._io.read_u1()
+        self._debug['len_message']['end'] = self._io.pos()
         self._debug['message']['start'] = self._io.pos()
-        self.message = (self._io.read_bytes(self.message_length)).decode("UTF-8", "surrogateescape")
+        self.message = (self._io.read_bytes(self.len_message)).decode("UTF-8", "surrogateescape")
         self._debug['message']['end'] = self._io.pos()
         if self._io.size() - self._io.pos() == 4:
             pass

@@ -9,12 +9,15 @@ class IncidentEvent(KaitaiStruct):
     """Something went wrong on the source, so that the log may lack changes; a replica stops here.
     Since 5.1.
 
-    See libs/mysql/binlog/event/control_events.h, Incident_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Incident_event
     """
     incident: IncidentEvent.IncidentKind | int
     """What went wrong."""
-    message_length: int
-    """Length of `message`, in bytes."""
+    len_message: int
+    """Length of `message`, in bytes.
+
+    The server's name: message_length
+    """
     message: str
     """What went wrong, in words."""
     cache_checksum: int | None

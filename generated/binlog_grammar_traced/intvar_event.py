@@ -14,7 +14,7 @@ class IntvarEvent(KaitaiStruct):
     """A number that the statement after it uses, so that it gives the same result when run again. Since 3.23.
 
     .. seealso::
-       libs/mysql/binlog/event/statement_events.h, Intvar_event
+       Intvar_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
     """
 
     class VariableKind(IntEnum):

@@ -8,7 +8,7 @@ from . import KaitaiStream, KaitaiStruct
 class IntvarEvent(KaitaiStruct):
     """A number that the statement after it uses, so that it gives the same result when run again. Since 3.23.
 
-    See libs/mysql/binlog/event/statement_events.h, Intvar_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h Intvar_event
     """
     variable: IntvarEvent.VariableKind | int
     """Which of the two variables it is.

@@ -19,7 +19,7 @@ class JsonBinary(KaitaiStruct):
     array. Members are read when they are asked for, so that no offset can lead in circles.
 
     .. seealso::
-       sql-common/json_binary.h
+       Source - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.h
     """
 
     class Literal(IntEnum):
@@ -76,33 +76,33 @@ class JsonBinary(KaitaiStruct):
 
     class Container(KaitaiStruct):
         """An object or array."""
-        SEQ_FIELDS = ["number_of_elements", "size", "key_entries", "value_entries", "contents"]
+        SEQ_FIELDS = ["num_elements", "len_container", "key_entries", "value_entries", "contents"]
         key_entries = None
 
-        def __init__(self, is_large, is_object, position, _io, _parent=None, _root=None):
+        def __init__(self, is_large, is_object, ofs_container, _io, _parent=None, _root=None):
             super(JsonBinary.Container, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.is_large = is_large
             self.is_object = is_object
-            self.position = position
+            self.ofs_container = ofs_container
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number_of_elements']['start'] = self._io.pos()
-            self.number_of_elements = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
-            self.number_of_elements._read()
-            self._debug['number_of_elements']['end'] = self._io.pos()
-            self._debug['size']['start'] = self._io.pos()
-            self.size = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
-            self.size._read()
-            self._debug['size']['end'] = self._io.pos()
+            self._debug['num_elements']['start'] = self._io.pos()
+            self.num_elements = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.num_elements._read()
+            self._debug['num_elements']['end'] = self._io.pos()
+            self._debug['len_container']['start'] = self._io.pos()
+            self.len_container = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.len_container._read()
+            self._debug['len_container']['end'] = self._io.pos()
             if self.is_object:
                 pass
                 self._debug['key_entries']['start'] = self._io.pos()
                 self._debug['key_entries']['arr'] = []
                 self.key_entries = []
-                for i in range(self.number_of_elements.value):
+                for i in range(self.num_elements.value):
                     self._debug['key_entries']['arr'].append({'start': self._io.pos()})
                     _t_key_entries = JsonBinary.KeyEntry(self.is_large, self._io, self, self._root)
                     try:
@@ -116,7 +116,7 @@ class JsonBinary(KaitaiStruct):
             self._debug['value_entries']['start'] = self._io.pos()
             self._debug['value_entries']['arr'] = []
             self.value_entries = []
-            for i in range(self.number_of_elements.value):
+            for i in range(self.num_elements.value):
                 self._debug['value_entries']['arr'].append({'start': self._io.pos()})
                 _t_value_entries = JsonBinary.ValueEntry(self.is_large, self._io, self, self._root)
                 try:
@@ -127,14 +127,14 @@ class JsonBinary(KaitaiStruct):
 
             self._debug['value_entries']['end'] = self._io.pos()
             self._debug['contents']['start'] = self._io.pos()
-            self.contents = self._io.read_bytes(self.size.value - self.table_size)
+            self.contents = self._io.read_bytes(self.len_container.value - self.len_table)
             self._debug['contents']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
-            self.number_of_elements._fetch_instances()
-            self.size._fetch_instances()
+            self.num_elements._fetch_instances()
+            self.len_container._fetch_instances()
             if self.is_object:
                 pass
                 for i in range(len(self.key_entries)):
@@ -148,13 +148,13 @@ class JsonBinary(KaitaiStruct):
 
 
         @property
-        def table_size(self):
+        def len_table(self):
             """Length of what stands before `contents`, in bytes."""
-            if hasattr(self, '_m_table_size'):
-                return self._m_table_size
+            if hasattr(self, '_m_len_table'):
+                return self._m_len_table
 
-            self._m_table_size = (8 + self.number_of_elements.value * (11 if self.is_object else 5) if self.is_large else 4 + self.number_of_elements.value * (7 if self.is_object else 3))
-            return getattr(self, '_m_table_size', None)
+            self._m_len_table = (8 + self.num_elements.value * (11 if self.is_object else 5) if self.is_large else 4 + self.num_elements.value * (7 if self.is_object else 3))
+            return getattr(self, '_m_len_table', None)
 
 
     class DoubleValue(KaitaiStruct):
@@ -280,7 +280,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class KeyEntry(KaitaiStruct):
-        SEQ_FIELDS = ["offset", "length"]
+        SEQ_FIELDS = ["ofs_key", "len_key"]
         def __init__(self, is_large, _io, _parent=None, _root=None):
             super(JsonBinary.KeyEntry, self).__init__(_io)
             self._parent = _parent
@@ -289,18 +289,18 @@ class JsonBinary(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['offset']['start'] = self._io.pos()
-            self.offset = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
-            self.offset._read()
-            self._debug['offset']['end'] = self._io.pos()
-            self._debug['length']['start'] = self._io.pos()
-            self.length = self._io.read_u2le()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['ofs_key']['start'] = self._io.pos()
+            self.ofs_key = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+            self.ofs_key._read()
+            self._debug['ofs_key']['end'] = self._io.pos()
+            self._debug['len_key']['start'] = self._io.pos()
+            self.len_key = self._io.read_u2le()
+            self._debug['len_key']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
-            self.offset._fetch_instances()
+            self.ofs_key._fetch_instances()
             _ = self.key
             if hasattr(self, '_m_key'):
                 pass
@@ -313,9 +313,9 @@ class JsonBinary(KaitaiStruct):
                 return self._m_key
 
             _pos = self._io.pos()
-            self._io.seek(self._parent.position + self.offset.value)
+            self._io.seek(self._parent.ofs_container + self.ofs_key.value)
             self._debug['_m_key']['start'] = self._io.pos()
-            self._m_key = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self._m_key = (self._io.read_bytes(self.len_key)).decode("UTF-8", "surrogateescape")
             self._debug['_m_key']['end'] = self._io.pos()
             self._io.seek(_pos)
             return getattr(self, '_m_key', None)
@@ -325,7 +325,7 @@ class JsonBinary(KaitaiStruct):
         """A length in groups of 7 bits, the lowest first; up to 5 bytes.
 
         .. seealso::
-           sql-common/json_binary.cc, read_variable_length
+           read_variable_length - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_binary.cc
         """
         SEQ_FIELDS = ["groups"]
         def __init__(self, _io, _parent=None, _root=None):
@@ -392,7 +392,7 @@ class JsonBinary(KaitaiStruct):
 
     class Opaque(KaitaiStruct):
         """A value that JSON has no type for."""
-        SEQ_FIELDS = ["type", "length", "value"]
+        SEQ_FIELDS = ["type", "len_value", "value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Opaque, self).__init__(_io)
             self._parent = _parent
@@ -403,12 +403,12 @@ class JsonBinary(KaitaiStruct):
             self._debug['type']['start'] = self._io.pos()
             self.type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
             self._debug['type']['end'] = self._io.pos()
-            self._debug['length']['start'] = self._io.pos()
-            self.length = JsonBinary.Length(self._io, self, self._root)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_value']['start'] = self._io.pos()
+            self.len_value = JsonBinary.Length(self._io, self, self._root)
+            self.len_value._read()
+            self._debug['len_value']['end'] = self._io.pos()
             self._debug['value']['start'] = self._io.pos()
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = json_opaque.JsonOpaque(self.type, _io__raw_value)
             self.value._read()
@@ -417,7 +417,7 @@ class JsonBinary(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_value._fetch_instances()
             self.value._fetch_instances()
 
 
@@ -467,7 +467,7 @@ class JsonBinary(KaitaiStruct):
 
 
     class Text(KaitaiStruct):
-        SEQ_FIELDS = ["length", "value"]
+        SEQ_FIELDS = ["len_value", "value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(JsonBinary.Text, self).__init__(_io)
             self._parent = _parent
@@ -475,18 +475,18 @@ class JsonBinary(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = JsonBinary.Length(self._io, self, self._root)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_value']['start'] = self._io.pos()
+            self.len_value = JsonBinary.Length(self._io, self, self._root)
+            self.len_value._read()
+            self._debug['len_value']['end'] = self._io.pos()
             self._debug['value']['start'] = self._io.pos()
-            self.value = (self._io.read_bytes(self.length.value)).decode("UTF-8", "surrogateescape")
+            self.value = (self._io.read_bytes(self.len_value.value)).decode("UTF-8", "surrogateescape")
             self._debug['value']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_value._fetch_instances()
 
 
     class Uint16Value(KaitaiStruct):
@@ -567,12 +567,12 @@ class JsonBinary(KaitaiStruct):
 
     class Value(KaitaiStruct):
         SEQ_FIELDS = ["content"]
-        def __init__(self, value_type, position, _io, _parent=None, _root=None):
+        def __init__(self, value_type, ofs_content, _io, _parent=None, _root=None):
             super(JsonBinary.Value, self).__init__(_io)
             self._parent = _parent
             self._root = _root
             self.value_type = value_type
-            self.position = position
+            self.ofs_content = ofs_content
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
@@ -596,11 +596,11 @@ class JsonBinary(KaitaiStruct):
                 self.content._read()
             elif _on == JsonBinary.ValueType.large_array:
                 pass
-                self.content = JsonBinary.Container(True, False, self.position, self._io, self, self._root)
+                self.content = JsonBinary.Container(True, False, self.ofs_content, self._io, self, self._root)
                 self.content._read()
             elif _on == JsonBinary.ValueType.large_object:
                 pass
-                self.content = JsonBinary.Container(True, True, self.position, self._io, self, self._root)
+                self.content = JsonBinary.Container(True, True, self.ofs_content, self._io, self, self._root)
                 self.content._read()
             elif _on == JsonBinary.ValueType.literal:
                 pass
@@ -612,11 +612,11 @@ class JsonBinary(KaitaiStruct):
                 self.content._read()
             elif _on == JsonBinary.ValueType.small_array:
                 pass
-                self.content = JsonBinary.Container(False, False, self.position, self._io, self, self._root)
+                self.content = JsonBinary.Container(False, False, self.ofs_content, self._io, self, self._root)
                 self.content._read()
             elif _on == JsonBinary.ValueType.small_object:
                 pass
-                self.content = JsonBinary.Container(False, True, self.position, self._io, self, self._root)
+                self.content = JsonBinary.Container(False, True, self.ofs_content, self._io, self, self._root)
                 self.content._read()
             elif _on == JsonBinary.ValueType.string:
                 pass
@@ -692,10 +692,10 @@ class JsonBinary(KaitaiStruct):
 
 
     class ValueEntry(KaitaiStruct):
-        SEQ_FIELDS = ["type", "inlined", "padding", "offset"]
+        SEQ_FIELDS = ["type", "inlined", "padding", "ofs_value"]
         inlined = None
         padding = None
-        offset = None
+        ofs_value = None
 
         def __init__(self, is_large, _io, _parent=None, _root=None):
             super(JsonBinary.ValueEntry, self).__init__(_io)
@@ -742,10 +742,10 @@ class JsonBinary(KaitaiStruct):
 
             if (not (self.is_inlined)):
                 pass
-                self._debug['offset']['start'] = self._io.pos()
-                self.offset = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
-                self.offset._read()
-                self._debug['offset']['end'] = self._io.pos()
+                self._debug['ofs_value']['start'] = self._io.pos()
+                self.ofs_value = JsonBinary.SizedNumber(self.is_large, self._io, self, self._root)
+                self.ofs_value._read()
+                self._debug['ofs_value']['end'] = self._io.pos()
 
 
 
@@ -775,7 +775,7 @@ class JsonBinary(KaitaiStruct):
 
             if (not (self.is_inlined)):
                 pass
-                self.offset._fetch_instances()
+                self.ofs_value._fetch_instances()
 
             _ = self.value
             if hasattr(self, '_m_value'):
@@ -809,9 +809,9 @@ class JsonBinary(KaitaiStruct):
             if (not (self.is_inlined)):
                 pass
                 _pos = self._io.pos()
-                self._io.seek(self._parent.position + self.offset.value)
+                self._io.seek(self._parent.ofs_container + self.ofs_value.value)
                 self._debug['_m_value']['start'] = self._io.pos()
-                self._m_value = JsonBinary.Value(self.type, self._parent.position + self.offset.value, self._io, self, self._root)
+                self._m_value = JsonBinary.Value(self.type, self._parent.ofs_container + self.ofs_value.value, self._io, self, self._root)
                 self._m_value._read()
                 self._debug['_m_value']['end'] = self._io.pos()
                 self._io.seek(_pos)

@@ -16,15 +16,15 @@ class JsonDiff(KaitaiStruct):
     """One change of a part of a JSON document, as PARTIAL_UPDATE_ROWS_EVENT has it. Since 8.0.3.
 
     .. seealso::
-       sql-common/json_diff.cc, Json_diff_vector::read_binary
+       Json_diff_vector::read_binary - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_diff.cc
     """
 
     class DiffOperation(IntEnum):
         replace = 0
         insert = 1
         remove = 2
-    SEQ_FIELDS = ["operation", "path_length", "path", "value_length", "value"]
-    value_length = None
+    SEQ_FIELDS = ["operation", "len_path", "path", "len_value", "value"]
+    len_value = None
     value = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -37,24 +37,24 @@ class JsonDiff(KaitaiStruct):
         self._debug['operation']['start'] = self._io.pos()
         self.operation = KaitaiStream.resolve_enum(JsonDiff.DiffOperation, self._io.read_u1())
         self._debug['operation']['end'] = self._io.pos()
-        self._debug['path_length']['start'] = self._io.pos()
-        self.path_length = packed_integer.PackedInteger(self._io)
-        self.path_length._read()
-        self._debug['path_length']['end'] = self._io.pos()
+        self._debug['len_path']['start'] = self._io.pos()
+        self.len_path = packed_integer.PackedInteger(self._io)
+        self.len_path._read()
+        self._debug['len_path']['end'] = self._io.pos()
         self._debug['path']['start'] = self._io.pos()
-        self.path = (self._io.read_bytes(self.path_length.value)).decode("UTF-8", "surrogateescape")
+        self.path = (self._io.read_bytes(self.len_path.value)).decode("UTF-8", "surrogateescape")
         self._debug['path']['end'] = self._io.pos()
         if self.has_value:
             pass
-            self._debug['value_length']['start'] = self._io.pos()
-            self.value_length = packed_integer.PackedInteger(self._io)
-            self.value_length._read()
-            self._debug['value_length']['end'] = self._io.pos()
+            self._debug['len_value']['start'] = self._io.pos()
+            self.len_value = packed_integer.PackedInteger(self._io)
+            self.len_value._read()
+            self._debug['len_value']['end'] = self._io.pos()
 
         if self.has_value:
             pass
             self._debug['value']['start'] = self._io.pos()
-            self._raw_value = self._io.read_bytes(self.value_length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = json_binary.JsonBinary(_io__raw_value)
             self.value._read()
@@ -64,10 +64,10 @@ class JsonDiff(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        self.path_length._fetch_instances()
+        self.len_path._fetch_instances()
         if self.has_value:
             pass
-            self.value_length._fetch_instances()
+            self.len_value._fetch_instances()
 
         if self.has_value:
             pass

@@ -10,16 +10,22 @@ from . import packed_integer as _packed_integer
 class JsonDiff(KaitaiStruct):
     """One change of a part of a JSON document, as PARTIAL_UPDATE_ROWS_EVENT has it. Since 8.0.3.
 
-    See sql-common/json_diff.cc, Json_diff_vector::read_binary
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_diff.cc Json_diff_vector::read_binary
     """
     operation: JsonDiff.DiffOperation | int
     """What is done at the path."""
-    path_length: _packed_integer.PackedInteger
-    """Length of `path`, in bytes."""
+    len_path: _packed_integer.PackedInteger
+    """Length of `path`, in bytes.
+
+    The server's name: path_length
+    """
     path: str
     """Where in the document, such as `$.name[2]`."""
-    value_length: _packed_integer.PackedInteger | None
-    """Length of `value`, in bytes."""
+    len_value: _packed_integer.PackedInteger | None
+    """Length of `value`, in bytes.
+
+    The server's name: value_length
+    """
     value: _json_binary.JsonBinary | None
     """What is put there."""
     _raw_value: bytes

@@ -9,7 +9,7 @@ from . import numeric_values as _numeric_values
 class JsonOpaque(KaitaiStruct):
     """Decimals, dates and times, and any other column's value as bytes.
 
-    See sql-common/json_dom.cc, Json_decimal and Json_datetime
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/json_dom.cc Json_decimal and Json_datetime
     """
     column_type: _column_types.ColumnTypes.ColumnType | int
     """The type that a column of such values would have."""

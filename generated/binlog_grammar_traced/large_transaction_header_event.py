@@ -16,9 +16,9 @@ class LargeTransactionHeaderEvent(KaitaiStruct):
     other events was known. In the source of MySQL after 9.7.
 
     .. seealso::
-       libs/mysql/binlog/event/large_transaction_header_event.h, Large_transaction_header_event
+       Large_transaction_header_event - https://github.com/mysql/mysql-server/blob/f2df3cd2ff29f54d0397b65aa8bf910f90bafee1/libs/mysql/binlog/event/large_transaction_header_event.h
     """
-    SEQ_FIELDS = ["version", "terminating_event_offset", "terminating_event_type", "padding"]
+    SEQ_FIELDS = ["version", "ofs_terminating_event", "terminating_event_type", "padding"]
     def __init__(self, _io, _parent=None, _root=None):
         super(LargeTransactionHeaderEvent, self).__init__(_io)
         self._parent = _parent
@@ -29,9 +29,9 @@ class LargeTransactionHeaderEvent(KaitaiStruct):
         self._debug['version']['start'] = self._io.pos()
         self.version = self._io.read_u1()
         self._debug['version']['end'] = self._io.pos()
-        self._debug['terminating_event_offset']['start'] = self._io.pos()
-        self.terminating_event_offset = self._io.read_u8le()
-        self._debug['terminating_event_offset']['end'] = self._io.pos()
+        self._debug['ofs_terminating_event']['start'] = self._io.pos()
+        self.ofs_terminating_event = self._io.read_u8le()
+        self._debug['ofs_terminating_event']['end'] = self._io.pos()
         self._debug['terminating_event_type']['start'] = self._io.pos()
         self.terminating_event_type = KaitaiStream.resolve_enum(binlog_enums.BinlogEnums.EventType, self._io.read_u1())
         self._debug['terminating_event_type']['end'] = self._io.pos()

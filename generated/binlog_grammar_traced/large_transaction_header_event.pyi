@@ -10,14 +10,14 @@ class LargeTransactionHeaderEvent(KaitaiStruct):
     need not read it all. Its padding fills a space that was kept free before the size of the
     other events was known. In the source of MySQL after 9.7.
 
-    See libs/mysql/binlog/event/large_transaction_header_event.h, Large_transaction_header_event
+    See https://github.com/mysql/mysql-server/blob/f2df3cd2ff29f54d0397b65aa8bf910f90bafee1/libs/mysql/binlog/event/large_transaction_header_event.h Large_transaction_header_event
     """
     version: int
     """Version of this event's layout, 1.
 
     The server's name: m_version
     """
-    terminating_event_offset: int
+    ofs_terminating_event: int
     """Offset in this file of the event that ends the transaction, in bytes.
 
     The server's name: m_terminating_event_offset

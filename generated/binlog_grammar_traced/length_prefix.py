@@ -13,60 +13,60 @@ class LengthPrefix(KaitaiStruct):
     """The length of a value, in a number of bytes that the column's metadata tells.
 
     .. seealso::
-       libs/mysql/binlog/event/binary_log_funcs.cpp, calc_field_size
+       calc_field_size - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binary_log_funcs.cpp
     """
-    SEQ_FIELDS = ["length_1", "length_2", "length_3", "length_4"]
-    length_1 = None
-    length_2 = None
-    length_3 = None
-    length_4 = None
+    SEQ_FIELDS = ["len_1", "len_2", "len_3", "len_4"]
+    len_1 = None
+    len_2 = None
+    len_3 = None
+    len_4 = None
 
-    def __init__(self, size, _io, _parent=None, _root=None):
+    def __init__(self, num_bytes, _io, _parent=None, _root=None):
         super(LengthPrefix, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.size = size
+        self.num_bytes = num_bytes
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
-        if self.size == 1:
+        if self.num_bytes == 1:
             pass
-            self._debug['length_1']['start'] = self._io.pos()
-            self.length_1 = self._io.read_u1()
-            self._debug['length_1']['end'] = self._io.pos()
+            self._debug['len_1']['start'] = self._io.pos()
+            self.len_1 = self._io.read_u1()
+            self._debug['len_1']['end'] = self._io.pos()
 
-        if self.size == 2:
+        if self.num_bytes == 2:
             pass
-            self._debug['length_2']['start'] = self._io.pos()
-            self.length_2 = self._io.read_u2le()
-            self._debug['length_2']['end'] = self._io.pos()
+            self._debug['len_2']['start'] = self._io.pos()
+            self.len_2 = self._io.read_u2le()
+            self._debug['len_2']['end'] = self._io.pos()
 
-        if self.size == 3:
+        if self.num_bytes == 3:
             pass
-            self._debug['length_3']['start'] = self._io.pos()
-            self.length_3 = self._io.read_bits_int_le(24)
-            self._debug['length_3']['end'] = self._io.pos()
+            self._debug['len_3']['start'] = self._io.pos()
+            self.len_3 = self._io.read_bits_int_le(24)
+            self._debug['len_3']['end'] = self._io.pos()
 
-        if  ((self.size == 0) or (self.size > 3)) :
+        if  ((self.num_bytes == 0) or (self.num_bytes > 3)) :
             pass
-            self._debug['length_4']['start'] = self._io.pos()
-            self.length_4 = self._io.read_u4le()
-            self._debug['length_4']['end'] = self._io.pos()
+            self._debug['len_4']['start'] = self._io.pos()
+            self.len_4 = self._io.read_u4le()
+            self._debug['len_4']['end'] = self._io.pos()
 
 
 
     def _fetch_instances(self):
         pass
-        if self.size == 1:
+        if self.num_bytes == 1:
             pass
 
-        if self.size == 2:
+        if self.num_bytes == 2:
             pass
 
-        if self.size == 3:
+        if self.num_bytes == 3:
             pass
 
-        if  ((self.size == 0) or (self.size > 3)) :
+        if  ((self.num_bytes == 0) or (self.num_bytes > 3)) :
             pass
 
 
@@ -76,5 +76,5 @@ class LengthPrefix(KaitaiStruct):
         if hasattr(self, '_m_value'):
             return self._m_value
 
-        self._m_value = (self.length_1 if self.size == 1 else (self.length_2 if self.size == 2 else (self.length_3 if self.size == 3 else self.length_4)))
+        self._m_value = (self.len_1 if self.num_bytes == 1 else (self.len_2 if self.num_bytes == 2 else (self.len_3 if self.num_bytes == 3 else self.len_4)))
         return getattr(self, '_m_value', None)

@@ -7,19 +7,19 @@ from . import KaitaiStream, KaitaiStruct
 class LengthPrefix(KaitaiStruct):
     """The length of a value, in a number of bytes that the column's metadata tells.
 
-    See libs/mysql/binlog/event/binary_log_funcs.cpp, calc_field_size
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/binary_log_funcs.cpp calc_field_size
     """
-    size: int
+    num_bytes: int
     """Size of the length itself, 1 to 4 bytes; taken as 4 if it is none of these."""
-    length_1: int | None
+    len_1: int | None
     """The length, where it has 1 byte."""
-    length_2: int | None
+    len_2: int | None
     """The length, where it has 2 bytes."""
-    length_3: int | None
+    len_3: int | None
     """The length, where it has 3 bytes."""
-    length_4: int | None
+    len_4: int | None
     """The length, where it has 4 bytes."""
-    def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, num_bytes: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def value(self) -> int:
         """The length, in bytes."""

@@ -15,16 +15,16 @@ class LoadEvent(KaitaiStruct):
     (3.23) has separators of one character; NEW_LOAD_EVENT (4.0) of any length. Since 3.23.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.5), Load_log_event
+       Load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
-    SEQ_FIELDS = ["thread_id", "execution_time", "skipped_lines", "table_name_length", "schema_name_length", "number_of_fields", "unknown_post_header", "target", "file_name"]
+    SEQ_FIELDS = ["thread_id", "execution_time", "skipped_lines", "len_table_name", "len_schema_name", "num_fields", "unknown_post_header", "target", "file_name"]
     unknown_post_header = None
 
-    def __init__(self, post_header_length, has_long_separators, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, has_long_separators, _io, _parent=None, _root=None):
         super(LoadEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self.has_long_separators = has_long_separators
         self._debug = collections.defaultdict(dict)
 
@@ -38,23 +38,23 @@ class LoadEvent(KaitaiStruct):
         self._debug['skipped_lines']['start'] = self._io.pos()
         self.skipped_lines = self._io.read_u4le()
         self._debug['skipped_lines']['end'] = self._io.pos()
-        self._debug['table_name_length']['start'] = self._io.pos()
-        self.table_name_length = self._io.read_u1()
-        self._debug['table_name_length']['end'] = self._io.pos()
-        self._debug['schema_name_length']['start'] = self._io.pos()
-        self.schema_name_length = self._io.read_u1()
-        self._debug['schema_name_length']['end'] = self._io.pos()
-        self._debug['number_of_fields']['start'] = self._io.pos()
-        self.number_of_fields = self._io.read_u4le()
-        self._debug['number_of_fields']['end'] = self._io.pos()
-        if self.post_header_length > 18:
+        self._debug['len_table_name']['start'] = self._io.pos()
+        self.len_table_name = self._io.read_u1()
+        self._debug['len_table_name']['end'] = self._io.pos()
+        self._debug['len_schema_name']['start'] = self._io.pos()
+        self.len_schema_name = self._io.read_u1()
+        self._debug['len_schema_name']['end'] = self._io.pos()
+        self._debug['num_fields']['start'] = self._io.pos()
+        self.num_fields = self._io.read_u4le()
+        self._debug['num_fields']['end'] = self._io.pos()
+        if self.len_post_header > 18:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 18)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 18)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
         self._debug['target']['start'] = self._io.pos()
-        self.target = load_parts.LoadParts(self.has_long_separators, self.number_of_fields, self.table_name_length, self.schema_name_length, self._io)
+        self.target = load_parts.LoadParts(self.has_long_separators, self.num_fields, self.len_table_name, self.len_schema_name, self._io)
         self.target._read()
         self._debug['target']['end'] = self._io.pos()
         self._debug['file_name']['start'] = self._io.pos()
@@ -64,7 +64,7 @@ class LoadEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 18:
+        if self.len_post_header > 18:
             pass
 
         self.target._fetch_instances()

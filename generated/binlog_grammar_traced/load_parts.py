@@ -13,20 +13,20 @@ class LoadParts(KaitaiStruct):
     """What LOAD_EVENT, NEW_LOAD_EVENT and CREATE_FILE_EVENT say of the statement behind their fixed part. Since 3.23.
 
     .. seealso::
-       sql/log_event.cc (MySQL 5.5), sql_ex_info, Load_log_event
+       sql_ex_info, Load_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.5.62/sql/log_event.cc
     """
-    SEQ_FIELDS = ["short_separators", "long_separators", "field_name_lengths", "field_names", "table", "schema"]
+    SEQ_FIELDS = ["short_separators", "long_separators", "len_field_names", "field_names", "table", "schema"]
     short_separators = None
     long_separators = None
 
-    def __init__(self, has_long_separators, number_of_fields, table_name_length, schema_name_length, _io, _parent=None, _root=None):
+    def __init__(self, has_long_separators, num_fields, len_table_name, len_schema_name, _io, _parent=None, _root=None):
         super(LoadParts, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.has_long_separators = has_long_separators
-        self.number_of_fields = number_of_fields
-        self.table_name_length = table_name_length
-        self.schema_name_length = schema_name_length
+        self.num_fields = num_fields
+        self.len_table_name = len_table_name
+        self.len_schema_name = len_schema_name
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
@@ -44,21 +44,21 @@ class LoadParts(KaitaiStruct):
             self.long_separators._read()
             self._debug['long_separators']['end'] = self._io.pos()
 
-        self._debug['field_name_lengths']['start'] = self._io.pos()
-        self._debug['field_name_lengths']['arr'] = []
-        self.field_name_lengths = []
-        for i in range(self.number_of_fields):
-            self._debug['field_name_lengths']['arr'].append({'start': self._io.pos()})
-            self.field_name_lengths.append(self._io.read_u1())
-            self._debug['field_name_lengths']['arr'][i]['end'] = self._io.pos()
+        self._debug['len_field_names']['start'] = self._io.pos()
+        self._debug['len_field_names']['arr'] = []
+        self.len_field_names = []
+        for i in range(self.num_fields):
+            self._debug['len_field_names']['arr'].append({'start': self._io.pos()})
+            self.len_field_names.append(self._io.read_u1())
+            self._debug['len_field_names']['arr'][i]['end'] = self._io.pos()
 
-        self._debug['field_name_lengths']['end'] = self._io.pos()
+        self._debug['len_field_names']['end'] = self._io.pos()
         self._debug['field_names']['start'] = self._io.pos()
         self._debug['field_names']['arr'] = []
         self.field_names = []
-        for i in range(self.number_of_fields):
+        for i in range(self.num_fields):
             self._debug['field_names']['arr'].append({'start': self._io.pos()})
-            _t_field_names = LoadParts.TerminatedName(self.field_name_lengths[i], self._io, self, self._root)
+            _t_field_names = LoadParts.TerminatedName(self.len_field_names[i], self._io, self, self._root)
             try:
                 _t_field_names._read()
             finally:
@@ -67,11 +67,11 @@ class LoadParts(KaitaiStruct):
 
         self._debug['field_names']['end'] = self._io.pos()
         self._debug['table']['start'] = self._io.pos()
-        self.table = LoadParts.TerminatedName(self.table_name_length, self._io, self, self._root)
+        self.table = LoadParts.TerminatedName(self.len_table_name, self._io, self, self._root)
         self.table._read()
         self._debug['table']['end'] = self._io.pos()
         self._debug['schema']['start'] = self._io.pos()
-        self.schema = LoadParts.TerminatedName(self.schema_name_length, self._io, self, self._root)
+        self.schema = LoadParts.TerminatedName(self.len_schema_name, self._io, self, self._root)
         self.schema._read()
         self._debug['schema']['end'] = self._io.pos()
 
@@ -86,7 +86,7 @@ class LoadParts(KaitaiStruct):
             pass
             self.long_separators._fetch_instances()
 
-        for i in range(len(self.field_name_lengths)):
+        for i in range(len(self.len_field_names)):
             pass
 
         for i in range(len(self.field_names)):
@@ -97,7 +97,7 @@ class LoadParts(KaitaiStruct):
         self.schema._fetch_instances()
 
     class CountedBytes(KaitaiStruct):
-        SEQ_FIELDS = ["length", "value"]
+        SEQ_FIELDS = ["len_value", "value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(LoadParts.CountedBytes, self).__init__(_io)
             self._parent = _parent
@@ -105,11 +105,11 @@ class LoadParts(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = self._io.read_u1()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_value']['start'] = self._io.pos()
+            self.len_value = self._io.read_u1()
+            self._debug['len_value']['end'] = self._io.pos()
             self._debug['value']['start'] = self._io.pos()
-            self.value = self._io.read_bytes(self.length)
+            self.value = self._io.read_bytes(self.len_value)
             self._debug['value']['end'] = self._io.pos()
 
 
@@ -200,16 +200,16 @@ class LoadParts(KaitaiStruct):
 
     class TerminatedName(KaitaiStruct):
         SEQ_FIELDS = ["name", "terminator"]
-        def __init__(self, length, _io, _parent=None, _root=None):
+        def __init__(self, len_name, _io, _parent=None, _root=None):
             super(LoadParts.TerminatedName, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length = length
+            self.len_name = len_name
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
             self._debug['name']['start'] = self._io.pos()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
             self._debug['name']['end'] = self._io.pos()
             self._debug['terminator']['start'] = self._io.pos()
             self.terminator = self._io.read_u1()

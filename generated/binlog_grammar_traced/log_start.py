@@ -16,7 +16,7 @@ class LogStart(KaitaiStruct):
     alpha versions); a log that starts otherwise has no known version.
 
     .. seealso::
-       client/mysqlbinlog.cc, check_header
+       check_header - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/client/mysqlbinlog.cc
     """
     SEQ_FIELDS = ["first_header", "refusal"]
     def __init__(self, _io, _parent=None, _root=None):
@@ -49,5 +49,5 @@ class LogStart(KaitaiStruct):
         if hasattr(self, '_m_binlog_version'):
             return self._m_binlog_version
 
-        self._m_binlog_version = (4 if self.first_header.type_code == binlog_enums.BinlogEnums.EventType.format_description_event else (0 if self.first_header.type_code != binlog_enums.BinlogEnums.EventType.start_event_v3 else (1 if self.first_header.event_size == 13 + 56 else (3 if self.first_header.event_size == 19 + 56 else 0))))
+        self._m_binlog_version = (4 if self.first_header.type_code == binlog_enums.BinlogEnums.EventType.format_description_event else (0 if self.first_header.type_code != binlog_enums.BinlogEnums.EventType.start_event_v3 else (1 if self.first_header.len_event == 13 + 56 else (3 if self.first_header.len_event == 19 + 56 else 0))))
         return getattr(self, '_m_binlog_version', None)

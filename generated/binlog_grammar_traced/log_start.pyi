@@ -9,7 +9,7 @@ class LogStart(KaitaiStruct):
     """What the first event tells about the version of a log. Version 2 was never released (4.0.0 and 4.0.1
     alpha versions); a log that starts otherwise has no known version.
 
-    See client/mysqlbinlog.cc, check_header
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/client/mysqlbinlog.cc check_header
     """
     first_header: _event_header.EventHeader
     """The first event's header, as far as all versions have it."""

@@ -18,23 +18,23 @@ class MariadbGtidEvent(KaitaiStruct):
     takes at least six bytes, zeros where there is nothing to say.
 
     .. seealso::
-       sql/log_event.cc (MariaDB), Gtid_log_event
+       Gtid_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc
     """
-    SEQ_FIELDS = ["sequence_number", "domain_id", "flags", "commit_id", "xid", "extra_flags", "number_of_extra_engines", "start_alter_sequence_number", "thread_id", "padding", "unknown_tail"]
+    SEQ_FIELDS = ["sequence_number", "domain_id", "flags", "commit_id", "xid", "extra_flags", "num_extra_engines", "start_alter_sequence_number", "thread_id", "padding", "unknown_tail"]
     commit_id = None
     xid = None
     extra_flags = None
-    number_of_extra_engines = None
+    num_extra_engines = None
     start_alter_sequence_number = None
     thread_id = None
     padding = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(MariadbGtidEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
@@ -68,9 +68,9 @@ class MariadbGtidEvent(KaitaiStruct):
 
         if self.has_extra_engines:
             pass
-            self._debug['number_of_extra_engines']['start'] = self._io.pos()
-            self.number_of_extra_engines = self._io.read_u1()
-            self._debug['number_of_extra_engines']['end'] = self._io.pos()
+            self._debug['num_extra_engines']['start'] = self._io.pos()
+            self.num_extra_engines = self._io.read_u1()
+            self._debug['num_extra_engines']['end'] = self._io.pos()
 
         if  ((self.is_commit_alter) or (self.is_rollback_alter)) :
             pass
@@ -84,10 +84,10 @@ class MariadbGtidEvent(KaitaiStruct):
             self.thread_id = self._io.read_u4le()
             self._debug['thread_id']['end'] = self._io.pos()
 
-        if self._io.pos() < self.post_header_length:
+        if self._io.pos() < self.len_post_header:
             pass
             self._debug['padding']['start'] = self._io.pos()
-            self.padding = self._io.read_bytes(self.post_header_length - self._io.pos())
+            self.padding = self._io.read_bytes(self.len_post_header - self._io.pos())
             self._debug['padding']['end'] = self._io.pos()
 
         if (not (self._io.is_eof())):
@@ -119,7 +119,7 @@ class MariadbGtidEvent(KaitaiStruct):
         if self.has_thread_id:
             pass
 
-        if self._io.pos() < self.post_header_length:
+        if self._io.pos() < self.len_post_header:
             pass
 
         if (not (self._io.is_eof())):
@@ -127,7 +127,7 @@ class MariadbGtidEvent(KaitaiStruct):
 
 
     class XaIdentifier(KaitaiStruct):
-        SEQ_FIELDS = ["format_id", "gtrid_length", "bqual_length", "gtrid", "bqual"]
+        SEQ_FIELDS = ["format_id", "len_gtrid", "len_bqual", "gtrid", "bqual"]
         def __init__(self, _io, _parent=None, _root=None):
             super(MariadbGtidEvent.XaIdentifier, self).__init__(_io)
             self._parent = _parent
@@ -138,17 +138,17 @@ class MariadbGtidEvent(KaitaiStruct):
             self._debug['format_id']['start'] = self._io.pos()
             self.format_id = self._io.read_u4le()
             self._debug['format_id']['end'] = self._io.pos()
-            self._debug['gtrid_length']['start'] = self._io.pos()
-            self.gtrid_length = self._io.read_u1()
-            self._debug['gtrid_length']['end'] = self._io.pos()
-            self._debug['bqual_length']['start'] = self._io.pos()
-            self.bqual_length = self._io.read_u1()
-            self._debug['bqual_length']['end'] = self._io.pos()
+            self._debug['len_gtrid']['start'] = self._io.pos()
+            self.len_gtrid = self._io.read_u1()
+            self._debug['len_gtrid']['end'] = self._io.pos()
+            self._debug['len_bqual']['start'] = self._io.pos()
+            self.len_bqual = self._io.read_u1()
+            self._debug['len_bqual']['end'] = self._io.pos()
             self._debug['gtrid']['start'] = self._io.pos()
-            self.gtrid = self._io.read_bytes(self.gtrid_length)
+            self.gtrid = self._io.read_bytes(self.len_gtrid)
             self._debug['gtrid']['end'] = self._io.pos()
             self._debug['bqual']['start'] = self._io.pos()
-            self.bqual = self._io.read_bytes(self.bqual_length)
+            self.bqual = self._io.read_bytes(self.len_bqual)
             self._debug['bqual']['end'] = self._io.pos()
 
 
@@ -178,7 +178,7 @@ class MariadbGtidEvent(KaitaiStruct):
         if hasattr(self, '_m_has_extra_flags'):
             return self._m_has_extra_flags
 
-        self._m_has_extra_flags = self._io.size() > (13 + (8 if self.has_commit_id else 0)) + ((6 + self.xid.gtrid_length) + self.xid.bqual_length if  ((self.is_prepared_xa) or (self.is_completed_xa))  else 0)
+        self._m_has_extra_flags = self._io.size() > (13 + (8 if self.has_commit_id else 0)) + ((6 + self.xid.len_gtrid) + self.xid.len_bqual if  ((self.is_prepared_xa) or (self.is_completed_xa))  else 0)
         return getattr(self, '_m_has_extra_flags', None)
 
     @property

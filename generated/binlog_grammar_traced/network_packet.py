@@ -15,9 +15,9 @@ class NetworkPacket(KaitaiStruct):
     and joined payloads make the message.
 
     .. seealso::
-       sql-common/net_serv.cc
+       Source - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql-common/net_serv.cc
     """
-    SEQ_FIELDS = ["payload_length", "sequence_id", "payload"]
+    SEQ_FIELDS = ["len_payload", "sequence_id", "payload"]
     def __init__(self, _io, _parent=None, _root=None):
         super(NetworkPacket, self).__init__(_io)
         self._parent = _parent
@@ -25,14 +25,14 @@ class NetworkPacket(KaitaiStruct):
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
-        self._debug['payload_length']['start'] = self._io.pos()
-        self.payload_length = self._io.read_bits_int_le(24)
-        self._debug['payload_length']['end'] = self._io.pos()
+        self._debug['len_payload']['start'] = self._io.pos()
+        self.len_payload = self._io.read_bits_int_le(24)
+        self._debug['len_payload']['end'] = self._io.pos()
         self._debug['sequence_id']['start'] = self._io.pos()
         self.sequence_id = self._io.read_u1()
         self._debug['sequence_id']['end'] = self._io.pos()
         self._debug['payload']['start'] = self._io.pos()
-        self.payload = self._io.read_bytes(self.payload_length)
+        self.payload = self._io.read_bytes(self.len_payload)
         self._debug['payload']['end'] = self._io.pos()
 
 
@@ -45,5 +45,5 @@ class NetworkPacket(KaitaiStruct):
         if hasattr(self, '_m_is_continued'):
             return self._m_is_continued
 
-        self._m_is_continued = self.payload_length == 16777215
+        self._m_is_continued = self.len_payload == 16777215
         return getattr(self, '_m_is_continued', None)

@@ -8,7 +8,7 @@ class NumericValues(KaitaiStruct):
     """Values of columns that a number stands for. Whether an integer is unsigned only newer logs say;
     without that it is read as signed.
 
-    See sql/log_event.cc, log_event_print_value
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc log_event_print_value
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
@@ -131,7 +131,7 @@ class NumericValues(KaitaiStruct):
         and behind the fraction take 1 byte for 1 or 2, 2 for 3 or 4, 3 for 5 or 6, 4 for 7 or 8. The
         first bit is inverted; it is 0 in a negative number, whose other bits are all inverted too.
 
-        See strings/decimal.cc, decimal2bin
+        See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/strings/decimal.cc decimal2bin
         """
         precision: int
         """Number of digits in all."""
@@ -147,28 +147,28 @@ class NumericValues(KaitaiStruct):
         def integer_digits(self) -> int:
             """Number of digits in front of the point."""
         @property
-        def integer_size(self) -> int:
+        def len_integer(self) -> int:
             """Length of the integer part, in bytes."""
         @property
-        def fraction_size(self) -> int:
+        def len_fraction(self) -> int:
             """Length of the fraction, in bytes."""
         @property
         def is_negative(self) -> bool: ...
 
     class Bit(KaitaiStruct):
         """BIT."""
-        size: int
+        len_bits: int
         """Length, in bytes."""
         bits: bytes
         """The bits, the highest first, with zeros in front.
 
         The server's name: MYSQL_TYPE_BIT
         """
-        def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, len_bits: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Enum(KaitaiStruct):
         """ENUM."""
-        size: int
+        num_bytes: int
         """Length, in bytes; 1 up to 255 members, else 2."""
         number_1: int | None
         """Place of the member, from 1, of up to 255; 0 for a wrong value.
@@ -180,14 +180,14 @@ class NumericValues(KaitaiStruct):
 
         The server's name: MYSQL_TYPE_ENUM
         """
-        def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, num_bytes: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:
             """Place of the member, from 1; 0 for the empty string that stands for a wrong value."""
 
     class Set(KaitaiStruct):
         """SET."""
-        size: int
+        num_bytes: int
         """Length, in bytes; 1, 2, 3, 4 or 8 for up to 8, 16, 24, 32 or 64 members."""
         members_1: int | None
         """A bit for each member, of up to 8.
@@ -214,7 +214,7 @@ class NumericValues(KaitaiStruct):
 
         The server's name: MYSQL_TYPE_SET
         """
-        def __init__(self, size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, num_bytes: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def value(self) -> int:
             """A bit for each member, the first is the lowest."""

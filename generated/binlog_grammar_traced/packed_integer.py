@@ -15,7 +15,7 @@ class PackedInteger(KaitaiStruct):
     where a value may be absent, 255 never starts one.
 
     .. seealso::
-       mysys/pack.cc, net_field_length_ll
+       net_field_length_ll - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/mysys/pack.cc
     """
     SEQ_FIELDS = ["first", "value_2", "value_3", "value_8"]
     value_2 = None

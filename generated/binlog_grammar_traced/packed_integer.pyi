@@ -9,7 +9,7 @@ class PackedInteger(KaitaiStruct):
     The first byte is the value up to 250, or says how many bytes hold it. 251 stands for NULL
     where a value may be absent, 255 never starts one.
 
-    See mysys/pack.cc, net_field_length_ll
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/mysys/pack.cc net_field_length_ll
     """
     first: int
     """The value itself up to 250; 251 is NULL; 252, 253 and 254 announce 2, 3 and 8 bytes."""

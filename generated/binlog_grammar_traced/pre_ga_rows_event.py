@@ -21,40 +21,40 @@ class PreGaRowsEvent(KaitaiStruct):
     Since 5.1.
 
     .. seealso::
-       sql/log_event_old.cc (5.7), Old_rows_log_event
+       Old_rows_log_event - https://github.com/mysql/mysql-server/blob/mysql-5.7.44/sql/log_event_old.cc
     """
-    SEQ_FIELDS = ["table_id", "flags", "unknown_post_header", "number_of_columns", "columns", "images"]
+    SEQ_FIELDS = ["table_id", "flags", "unknown_post_header", "num_columns", "columns", "images"]
     unknown_post_header = None
 
-    def __init__(self, type_code, post_header_length, table_map, _io, _parent=None, _root=None):
+    def __init__(self, type_code, len_post_header, table_map, _io, _parent=None, _root=None):
         super(PreGaRowsEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.type_code = type_code
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self.table_map = table_map
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
         self._debug['table_id']['start'] = self._io.pos()
-        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.table_id = table_id.TableId(self.len_post_header, self._io)
         self.table_id._read()
         self._debug['table_id']['end'] = self._io.pos()
         self._debug['flags']['start'] = self._io.pos()
         self.flags = self._io.read_u2le()
         self._debug['flags']['end'] = self._io.pos()
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 8)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
-        self._debug['number_of_columns']['start'] = self._io.pos()
-        self.number_of_columns = packed_integer.PackedInteger(self._io)
-        self.number_of_columns._read()
-        self._debug['number_of_columns']['end'] = self._io.pos()
+        self._debug['num_columns']['start'] = self._io.pos()
+        self.num_columns = packed_integer.PackedInteger(self._io)
+        self.num_columns._read()
+        self._debug['num_columns']['end'] = self._io.pos()
         self._debug['columns']['start'] = self._io.pos()
-        self.columns = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+        self.columns = image_columns.ImageColumns(self.num_columns.value, self._io)
         self.columns._read()
         self._debug['columns']['end'] = self._io.pos()
         self._debug['images']['start'] = self._io.pos()
@@ -65,10 +65,10 @@ class PreGaRowsEvent(KaitaiStruct):
     def _fetch_instances(self):
         pass
         self.table_id._fetch_instances()
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
 
-        self.number_of_columns._fetch_instances()
+        self.num_columns._fetch_instances()
         self.columns._fetch_instances()
 
     @property

@@ -15,11 +15,11 @@ class PreGaRowsEvent(KaitaiStruct):
     internal record, whose number takes the table's definition, and hold fields that are NULL too.
     Since 5.1.
 
-    See sql/log_event_old.cc (5.7), Old_rows_log_event
+    See https://github.com/mysql/mysql-server/blob/mysql-5.7.44/sql/log_event_old.cc Old_rows_log_event
     """
     type_code: _binlog_enums.BinlogEnums.EventType | int
     """What kind of rows event it is."""
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, in bytes; 8, or 6 with a table id of 4 bytes."""
     table_map: _table_map_event.TableMapEvent | None
     """The table map that the event belongs to; null where there is none."""
@@ -35,7 +35,7 @@ class PreGaRowsEvent(KaitaiStruct):
     """
     unknown_post_header: bytes | None
     """What no known server adds to the fixed part."""
-    number_of_columns: _packed_integer.PackedInteger
+    num_columns: _packed_integer.PackedInteger
     """Number of the table's columns.
 
     The server's name: m_width
@@ -50,7 +50,7 @@ class PreGaRowsEvent(KaitaiStruct):
 
     The server's name: m_rows_buf
     """
-    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, len_post_header: int, table_map: _table_map_event.TableMapEvent | None, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_statement_end(self) -> bool:
         """The last rows event of its statement; the table maps before it end here.

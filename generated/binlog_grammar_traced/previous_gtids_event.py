@@ -15,7 +15,7 @@ class PreviousGtidsEvent(KaitaiStruct):
     log, those that the replica had received. Since 5.6.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Previous_gtids_event
+       Previous_gtids_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     SEQ_FIELDS = ["gtids", "unknown_tail"]
     unknown_tail = None

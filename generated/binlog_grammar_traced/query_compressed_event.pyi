@@ -10,9 +10,9 @@ class QueryCompressedEvent(KaitaiStruct):
     """A QUERY_EVENT with the statement compressed; all before the statement is the same. MariaDB
     10.2.3, with `log_bin_compress`. Since 10.2.3.
 
-    See sql/log_event.h (MariaDB), Query_compressed_log_event
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Query_compressed_log_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, 13 bytes."""
     thread_id: int
     """Connection that ran the statement; temporary tables belong to it."""
@@ -21,14 +21,14 @@ class QueryCompressedEvent(KaitaiStruct):
 
     The server's name: exec_time
     """
-    schema_name_length: int
+    len_schema_name: int
     """Length of `schema_name`, in bytes.
 
     The server's name: db_len
     """
     error_code: int
     """Number of the error that the statement ended with, 0 if none; a replica expects the same."""
-    status_vars_length: int
+    len_status_vars: int
     """Length of `status_vars`, in bytes.
 
     The server's name: status_vars_len
@@ -53,7 +53,7 @@ class QueryCompressedEvent(KaitaiStruct):
 
     The server's name: query
     """
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def query(self) -> bytes:
         """The statement, in the character set of the status variable `charset`."""

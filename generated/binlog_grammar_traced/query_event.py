@@ -15,18 +15,18 @@ class QueryEvent(KaitaiStruct):
     ALTER, DROP …), or BEGIN, COMMIT, ROLLBACK, SAVEPOINT, XA. Since 3.23.
 
     .. seealso::
-       libs/mysql/binlog/event/statement_events.h, Query_event
+       Query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
     """
-    SEQ_FIELDS = ["thread_id", "execution_time", "schema_name_length", "error_code", "status_vars_length", "unknown_post_header", "status_vars", "schema_name", "schema_name_terminator", "query"]
-    status_vars_length = None
+    SEQ_FIELDS = ["thread_id", "execution_time", "len_schema_name", "error_code", "len_status_vars", "unknown_post_header", "status_vars", "schema_name", "schema_name_terminator", "query"]
+    len_status_vars = None
     unknown_post_header = None
     status_vars = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(QueryEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
@@ -36,35 +36,35 @@ class QueryEvent(KaitaiStruct):
         self._debug['execution_time']['start'] = self._io.pos()
         self.execution_time = self._io.read_u4le()
         self._debug['execution_time']['end'] = self._io.pos()
-        self._debug['schema_name_length']['start'] = self._io.pos()
-        self.schema_name_length = self._io.read_u1()
-        self._debug['schema_name_length']['end'] = self._io.pos()
+        self._debug['len_schema_name']['start'] = self._io.pos()
+        self.len_schema_name = self._io.read_u1()
+        self._debug['len_schema_name']['end'] = self._io.pos()
         self._debug['error_code']['start'] = self._io.pos()
         self.error_code = self._io.read_u2le()
         self._debug['error_code']['end'] = self._io.pos()
-        if self.post_header_length >= 13:
+        if self.len_post_header >= 13:
             pass
-            self._debug['status_vars_length']['start'] = self._io.pos()
-            self.status_vars_length = self._io.read_u2le()
-            self._debug['status_vars_length']['end'] = self._io.pos()
+            self._debug['len_status_vars']['start'] = self._io.pos()
+            self.len_status_vars = self._io.read_u2le()
+            self._debug['len_status_vars']['end'] = self._io.pos()
 
-        if self.post_header_length > 13:
+        if self.len_post_header > 13:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 13)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 13)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
-        if self.post_header_length >= 13:
+        if self.len_post_header >= 13:
             pass
             self._debug['status_vars']['start'] = self._io.pos()
-            self._raw_status_vars = self._io.read_bytes(self.status_vars_length)
+            self._raw_status_vars = self._io.read_bytes(self.len_status_vars)
             _io__raw_status_vars = KaitaiStream(BytesIO(self._raw_status_vars))
             self.status_vars = query_status_vars.QueryStatusVars(_io__raw_status_vars)
             self.status_vars._read()
             self._debug['status_vars']['end'] = self._io.pos()
 
         self._debug['schema_name']['start'] = self._io.pos()
-        self.schema_name = (self._io.read_bytes(self.schema_name_length)).decode("UTF-8", "surrogateescape")
+        self.schema_name = (self._io.read_bytes(self.len_schema_name)).decode("UTF-8", "surrogateescape")
         self._debug['schema_name']['end'] = self._io.pos()
         self._debug['schema_name_terminator']['start'] = self._io.pos()
         self.schema_name_terminator = self._io.read_u1()
@@ -76,13 +76,13 @@ class QueryEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length >= 13:
+        if self.len_post_header >= 13:
             pass
 
-        if self.post_header_length > 13:
+        if self.len_post_header > 13:
             pass
 
-        if self.post_header_length >= 13:
+        if self.len_post_header >= 13:
             pass
             self.status_vars._fetch_instances()
 

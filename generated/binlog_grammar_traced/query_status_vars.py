@@ -16,7 +16,11 @@ class QueryStatusVars(KaitaiStruct):
     unknown key keeps all bytes behind it. Since 5.0.
 
     .. seealso::
-       libs/mysql/binlog/event/statement_events.h, Query_event; sql/log_event.h (MariaDB), Q_…
+       Query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
+
+
+    .. seealso::
+       Q_… - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     SEQ_FIELDS = ["variables"]
     def __init__(self, _io, _parent=None, _root=None):
@@ -73,7 +77,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class Catalog(KaitaiStruct):
         """Since 5.0.4."""
-        SEQ_FIELDS = ["length", "name"]
+        SEQ_FIELDS = ["len_name", "name"]
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.Catalog, self).__init__(_io)
             self._parent = _parent
@@ -81,11 +85,11 @@ class QueryStatusVars(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = self._io.read_u1()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_name']['start'] = self._io.pos()
+            self.len_name = self._io.read_u1()
+            self._debug['len_name']['end'] = self._io.pos()
             self._debug['name']['start'] = self._io.pos()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
             self._debug['name']['end'] = self._io.pos()
 
 
@@ -95,7 +99,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class CatalogWithTerminator(KaitaiStruct):
         """5.0.0 to 5.0.3."""
-        SEQ_FIELDS = ["length", "name", "terminator"]
+        SEQ_FIELDS = ["len_name", "name", "terminator"]
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.CatalogWithTerminator, self).__init__(_io)
             self._parent = _parent
@@ -103,11 +107,11 @@ class QueryStatusVars(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = self._io.read_u1()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_name']['start'] = self._io.pos()
+            self.len_name = self._io.read_u1()
+            self._debug['len_name']['end'] = self._io.pos()
             self._debug['name']['start'] = self._io.pos()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
             self._debug['name']['end'] = self._io.pos()
             self._debug['terminator']['start'] = self._io.pos()
             self.terminator = self._io.read_u1()
@@ -408,7 +412,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class Invoker(KaitaiStruct):
         """Who defines a routine, view, trigger or event. Since 5.5; in MariaDB also a role, without host."""
-        SEQ_FIELDS = ["user_length", "user", "host_length", "host"]
+        SEQ_FIELDS = ["len_user", "user", "len_host", "host"]
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.Invoker, self).__init__(_io)
             self._parent = _parent
@@ -416,17 +420,17 @@ class QueryStatusVars(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['user_length']['start'] = self._io.pos()
-            self.user_length = self._io.read_u1()
-            self._debug['user_length']['end'] = self._io.pos()
+            self._debug['len_user']['start'] = self._io.pos()
+            self.len_user = self._io.read_u1()
+            self._debug['len_user']['end'] = self._io.pos()
             self._debug['user']['start'] = self._io.pos()
-            self.user = (self._io.read_bytes(self.user_length)).decode("UTF-8", "surrogateescape")
+            self.user = (self._io.read_bytes(self.len_user)).decode("UTF-8", "surrogateescape")
             self._debug['user']['end'] = self._io.pos()
-            self._debug['host_length']['start'] = self._io.pos()
-            self.host_length = self._io.read_u1()
-            self._debug['host_length']['end'] = self._io.pos()
+            self._debug['len_host']['start'] = self._io.pos()
+            self.len_host = self._io.read_u1()
+            self._debug['len_host']['end'] = self._io.pos()
             self._debug['host']['start'] = self._io.pos()
-            self.host = (self._io.read_bytes(self.host_length)).decode("UTF-8", "surrogateescape")
+            self.host = (self._io.read_bytes(self.len_host)).decode("UTF-8", "surrogateescape")
             self._debug['host']['end'] = self._io.pos()
 
 
@@ -454,7 +458,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class MariadbCharacterSetCollations(KaitaiStruct):
         """The variable `character_set_collations`. Since 11.2."""
-        SEQ_FIELDS = ["number_of_collations", "collations"]
+        SEQ_FIELDS = ["num_collations", "collations"]
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.MariadbCharacterSetCollations, self).__init__(_io)
             self._parent = _parent
@@ -462,13 +466,13 @@ class QueryStatusVars(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number_of_collations']['start'] = self._io.pos()
-            self.number_of_collations = self._io.read_u1()
-            self._debug['number_of_collations']['end'] = self._io.pos()
+            self._debug['num_collations']['start'] = self._io.pos()
+            self.num_collations = self._io.read_u1()
+            self._debug['num_collations']['end'] = self._io.pos()
             self._debug['collations']['start'] = self._io.pos()
             self._debug['collations']['arr'] = []
             self.collations = []
-            for i in range(self.number_of_collations):
+            for i in range(self.num_collations):
                 self._debug['collations']['arr'].append({'start': self._io.pos()})
                 _t_collations = QueryStatusVars.MariadbCharacterSetCollations.Collation(self._io, self, self._root)
                 try:
@@ -559,7 +563,7 @@ class QueryStatusVars(KaitaiStruct):
 
 
     class SourceDataWritten(KaitaiStruct):
-        SEQ_FIELDS = ["event_size"]
+        SEQ_FIELDS = ["len_event"]
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.SourceDataWritten, self).__init__(_io)
             self._parent = _parent
@@ -567,9 +571,9 @@ class QueryStatusVars(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['event_size']['start'] = self._io.pos()
-            self.event_size = self._io.read_u4le()
-            self._debug['event_size']['end'] = self._io.pos()
+            self._debug['len_event']['start'] = self._io.pos()
+            self.len_event = self._io.read_u4le()
+            self._debug['len_event']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
@@ -632,7 +636,7 @@ class QueryStatusVars(KaitaiStruct):
 
 
     class TimeZone(KaitaiStruct):
-        SEQ_FIELDS = ["length", "name"]
+        SEQ_FIELDS = ["len_name", "name"]
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.TimeZone, self).__init__(_io)
             self._parent = _parent
@@ -640,11 +644,11 @@ class QueryStatusVars(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = self._io.read_u1()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_name']['start'] = self._io.pos()
+            self.len_name = self._io.read_u1()
+            self._debug['len_name']['end'] = self._io.pos()
             self._debug['name']['start'] = self._io.pos()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
             self._debug['name']['end'] = self._io.pos()
 
 
@@ -673,7 +677,7 @@ class QueryStatusVars(KaitaiStruct):
 
     class UpdatedSchemaNames(KaitaiStruct):
         """Schemas that the statement changes, for appliers that run in parallel. Since 5.6."""
-        SEQ_FIELDS = ["number_of_names", "names"]
+        SEQ_FIELDS = ["num_names", "names"]
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.UpdatedSchemaNames, self).__init__(_io)
             self._parent = _parent
@@ -681,13 +685,13 @@ class QueryStatusVars(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number_of_names']['start'] = self._io.pos()
-            self.number_of_names = self._io.read_u1()
-            self._debug['number_of_names']['end'] = self._io.pos()
+            self._debug['num_names']['start'] = self._io.pos()
+            self.num_names = self._io.read_u1()
+            self._debug['num_names']['end'] = self._io.pos()
             self._debug['names']['start'] = self._io.pos()
             self._debug['names']['arr'] = []
             self.names = []
-            for i in range((0 if self.has_too_many else self.number_of_names)):
+            for i in range((0 if self.has_too_many else self.num_names)):
                 self._debug['names']['arr'].append({'start': self._io.pos()})
                 self.names.append((self._io.read_bytes_term(0, False, True, True)).decode("UTF-8", "surrogateescape"))
                 self._debug['names']['arr'][i]['end'] = self._io.pos()
@@ -706,7 +710,7 @@ class QueryStatusVars(KaitaiStruct):
             if hasattr(self, '_m_has_too_many'):
                 return self._m_has_too_many
 
-            self._m_has_too_many = self.number_of_names == 254
+            self._m_has_too_many = self.num_names == 254
             return getattr(self, '_m_has_too_many', None)
 
 

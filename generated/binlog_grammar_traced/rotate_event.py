@@ -14,31 +14,31 @@ class RotateEvent(KaitaiStruct):
     network stream, to name the log that follows. Since 3.23.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Rotate_event
+       Rotate_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     SEQ_FIELDS = ["position", "unknown_post_header", "next_log"]
     position = None
     unknown_post_header = None
 
-    def __init__(self, binlog_version, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, binlog_version, len_post_header, _io, _parent=None, _root=None):
         super(RotateEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.binlog_version = binlog_version
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
-        if self.post_header_length >= 8:
+        if self.len_post_header >= 8:
             pass
             self._debug['position']['start'] = self._io.pos()
             self.position = self._io.read_u8le()
             self._debug['position']['end'] = self._io.pos()
 
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 8)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
         self._debug['next_log']['start'] = self._io.pos()
@@ -48,8 +48,8 @@ class RotateEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length >= 8:
+        if self.len_post_header >= 8:
             pass
 
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass

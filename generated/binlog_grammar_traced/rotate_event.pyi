@@ -8,11 +8,11 @@ class RotateEvent(KaitaiStruct):
     """Where the log goes on. Ends a log that was rotated; made up by the server at the start of a
     network stream, to name the log that follows. Since 3.23.
 
-    See libs/mysql/binlog/event/control_events.h, Rotate_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Rotate_event
     """
     binlog_version: int
     """Version of the log's format, 1, 3 or 4."""
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, in bytes; 0 in version 1 logs, else 8."""
     position: int | None
     """Where to go on in the next log, in bytes. Absent in version 1 logs, where it is 4.
@@ -26,4 +26,4 @@ class RotateEvent(KaitaiStruct):
 
     The server's name: new_log_ident
     """
-    def __init__(self, binlog_version: int, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, binlog_version: int, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...

@@ -10,7 +10,7 @@ from . import table_map_event as _table_map_event
 class Row(KaitaiStruct):
     """What a rows event says of one row.
 
-    See libs/mysql/binlog/event/rows_event.h, Rows_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event
     """
     table_map: _table_map_event.TableMapEvent | None
     """The table's columns."""

@@ -20,7 +20,7 @@ class RowImage(KaitaiStruct):
     """A row at one moment. It tells nothing of its types; they are the table map's.
 
     .. seealso::
-       sql/rpl_record.cc, unpack_row
+       unpack_row - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc
     """
     SEQ_FIELDS = ["value_options", "partial_bits", "null_bits", "cells"]
     value_options = None
@@ -46,16 +46,16 @@ class RowImage(KaitaiStruct):
         if self.has_partial_bits:
             pass
             self._debug['partial_bits']['start'] = self._io.pos()
-            self.partial_bits = self._io.read_bytes((self.table_map.number_of_json_columns + 7) // 8)
+            self.partial_bits = self._io.read_bytes((self.table_map.num_json_columns + 7) // 8)
             self._debug['partial_bits']['end'] = self._io.pos()
 
         self._debug['null_bits']['start'] = self._io.pos()
-        self.null_bits = self._io.read_bytes((self.columns.number_present + 7) // 8)
+        self.null_bits = self._io.read_bytes((self.columns.num_present + 7) // 8)
         self._debug['null_bits']['end'] = self._io.pos()
         self._debug['cells']['start'] = self._io.pos()
         self._debug['cells']['arr'] = []
         self.cells = []
-        for i in range(self.columns.number_of_columns):
+        for i in range(self.columns.num_columns):
             self._debug['cells']['arr'].append({'start': self._io.pos()})
             _t_cells = RowImage.Cell(i, self._io, self, self._root)
             try:
@@ -100,15 +100,15 @@ class RowImage(KaitaiStruct):
                 _on = self.column.real_type
                 if _on == column_types.ColumnTypes.ColumnType.bit:
                     pass
-                    self.value = numeric_values.NumericValues.Bit(self.column.metadata.byte_length, self._io)
+                    self.value = numeric_values.NumericValues.Bit(self.column.metadata.len_bytes, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.blob:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.blob_compressed:
                     pass
-                    self.value = string_values.StringValues.CompressedText(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.CompressedText(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.date:
                     pass
@@ -136,7 +136,7 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.geometry:
                     pass
-                    self.value = string_values.StringValues.Geometry(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Geometry(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.int24:
                     pass
@@ -144,7 +144,7 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.json:
                     pass
-                    self.value = string_values.StringValues.Json(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Json(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.long:
                     pass
@@ -152,7 +152,7 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.long_blob:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.longlong:
                     pass
@@ -160,7 +160,7 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.medium_blob:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.newdate:
                     pass
@@ -180,7 +180,7 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.string:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.time:
                     pass
@@ -204,23 +204,23 @@ class RowImage(KaitaiStruct):
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.tiny_blob:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.typed_array:
                     pass
-                    self.value = string_values.StringValues.Json(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Json(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.varchar:
                     pass
-                    self.value = string_values.StringValues.Text(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Text(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.varchar_compressed:
                     pass
-                    self.value = string_values.StringValues.CompressedText(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.CompressedText(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.vector:
                     pass
-                    self.value = string_values.StringValues.Vector(self.column.metadata.length_size, self._io)
+                    self.value = string_values.StringValues.Vector(self.column.metadata.len_length, self._io)
                     self.value._read()
                 elif _on == column_types.ColumnTypes.ColumnType.year:
                     pass
@@ -235,7 +235,7 @@ class RowImage(KaitaiStruct):
             if  ((self.has_value) and (self.is_partial)) :
                 pass
                 self._debug['diffs']['start'] = self._io.pos()
-                self.diffs = string_values.StringValues.JsonDiffs(self.column.metadata.length_size, self._io)
+                self.diffs = string_values.StringValues.JsonDiffs(self.column.metadata.len_length, self._io)
                 self.diffs._read()
                 self._debug['diffs']['end'] = self._io.pos()
 

@@ -13,7 +13,7 @@ from . import temporal_values as _temporal_values
 class RowImage(KaitaiStruct):
     """A row at one moment. It tells nothing of its types; they are the table map's.
 
-    See sql/rpl_record.cc, unpack_row
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_record.cc unpack_row
     """
     table_map: _table_map_event.TableMapEvent | None
     """The table's columns."""

@@ -22,67 +22,67 @@ class RowsEvent(KaitaiStruct):
     PARTIAL_UPDATE_ROWS_EVENT (since 8.0.3). Since 5.1.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Rows_event
+       Rows_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
-    SEQ_FIELDS = ["table_id", "flags", "extra_data_length", "unknown_post_header", "extra_data", "number_of_columns", "columns", "columns_after", "images"]
-    extra_data_length = None
+    SEQ_FIELDS = ["table_id", "flags", "len_extra_data", "unknown_post_header", "extra_data", "num_columns", "columns", "columns_after", "images"]
+    len_extra_data = None
     unknown_post_header = None
     extra_data = None
     columns_after = None
 
-    def __init__(self, type_code, post_header_length, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, type_code, len_post_header, table_map, has_table_map, _io, _parent=None, _root=None):
         super(RowsEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.type_code = type_code
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self.table_map = table_map
         self.has_table_map = has_table_map
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
         self._debug['table_id']['start'] = self._io.pos()
-        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.table_id = table_id.TableId(self.len_post_header, self._io)
         self.table_id._read()
         self._debug['table_id']['end'] = self._io.pos()
         self._debug['flags']['start'] = self._io.pos()
         self.flags = self._io.read_u2le()
         self._debug['flags']['end'] = self._io.pos()
-        if self.post_header_length >= 10:
+        if self.len_post_header >= 10:
             pass
-            self._debug['extra_data_length']['start'] = self._io.pos()
-            self.extra_data_length = self._io.read_u2le()
-            self._debug['extra_data_length']['end'] = self._io.pos()
-            if not self.extra_data_length >= 2:
-                raise kaitaistruct.ValidationLessThanError(2, self.extra_data_length, self._io, u"/seq/2")
+            self._debug['len_extra_data']['start'] = self._io.pos()
+            self.len_extra_data = self._io.read_u2le()
+            self._debug['len_extra_data']['end'] = self._io.pos()
+            if not self.len_extra_data >= 2:
+                raise kaitaistruct.ValidationLessThanError(2, self.len_extra_data, self._io, u"/seq/2")
 
-        if self.post_header_length > 10:
+        if self.len_post_header > 10:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 10)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 10)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
-        if self.post_header_length >= 10:
+        if self.len_post_header >= 10:
             pass
             self._debug['extra_data']['start'] = self._io.pos()
-            self._raw_extra_data = self._io.read_bytes(self.extra_data_length - 2)
+            self._raw_extra_data = self._io.read_bytes(self.len_extra_data - 2)
             _io__raw_extra_data = KaitaiStream(BytesIO(self._raw_extra_data))
             self.extra_data = RowsEvent.ExtraChunks(_io__raw_extra_data, self, self._root)
             self.extra_data._read()
             self._debug['extra_data']['end'] = self._io.pos()
 
-        self._debug['number_of_columns']['start'] = self._io.pos()
-        self.number_of_columns = packed_integer.PackedInteger(self._io)
-        self.number_of_columns._read()
-        self._debug['number_of_columns']['end'] = self._io.pos()
+        self._debug['num_columns']['start'] = self._io.pos()
+        self.num_columns = packed_integer.PackedInteger(self._io)
+        self.num_columns._read()
+        self._debug['num_columns']['end'] = self._io.pos()
         self._debug['columns']['start'] = self._io.pos()
-        self.columns = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+        self.columns = image_columns.ImageColumns(self.num_columns.value, self._io)
         self.columns._read()
         self._debug['columns']['end'] = self._io.pos()
         if self.is_update:
             pass
             self._debug['columns_after']['start'] = self._io.pos()
-            self.columns_after = image_columns.ImageColumns(self.number_of_columns.value, self._io)
+            self.columns_after = image_columns.ImageColumns(self.num_columns.value, self._io)
             self.columns_after._read()
             self._debug['columns_after']['end'] = self._io.pos()
 
@@ -94,17 +94,17 @@ class RowsEvent(KaitaiStruct):
     def _fetch_instances(self):
         pass
         self.table_id._fetch_instances()
-        if self.post_header_length >= 10:
+        if self.len_post_header >= 10:
             pass
 
-        if self.post_header_length > 10:
+        if self.len_post_header > 10:
             pass
 
-        if self.post_header_length >= 10:
+        if self.len_post_header >= 10:
             pass
             self.extra_data._fetch_instances()
 
-        self.number_of_columns._fetch_instances()
+        self.num_columns._fetch_instances()
         self.columns._fetch_instances()
         if self.is_update:
             pass
@@ -159,7 +159,7 @@ class RowsEvent(KaitaiStruct):
         if hasattr(self, '_m_can_read_rows'):
             return self._m_can_read_rows
 
-        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.number_of_columns.value == self.number_of_columns.value) and ((len(self.images) > 0) == self.rows_have_bytes))
+        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.num_columns.value == self.num_columns.value) and ((len(self.images) > 0) == self.rows_have_bytes))
         return getattr(self, '_m_can_read_rows', None)
 
     @property
@@ -282,5 +282,5 @@ class RowsEvent(KaitaiStruct):
         if hasattr(self, '_m_rows_have_bytes'):
             return self._m_rows_have_bytes
 
-        self._m_rows_have_bytes =  ((self.is_partial_update) or (self.columns.number_present > 0) or ( ((self.is_update) and (self.columns_after.number_present > 0)) ))
+        self._m_rows_have_bytes =  ((self.is_partial_update) or (self.columns.num_present > 0) or ( ((self.is_update) and (self.columns_after.num_present > 0)) ))
         return getattr(self, '_m_rows_have_bytes', None)

@@ -16,11 +16,11 @@ class RowsEvent(KaitaiStruct):
     DELETE_ROWS_EVENT in version 1 (since 5.1.16; all of MariaDB's) and version 2 (MySQL since 5.6), and
     PARTIAL_UPDATE_ROWS_EVENT (since 8.0.3). Since 5.1.
 
-    See libs/mysql/binlog/event/rows_event.h, Rows_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_event
     """
     type_code: _binlog_enums.BinlogEnums.EventType | int
     """What kind of rows event it is."""
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, in bytes; 8 in version 1, or 6 with a table id of 4 bytes, 10 in
     version 2.
     """
@@ -38,7 +38,7 @@ class RowsEvent(KaitaiStruct):
 
     The server's name: m_flags
     """
-    extra_data_length: int | None
+    len_extra_data: int | None
     """Length of this field and `extra_data`, in bytes. Version 2 only.
 
     The server's name: var_header_len
@@ -51,7 +51,7 @@ class RowsEvent(KaitaiStruct):
     The server's name: m_extra_row_info
     """
     _raw_extra_data: bytes
-    number_of_columns: _packed_integer.PackedInteger
+    num_columns: _packed_integer.PackedInteger
     """Number of the table's columns.
 
     The server's name: m_width
@@ -71,7 +71,7 @@ class RowsEvent(KaitaiStruct):
 
     The server's name: row
     """
-    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, post_header_length: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, len_post_header: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_statement_end(self) -> bool:
         """The last rows event of its statement; the table maps before it end here.

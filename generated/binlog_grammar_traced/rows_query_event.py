@@ -14,9 +14,9 @@ class RowsQueryEvent(KaitaiStruct):
     Since 5.6. MariaDB's like is ANNOTATE_ROWS_EVENT.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Rows_query_event
+       Rows_query_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
-    SEQ_FIELDS = ["query_length", "query"]
+    SEQ_FIELDS = ["len_query", "query"]
     def __init__(self, _io, _parent=None, _root=None):
         super(RowsQueryEvent, self).__init__(_io)
         self._parent = _parent
@@ -24,9 +24,9 @@ class RowsQueryEvent(KaitaiStruct):
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
-        self._debug['query_length']['start'] = self._io.pos()
-        self.query_length = self._io.read_u1()
-        self._debug['query_length']['end'] = self._io.pos()
+        self._debug['len_query']['start'] = self._io.pos()
+        self.len_query = self._io.read_u1()
+        self._debug['len_query']['end'] = self._io.pos()
         self._debug['query']['start'] = self._io.pos()
         self.query = self._io.read_bytes_full()
         self._debug['query']['end'] = self._io.pos()

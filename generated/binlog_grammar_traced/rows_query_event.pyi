@@ -8,9 +8,9 @@ class RowsQueryEvent(KaitaiStruct):
     """The statement behind the rows events after it, where `binlog_rows_query_log_events` is on.
     Since 5.6. MariaDB's like is ANNOTATE_ROWS_EVENT.
 
-    See libs/mysql/binlog/event/rows_event.h, Rows_query_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Rows_query_event
     """
-    query_length: int
+    len_query: int
     """Low byte of the statement's length, or 255 if it is longer; readers go to the end of the event.
 
     The server's name: m_rows_query length

@@ -14,7 +14,7 @@ class SemiSyncAck(KaitaiStruct):
     in its relay log. The whole message, without the header of its packet.
 
     .. seealso::
-       plugin/semisync/semisync_replica.cc, ReplSemiSyncReplica::slaveReply
+       ReplSemiSyncReplica::slaveReply - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync_replica.cc
     """
     SEQ_FIELDS = ["magic", "position", "file_name"]
     def __init__(self, _io, _parent=None, _root=None):

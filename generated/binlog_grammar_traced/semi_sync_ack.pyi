@@ -8,7 +8,7 @@ class SemiSyncAck(KaitaiStruct):
     """What a replica sends to its source when it has an event that wants it, and all before it, safe
     in its relay log. The whole message, without the header of its packet.
 
-    See plugin/semisync/semisync_replica.cc, ReplSemiSyncReplica::slaveReply
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync_replica.cc ReplSemiSyncReplica::slaveReply
     """
     magic: bytes
     """Marks the message.

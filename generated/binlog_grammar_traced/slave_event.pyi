@@ -8,7 +8,7 @@ class SlaveEvent(KaitaiStruct):
     """Where a replica stood in its source's log. Only MySQL 4.0 and 4.1 knew how to write it, and
     hardly did; it has no use since. Since 3.23.
 
-    See sql/log_event.cc (MySQL 5.1), Slave_log_event
+    See https://github.com/mysql/mysql-server/blob/mysql-5.1.73/sql/log_event.cc Slave_log_event
     """
     source_position: int
     """Position in the source's log, in bytes.

@@ -14,7 +14,7 @@ class StartEncryptionEvent(KaitaiStruct):
     10.1; second in the log, after its format description event. Since 10.1.
 
     .. seealso::
-       sql/log_event.h (MariaDB), Start_encryption_log_event
+       Start_encryption_log_event - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h
     """
     SEQ_FIELDS = ["scheme", "key_version", "nonce", "unknown_tail"]
     unknown_tail = None

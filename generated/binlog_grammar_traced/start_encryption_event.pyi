@@ -8,7 +8,7 @@ class StartEncryptionEvent(KaitaiStruct):
     """All events after this one are encrypted, each by itself, as bytes of the same length. MariaDB
     10.1; second in the log, after its format description event. Since 10.1.
 
-    See sql/log_event.h (MariaDB), Start_encryption_log_event
+    See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.h Start_encryption_log_event
     """
     scheme: int
     """How the key and the initialization vector come about; 1 is the only scheme.

@@ -7,7 +7,7 @@ from . import KaitaiStream, KaitaiStruct
 class StopEvent(KaitaiStruct):
     """The server shut down in order; the last event of a log. It has no body. Since 3.23.
 
-    See libs/mysql/binlog/event/control_events.h, Stop_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Stop_event
     """
     unknown_tail: bytes | None
     """Bytes beyond what is known; no server writes any."""

@@ -19,7 +19,7 @@ class StreamPacket(KaitaiStruct):
     the headers of its packets (`network_packet`).
 
     .. seealso::
-       sql/rpl_binlog_sender.cc, Binlog_sender
+       Binlog_sender - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/rpl_binlog_sender.cc
     """
 
     class PacketKind(IntEnum):
@@ -29,14 +29,14 @@ class StreamPacket(KaitaiStruct):
     SEQ_FIELDS = ["kind", "body"]
     body = None
 
-    def __init__(self, has_semi_sync, binlog_version, header_length, post_header_length, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
+    def __init__(self, has_semi_sync, binlog_version, len_header, len_post_header, is_checksummed, has_permuted_types, table_map, has_table_map, _io, _parent=None, _root=None):
         super(StreamPacket, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.has_semi_sync = has_semi_sync
         self.binlog_version = binlog_version
-        self.header_length = header_length
-        self.post_header_length = post_header_length
+        self.len_header = len_header
+        self.len_post_header = len_post_header
         self.is_checksummed = is_checksummed
         self.has_permuted_types = has_permuted_types
         self.table_map = table_map
@@ -84,7 +84,7 @@ class StreamPacket(KaitaiStruct):
         on CLIENT_DEPRECATE_EOF gets the long form.
 
         .. seealso::
-           sql/protocol_classic.cc, net_send_eof and net_send_ok
+           net_send_eof and net_send_ok - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc
         """
         SEQ_FIELDS = ["affected_rows", "last_insert_id", "status_flags_of_long_form", "warnings", "status_flags_of_short_form", "info"]
         affected_rows = None
@@ -188,7 +188,7 @@ class StreamPacket(KaitaiStruct):
     class Error(KaitaiStruct):
         """
         .. seealso::
-           sql/protocol_classic.cc, net_send_error_packet
+           net_send_error_packet - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc
         """
         SEQ_FIELDS = ["error_code", "sql_state_marker", "sql_state", "message"]
         sql_state_marker = None
@@ -261,7 +261,7 @@ class StreamPacket(KaitaiStruct):
         """What a source with semi-synchronous replication puts before each event.
 
         .. seealso::
-           plugin/semisync/semisync.h, ReplSemiSyncBase
+           ReplSemiSyncBase - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/plugin/semisync/semisync.h
         """
         SEQ_FIELDS = ["magic", "flags"]
         def __init__(self, _io, _parent=None, _root=None):
@@ -314,7 +314,7 @@ class StreamPacket(KaitaiStruct):
                 self._debug['semi_sync']['end'] = self._io.pos()
 
             self._debug['event']['start'] = self._io.pos()
-            self.event = binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.header_length, self._parent.post_header_length, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.table_map, self._parent.has_table_map, self._io)
+            self.event = binlog_event.BinlogEvent(self._parent.binlog_version, self._parent.len_header, self._parent.len_post_header, self._parent.is_checksummed, self._parent.has_permuted_types, self._parent.table_map, self._parent.has_table_map, self._io)
             self.event._read()
             self._debug['event']['end'] = self._io.pos()
             if (not (self._io.is_eof())):

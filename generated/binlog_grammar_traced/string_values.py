@@ -18,7 +18,7 @@ class StringValues(KaitaiStruct):
     """Values of columns that carry their length.
 
     .. seealso::
-       sql/log_event.cc, log_event_print_value
+       log_event_print_value - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc
     """
     SEQ_FIELDS = []
     def __init__(self, _io, _parent=None, _root=None):
@@ -38,11 +38,11 @@ class StringValues(KaitaiStruct):
         """A value as the table stores it; nothing at all for an empty value.
 
         .. seealso::
-           sql/field_comp.cc (MariaDB)
+           Source - https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field_comp.cc
         """
-        SEQ_FIELDS = ["method", "original_length", "data"]
+        SEQ_FIELDS = ["method", "len_original", "data"]
         method = None
-        original_length = None
+        len_original = None
 
         def __init__(self, _io, _parent=None, _root=None):
             super(StringValues.CompressedContent, self).__init__(_io)
@@ -59,15 +59,15 @@ class StringValues(KaitaiStruct):
 
             if self.is_compressed:
                 pass
-                self._debug['original_length']['start'] = self._io.pos()
-                self._debug['original_length']['arr'] = []
-                self.original_length = []
-                for i in range(self.original_length_size):
-                    self._debug['original_length']['arr'].append({'start': self._io.pos()})
-                    self.original_length.append(self._io.read_u1())
-                    self._debug['original_length']['arr'][i]['end'] = self._io.pos()
+                self._debug['len_original']['start'] = self._io.pos()
+                self._debug['len_original']['arr'] = []
+                self.len_original = []
+                for i in range(self.len_len_original):
+                    self._debug['len_original']['arr'].append({'start': self._io.pos()})
+                    self.len_original.append(self._io.read_u1())
+                    self._debug['len_original']['arr'][i]['end'] = self._io.pos()
 
-                self._debug['original_length']['end'] = self._io.pos()
+                self._debug['len_original']['end'] = self._io.pos()
 
             self._debug['data']['start'] = self._io.pos()
             self.data = self._io.read_bytes_full()
@@ -81,7 +81,7 @@ class StringValues(KaitaiStruct):
 
             if self.is_compressed:
                 pass
-                for i in range(len(self.original_length)):
+                for i in range(len(self.len_original)):
                     pass
 
 
@@ -108,7 +108,7 @@ class StringValues(KaitaiStruct):
             if  ((self.is_compressed) and ((not (self.has_bare_stream)))) :
                 pass
                 _pos = self._io.pos()
-                self._io.seek(1 + len(self.original_length))
+                self._io.seek(1 + len(self.len_original))
                 self._debug['_m_inflated']['start'] = self._io.pos()
                 self._raw__m_inflated = self._io.read_bytes_full()
                 self._m_inflated = zlib.decompress(self._raw__m_inflated)
@@ -126,37 +126,37 @@ class StringValues(KaitaiStruct):
             return getattr(self, '_m_is_compressed', None)
 
         @property
-        def original_length_size(self):
+        def len_len_original(self):
             """Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
             `i < method & 7` is another thing.
             """
-            if hasattr(self, '_m_original_length_size'):
-                return self._m_original_length_size
+            if hasattr(self, '_m_len_len_original'):
+                return self._m_len_len_original
 
             if self.is_compressed:
                 pass
-                self._m_original_length_size = self.method & 7
+                self._m_len_len_original = self.method & 7
 
-            return getattr(self, '_m_original_length_size', None)
+            return getattr(self, '_m_len_len_original', None)
 
 
     class CompressedText(KaitaiStruct):
         """A column with MariaDB's attribute COMPRESSED."""
-        SEQ_FIELDS = ["length", "content"]
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        SEQ_FIELDS = ["len_content", "content"]
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.CompressedText, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_content']['start'] = self._io.pos()
+            self.len_content = length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_content._read()
+            self._debug['len_content']['end'] = self._io.pos()
             self._debug['content']['start'] = self._io.pos()
-            self._raw_content = self._io.read_bytes(self.length.value)
+            self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.CompressedContent(_io__raw_content, self, self._root)
             self.content._read()
@@ -165,7 +165,7 @@ class StringValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_content._fetch_instances()
             self.content._fetch_instances()
 
 
@@ -205,21 +205,21 @@ class StringValues(KaitaiStruct):
 
     class Geometry(KaitaiStruct):
         """GEOMETRY and its subtypes."""
-        SEQ_FIELDS = ["length", "content"]
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        SEQ_FIELDS = ["len_content", "content"]
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Geometry, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_content']['start'] = self._io.pos()
+            self.len_content = length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_content._read()
+            self._debug['len_content']['end'] = self._io.pos()
             self._debug['content']['start'] = self._io.pos()
-            self._raw_content = self._io.read_bytes(self.length.value)
+            self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.GeometryContent(_io__raw_content, self, self._root)
             self.content._read()
@@ -228,7 +228,7 @@ class StringValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_content._fetch_instances()
             self.content._fetch_instances()
 
 
@@ -286,25 +286,25 @@ class StringValues(KaitaiStruct):
 
     class Json(KaitaiStruct):
         """JSON of MySQL (MariaDB's is a LONGTEXT), or the hidden column of a multi-valued index."""
-        SEQ_FIELDS = ["length", "document"]
+        SEQ_FIELDS = ["len_document", "document"]
         document = None
 
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Json, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
-            if self.length.value > 0:
+            self._debug['len_document']['start'] = self._io.pos()
+            self.len_document = length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_document._read()
+            self._debug['len_document']['end'] = self._io.pos()
+            if self.len_document.value > 0:
                 pass
                 self._debug['document']['start'] = self._io.pos()
-                self._raw_document = self._io.read_bytes(self.length.value)
+                self._raw_document = self._io.read_bytes(self.len_document.value)
                 _io__raw_document = KaitaiStream(BytesIO(self._raw_document))
                 self.document = json_binary.JsonBinary(_io__raw_document)
                 self.document._read()
@@ -314,8 +314,8 @@ class StringValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
-            if self.length.value > 0:
+            self.len_document._fetch_instances()
+            if self.len_document.value > 0:
                 pass
                 self.document._fetch_instances()
 
@@ -323,21 +323,21 @@ class StringValues(KaitaiStruct):
 
     class JsonDiffs(KaitaiStruct):
         """What an update changed in a JSON document, after `binlog_row_value_options=PARTIAL_JSON`."""
-        SEQ_FIELDS = ["length", "content"]
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        SEQ_FIELDS = ["len_content", "content"]
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.JsonDiffs, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_content']['start'] = self._io.pos()
+            self.len_content = length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_content._read()
+            self._debug['len_content']['end'] = self._io.pos()
             self._debug['content']['start'] = self._io.pos()
-            self._raw_content = self._io.read_bytes(self.length.value)
+            self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.DiffList(_io__raw_content, self, self._root)
             self.content._read()
@@ -346,52 +346,52 @@ class StringValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_content._fetch_instances()
             self.content._fetch_instances()
 
 
     class Text(KaitaiStruct):
         """CHAR, VARCHAR, BINARY, VARBINARY, TEXT, BLOB."""
-        SEQ_FIELDS = ["length", "data"]
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        SEQ_FIELDS = ["len_data", "data"]
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Text, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_data']['start'] = self._io.pos()
+            self.len_data = length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_data._read()
+            self._debug['len_data']['end'] = self._io.pos()
             self._debug['data']['start'] = self._io.pos()
-            self.data = self._io.read_bytes(self.length.value)
+            self.data = self._io.read_bytes(self.len_data.value)
             self._debug['data']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_data._fetch_instances()
 
 
     class Vector(KaitaiStruct):
         """VECTOR of MySQL; MariaDB's is a VARBINARY to the log."""
-        SEQ_FIELDS = ["length", "content"]
-        def __init__(self, length_size, _io, _parent=None, _root=None):
+        SEQ_FIELDS = ["len_content", "content"]
+        def __init__(self, len_length, _io, _parent=None, _root=None):
             super(StringValues.Vector, self).__init__(_io)
             self._parent = _parent
             self._root = _root
-            self.length_size = length_size
+            self.len_length = len_length
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = length_prefix.LengthPrefix(self.length_size, self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_content']['start'] = self._io.pos()
+            self.len_content = length_prefix.LengthPrefix(self.len_length, self._io)
+            self.len_content._read()
+            self._debug['len_content']['end'] = self._io.pos()
             self._debug['content']['start'] = self._io.pos()
-            self._raw_content = self._io.read_bytes(self.length.value)
+            self._raw_content = self._io.read_bytes(self.len_content.value)
             _io__raw_content = KaitaiStream(BytesIO(self._raw_content))
             self.content = StringValues.VectorContent(_io__raw_content, self, self._root)
             self.content._read()
@@ -400,7 +400,7 @@ class StringValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_content._fetch_instances()
             self.content._fetch_instances()
 
 

@@ -11,47 +11,53 @@ from . import wkb as _wkb
 class StringValues(KaitaiStruct):
     """Values of columns that carry their length.
 
-    See sql/log_event.cc, log_event_print_value
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/log_event.cc log_event_print_value
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Text(KaitaiStruct):
         """CHAR, VARCHAR, BINARY, VARBINARY, TEXT, BLOB."""
-        length_size: int
+        len_length: int
         """Size of the length, in bytes."""
-        length: _length_prefix.LengthPrefix
-        """Length of `data`, in bytes."""
+        len_data: _length_prefix.LengthPrefix
+        """Length of `data`, in bytes.
+
+        The server's name: length
+        """
         data: bytes
         """The value, in the column's character set; a CHAR without the spaces at its end.
 
         The server's name: MYSQL_TYPE_STRING, MYSQL_TYPE_VARCHAR, MYSQL_TYPE_BLOB
         """
-        def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, len_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class CompressedText(KaitaiStruct):
         """A column with MariaDB's attribute COMPRESSED."""
-        length_size: int
+        len_length: int
         """Size of the length, in bytes."""
-        length: _length_prefix.LengthPrefix
-        """Length of what follows, in bytes."""
+        len_content: _length_prefix.LengthPrefix
+        """Length of what follows, in bytes.
+
+        The server's name: length
+        """
         content: StringValues.CompressedContent
         """The value as the table stores it.
 
         The server's name: MYSQL_TYPE_VARCHAR_COMPRESSED, MYSQL_TYPE_BLOB_COMPRESSED
         """
         _raw_content: bytes
-        def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, len_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class CompressedContent(KaitaiStruct):
         """A value as the table stores it; nothing at all for an empty value.
 
-        See sql/field_comp.cc (MariaDB)
+        See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/field_comp.cc
         """
         method: int | None
         """0 where the value is not compressed; else 0x80 for zlib, 0x08 for a stream without header and
         checksum, and the size of the length in the low three bits.
         """
-        original_length: list[int] | None
+        len_original: list[int] | None
         """Length before compression, in bytes, big-endian.
 
         The server's name: length
@@ -65,7 +71,7 @@ class StringValues(KaitaiStruct):
         @property
         def is_compressed(self) -> bool: ...
         @property
-        def original_length_size(self) -> int | None:
+        def len_len_original(self) -> int | None:
             """Size of the length, in bytes. Computed by itself, since in JavaScript the compiler's
             `i < method & 7` is another thing.
             """
@@ -78,17 +84,20 @@ class StringValues(KaitaiStruct):
 
     class Geometry(KaitaiStruct):
         """GEOMETRY and its subtypes."""
-        length_size: int
+        len_length: int
         """Size of the length, in bytes."""
-        length: _length_prefix.LengthPrefix
-        """Length of `content`, in bytes."""
+        len_content: _length_prefix.LengthPrefix
+        """Length of `content`, in bytes.
+
+        The server's name: length
+        """
         content: StringValues.GeometryContent
         """The reference system and the shape.
 
         The server's name: MYSQL_TYPE_GEOMETRY
         """
         _raw_content: bytes
-        def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, len_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class GeometryContent(KaitaiStruct):
         srid: int | None
@@ -105,17 +114,20 @@ class StringValues(KaitaiStruct):
 
     class Vector(KaitaiStruct):
         """VECTOR of MySQL; MariaDB's is a VARBINARY to the log."""
-        length_size: int
+        len_length: int
         """Size of the length, in bytes."""
-        length: _length_prefix.LengthPrefix
-        """Length of `content`, in bytes; four times the number of dimensions."""
+        len_content: _length_prefix.LengthPrefix
+        """Length of `content`, in bytes; four times the number of dimensions.
+
+        The server's name: length
+        """
         content: StringValues.VectorContent
         """The elements.
 
         The server's name: MYSQL_TYPE_VECTOR
         """
         _raw_content: bytes
-        def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, len_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class VectorContent(KaitaiStruct):
         """The numbers of a vector."""
@@ -128,31 +140,37 @@ class StringValues(KaitaiStruct):
 
     class Json(KaitaiStruct):
         """JSON of MySQL (MariaDB's is a LONGTEXT), or the hidden column of a multi-valued index."""
-        length_size: int
+        len_length: int
         """Size of the length, in bytes."""
-        length: _length_prefix.LengthPrefix
-        """Length of `document`, in bytes."""
+        len_document: _length_prefix.LengthPrefix
+        """Length of `document`, in bytes.
+
+        The server's name: length
+        """
         document: _json_binary.JsonBinary | None
         """The document; absent where a wrong value was let in, which counts as JSON null.
 
         The server's name: MYSQL_TYPE_JSON
         """
         _raw_document: bytes
-        def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, len_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class JsonDiffs(KaitaiStruct):
         """What an update changed in a JSON document, after `binlog_row_value_options=PARTIAL_JSON`."""
-        length_size: int
+        len_length: int
         """Size of the length, in bytes."""
-        length: _length_prefix.LengthPrefix
-        """Length of `content`, in bytes; 0 where nothing changed."""
+        len_content: _length_prefix.LengthPrefix
+        """Length of `content`, in bytes; 0 where nothing changed.
+
+        The server's name: length
+        """
         content: StringValues.DiffList
         """The changes.
 
         The server's name: Json_diff_vector
         """
         _raw_content: bytes
-        def __init__(self, length_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, len_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class DiffList(KaitaiStruct):
         diffs: list[_json_diff.JsonDiff]

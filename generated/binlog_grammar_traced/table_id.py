@@ -15,23 +15,23 @@ class TableId(KaitaiStruct):
     the event has 6 bytes; else 6 bytes.
 
     .. seealso::
-       libs/mysql/binlog/event/table_id.h, Table_id
+       Table_id - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/table_id.h
     """
     SEQ_FIELDS = ["low", "high"]
     high = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(TableId, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
         self._debug['low']['start'] = self._io.pos()
         self.low = self._io.read_u4le()
         self._debug['low']['end'] = self._io.pos()
-        if self.post_header_length != 6:
+        if self.len_post_header != 6:
             pass
             self._debug['high']['start'] = self._io.pos()
             self.high = self._io.read_u2le()
@@ -41,7 +41,7 @@ class TableId(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length != 6:
+        if self.len_post_header != 6:
             pass
 
 
@@ -51,5 +51,5 @@ class TableId(KaitaiStruct):
         if hasattr(self, '_m_value'):
             return self._m_value
 
-        self._m_value = (self.low if self.post_header_length == 6 else (self.low + (self.high * 4294967296)))
+        self._m_value = (self.low if self.len_post_header == 6 else (self.low + (self.high * 4294967296)))
         return getattr(self, '_m_value', None)

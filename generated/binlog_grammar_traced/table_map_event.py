@@ -19,63 +19,63 @@ class TableMapEvent(KaitaiStruct):
     statement. Since 5.1.5.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Table_map_event
+       Table_map_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
-    SEQ_FIELDS = ["table_id", "flags", "unknown_post_header", "schema_name_length", "schema_name", "schema_name_end", "table_name_length", "table_name", "table_name_end", "number_of_columns", "column_types", "metadata_length", "metadata", "null_bits", "optional_metadata"]
+    SEQ_FIELDS = ["table_id", "flags", "unknown_post_header", "len_schema_name", "schema_name", "schema_name_end", "len_table_name", "table_name", "table_name_end", "num_columns", "column_types", "len_metadata", "metadata", "null_bits", "optional_metadata"]
     unknown_post_header = None
-    metadata_length = None
+    len_metadata = None
     metadata = None
     null_bits = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(TableMapEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
         self._debug['table_id']['start'] = self._io.pos()
-        self.table_id = table_id.TableId(self.post_header_length, self._io)
+        self.table_id = table_id.TableId(self.len_post_header, self._io)
         self.table_id._read()
         self._debug['table_id']['end'] = self._io.pos()
         self._debug['flags']['start'] = self._io.pos()
         self.flags = self._io.read_u2le()
         self._debug['flags']['end'] = self._io.pos()
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 8)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 8)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
-        self._debug['schema_name_length']['start'] = self._io.pos()
-        self.schema_name_length = packed_integer.PackedInteger(self._io)
-        self.schema_name_length._read()
-        self._debug['schema_name_length']['end'] = self._io.pos()
+        self._debug['len_schema_name']['start'] = self._io.pos()
+        self.len_schema_name = packed_integer.PackedInteger(self._io)
+        self.len_schema_name._read()
+        self._debug['len_schema_name']['end'] = self._io.pos()
         self._debug['schema_name']['start'] = self._io.pos()
-        self.schema_name = (self._io.read_bytes(self.schema_name_length.value)).decode("UTF-8", "surrogateescape")
+        self.schema_name = (self._io.read_bytes(self.len_schema_name.value)).decode("UTF-8", "surrogateescape")
         self._debug['schema_name']['end'] = self._io.pos()
         self._debug['schema_name_end']['start'] = self._io.pos()
         self.schema_name_end = self._io.read_u1()
         self._debug['schema_name_end']['end'] = self._io.pos()
-        self._debug['table_name_length']['start'] = self._io.pos()
-        self.table_name_length = packed_integer.PackedInteger(self._io)
-        self.table_name_length._read()
-        self._debug['table_name_length']['end'] = self._io.pos()
+        self._debug['len_table_name']['start'] = self._io.pos()
+        self.len_table_name = packed_integer.PackedInteger(self._io)
+        self.len_table_name._read()
+        self._debug['len_table_name']['end'] = self._io.pos()
         self._debug['table_name']['start'] = self._io.pos()
-        self.table_name = (self._io.read_bytes(self.table_name_length.value)).decode("UTF-8", "surrogateescape")
+        self.table_name = (self._io.read_bytes(self.len_table_name.value)).decode("UTF-8", "surrogateescape")
         self._debug['table_name']['end'] = self._io.pos()
         self._debug['table_name_end']['start'] = self._io.pos()
         self.table_name_end = self._io.read_u1()
         self._debug['table_name_end']['end'] = self._io.pos()
-        self._debug['number_of_columns']['start'] = self._io.pos()
-        self.number_of_columns = packed_integer.PackedInteger(self._io)
-        self.number_of_columns._read()
-        self._debug['number_of_columns']['end'] = self._io.pos()
+        self._debug['num_columns']['start'] = self._io.pos()
+        self.num_columns = packed_integer.PackedInteger(self._io)
+        self.num_columns._read()
+        self._debug['num_columns']['end'] = self._io.pos()
         self._debug['column_types']['start'] = self._io.pos()
         self._debug['column_types']['arr'] = []
         self.column_types = []
-        for i in range(self.number_of_columns.value):
+        for i in range(self.num_columns.value):
             self._debug['column_types']['arr'].append({'start': self._io.pos()})
             self.column_types.append(KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1()))
             self._debug['column_types']['arr'][i]['end'] = self._io.pos()
@@ -83,15 +83,15 @@ class TableMapEvent(KaitaiStruct):
         self._debug['column_types']['end'] = self._io.pos()
         if self.has_metadata:
             pass
-            self._debug['metadata_length']['start'] = self._io.pos()
-            self.metadata_length = packed_integer.PackedInteger(self._io)
-            self.metadata_length._read()
-            self._debug['metadata_length']['end'] = self._io.pos()
+            self._debug['len_metadata']['start'] = self._io.pos()
+            self.len_metadata = packed_integer.PackedInteger(self._io)
+            self.len_metadata._read()
+            self._debug['len_metadata']['end'] = self._io.pos()
 
         if self.has_metadata:
             pass
             self._debug['metadata']['start'] = self._io.pos()
-            self._raw_metadata = self._io.read_bytes(self.metadata_length.value)
+            self._raw_metadata = self._io.read_bytes(self.len_metadata.value)
             _io__raw_metadata = KaitaiStream(BytesIO(self._raw_metadata))
             self.metadata = TableMapEvent.MetadataBlock(_io__raw_metadata, self, self._root)
             self.metadata._read()
@@ -100,7 +100,7 @@ class TableMapEvent(KaitaiStruct):
         if self.has_metadata:
             pass
             self._debug['null_bits']['start'] = self._io.pos()
-            self.null_bits = self._io.read_bytes((self.number_of_columns.value + 7) // 8)
+            self.null_bits = self._io.read_bytes((self.num_columns.value + 7) // 8)
             self._debug['null_bits']['end'] = self._io.pos()
 
         self._debug['optional_metadata']['start'] = self._io.pos()
@@ -123,18 +123,18 @@ class TableMapEvent(KaitaiStruct):
     def _fetch_instances(self):
         pass
         self.table_id._fetch_instances()
-        if self.post_header_length > 8:
+        if self.len_post_header > 8:
             pass
 
-        self.schema_name_length._fetch_instances()
-        self.table_name_length._fetch_instances()
-        self.number_of_columns._fetch_instances()
+        self.len_schema_name._fetch_instances()
+        self.len_table_name._fetch_instances()
+        self.num_columns._fetch_instances()
         for i in range(len(self.column_types)):
             pass
 
         if self.has_metadata:
             pass
-            self.metadata_length._fetch_instances()
+            self.len_metadata._fetch_instances()
 
         if self.has_metadata:
             pass
@@ -326,7 +326,7 @@ class TableMapEvent(KaitaiStruct):
             self._debug['columns']['start'] = self._io.pos()
             self._debug['columns']['arr'] = []
             self.columns = []
-            for i in range(self._parent.number_of_columns.value):
+            for i in range(self._parent.num_columns.value):
                 self._debug['columns']['arr'].append({'start': self._io.pos()})
                 _t_columns = column_metadata.ColumnMetadata(self._parent.column_types[i], self._io)
                 try:
@@ -378,7 +378,7 @@ class TableMapEvent(KaitaiStruct):
             self._debug['_m_columns']['start'] = self._io.pos()
             self._debug['_m_columns']['arr'] = []
             self._m_columns = []
-            for i in range(self.number_of_columns.value):
+            for i in range(self.num_columns.value):
                 self._debug['_m_columns']['arr'].append({'start': self._io.pos()})
                 _t__m_columns = TableMapEvent.Column(i, (0 if i == 0 else self.columns[i - 1].next_numeric_ordinal), (0 if i == 0 else self.columns[i - 1].next_json_ordinal), (True if i == 0 else self.columns[i - 1].is_known), self._io, self, self._root)
                 try:
@@ -406,7 +406,7 @@ class TableMapEvent(KaitaiStruct):
         if hasattr(self, '_m_has_known_columns'):
             return self._m_has_known_columns
 
-        self._m_has_known_columns =  ((self.has_metadata) and ( ((self.number_of_columns.value == 0) or (self.columns[-1].is_known)) ))
+        self._m_has_known_columns =  ((self.has_metadata) and ( ((self.num_columns.value == 0) or (self.columns[-1].is_known)) ))
         return getattr(self, '_m_has_known_columns', None)
 
     @property
@@ -446,13 +446,13 @@ class TableMapEvent(KaitaiStruct):
         return getattr(self, '_m_is_bit_length_exact', None)
 
     @property
-    def number_of_json_columns(self):
+    def num_json_columns(self):
         """Number of columns of the type JSON."""
-        if hasattr(self, '_m_number_of_json_columns'):
-            return self._m_number_of_json_columns
+        if hasattr(self, '_m_num_json_columns'):
+            return self._m_num_json_columns
 
-        self._m_number_of_json_columns = (self.columns[-1].next_json_ordinal if  ((self.has_metadata) and (self.number_of_columns.value > 0))  else 0)
-        return getattr(self, '_m_number_of_json_columns', None)
+        self._m_num_json_columns = (self.columns[-1].next_json_ordinal if  ((self.has_metadata) and (self.num_columns.value > 0))  else 0)
+        return getattr(self, '_m_num_json_columns', None)
 
     @property
     def signedness(self):

@@ -13,9 +13,9 @@ class TableMapEvent(KaitaiStruct):
     """Names a table and the types of its columns for the rows events that follow in the same
     statement. Since 5.1.5.
 
-    See libs/mysql/binlog/event/rows_event.h, Table_map_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Table_map_event
     """
-    post_header_length: int
+    len_post_header: int
     """Length of the fixed part, in bytes; 8, or 6 with a table id of 4 bytes."""
     table_id: _table_id.TableId
     """What rows events refer to the table by.
@@ -29,7 +29,7 @@ class TableMapEvent(KaitaiStruct):
     """
     unknown_post_header: bytes | None
     """What a newer server may add to the fixed part."""
-    schema_name_length: _packed_integer.PackedInteger
+    len_schema_name: _packed_integer.PackedInteger
     """Length of `schema_name`, in bytes.
 
     The server's name: m_dblen
@@ -44,7 +44,7 @@ class TableMapEvent(KaitaiStruct):
 
     The server's name: m_dbnam
     """
-    table_name_length: _packed_integer.PackedInteger
+    len_table_name: _packed_integer.PackedInteger
     """Length of `table_name`, in bytes.
 
     The server's name: m_tbllen
@@ -59,7 +59,7 @@ class TableMapEvent(KaitaiStruct):
 
     The server's name: m_tblnam
     """
-    number_of_columns: _packed_integer.PackedInteger
+    num_columns: _packed_integer.PackedInteger
     """Number of columns, hidden ones included; up to 4096.
 
     The server's name: m_colcnt
@@ -69,7 +69,7 @@ class TableMapEvent(KaitaiStruct):
 
     The server's name: m_coltype
     """
-    metadata_length: _packed_integer.PackedInteger | None
+    len_metadata: _packed_integer.PackedInteger | None
     """Length of `metadata`, in bytes. Absent before 5.1.16 or so, together with all that follows.
 
     The server's name: m_field_metadata_size
@@ -91,7 +91,7 @@ class TableMapEvent(KaitaiStruct):
 
     The server's name: m_optional_metadata
     """
-    def __init__(self, post_header_length: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, len_post_header: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_bit_length_exact(self) -> bool:
         """BIT columns take whole bytes only; all servers set this.
@@ -129,7 +129,7 @@ class TableMapEvent(KaitaiStruct):
     def columns(self) -> list[TableMapEvent.Column] | None:
         """What the parts of the event say of each column; no bytes of their own."""
     @property
-    def number_of_json_columns(self) -> int:
+    def num_json_columns(self) -> int:
         """Number of columns of the type JSON."""
     @property
     def has_known_columns(self) -> bool:

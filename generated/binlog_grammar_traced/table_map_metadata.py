@@ -16,7 +16,7 @@ class TableMapMetadata(KaitaiStruct):
     come in any order; a list counts only the columns that its field is about. Since 8.0.1.
 
     .. seealso::
-       libs/mysql/binlog/event/rows_event.h, Table_map_event::Optional_metadata_fields
+       Table_map_event::Optional_metadata_fields - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h
     """
 
     class FieldType(IntEnum):
@@ -33,7 +33,7 @@ class TableMapMetadata(KaitaiStruct):
         enum_and_set_column_charset = 11
         column_visibility = 12
         vector_dimensionality = 13
-    SEQ_FIELDS = ["type", "length", "value"]
+    SEQ_FIELDS = ["type", "len_value", "value"]
     def __init__(self, index, previous_signedness_index, previous_column_name_index, _io, _parent=None, _root=None):
         super(TableMapMetadata, self).__init__(_io)
         self._parent = _parent
@@ -47,93 +47,93 @@ class TableMapMetadata(KaitaiStruct):
         self._debug['type']['start'] = self._io.pos()
         self.type = KaitaiStream.resolve_enum(TableMapMetadata.FieldType, self._io.read_u1())
         self._debug['type']['end'] = self._io.pos()
-        self._debug['length']['start'] = self._io.pos()
-        self.length = packed_integer.PackedInteger(self._io)
-        self.length._read()
-        self._debug['length']['end'] = self._io.pos()
+        self._debug['len_value']['start'] = self._io.pos()
+        self.len_value = packed_integer.PackedInteger(self._io)
+        self.len_value._read()
+        self._debug['len_value']['end'] = self._io.pos()
         self._debug['value']['start'] = self._io.pos()
         _on = self.type
         if _on == TableMapMetadata.FieldType.column_charset:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.column_name:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NameList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.column_visibility:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.Bitmap(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.default_charset:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.DefaultCollation(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.enum_and_set_column_charset:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.enum_and_set_default_charset:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.DefaultCollation(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.enum_str_value:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.MemberLists(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.geometry_type:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.primary_key_with_prefix:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.PrefixedKey(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.set_str_value:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.MemberLists(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.signedness:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.Bitmap(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.simple_primary_key:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         elif _on == TableMapMetadata.FieldType.vector_dimensionality:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.NumberList(_io__raw_value, self, self._root)
             self.value._read()
         else:
             pass
-            self._raw_value = self._io.read_bytes(self.length.value)
+            self._raw_value = self._io.read_bytes(self.len_value.value)
             _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
             self.value = TableMapMetadata.UnknownField(_io__raw_value, self, self._root)
             self.value._read()
@@ -142,7 +142,7 @@ class TableMapMetadata(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        self.length._fetch_instances()
+        self.len_value._fetch_instances()
         _on = self.type
         if _on == TableMapMetadata.FieldType.column_charset:
             pass
@@ -283,7 +283,7 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class KeyPart(KaitaiStruct):
-        SEQ_FIELDS = ["column", "prefix_length"]
+        SEQ_FIELDS = ["column", "len_prefix"]
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.KeyPart, self).__init__(_io)
             self._parent = _parent
@@ -295,20 +295,20 @@ class TableMapMetadata(KaitaiStruct):
             self.column = packed_integer.PackedInteger(self._io)
             self.column._read()
             self._debug['column']['end'] = self._io.pos()
-            self._debug['prefix_length']['start'] = self._io.pos()
-            self.prefix_length = packed_integer.PackedInteger(self._io)
-            self.prefix_length._read()
-            self._debug['prefix_length']['end'] = self._io.pos()
+            self._debug['len_prefix']['start'] = self._io.pos()
+            self.len_prefix = packed_integer.PackedInteger(self._io)
+            self.len_prefix._read()
+            self._debug['len_prefix']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
             self.column._fetch_instances()
-            self.prefix_length._fetch_instances()
+            self.len_prefix._fetch_instances()
 
 
     class Member(KaitaiStruct):
-        SEQ_FIELDS = ["length", "value"]
+        SEQ_FIELDS = ["len_value", "value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.Member, self).__init__(_io)
             self._parent = _parent
@@ -316,22 +316,22 @@ class TableMapMetadata(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = packed_integer.PackedInteger(self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_value']['start'] = self._io.pos()
+            self.len_value = packed_integer.PackedInteger(self._io)
+            self.len_value._read()
+            self._debug['len_value']['end'] = self._io.pos()
             self._debug['value']['start'] = self._io.pos()
-            self.value = self._io.read_bytes(self.length.value)
+            self.value = self._io.read_bytes(self.len_value.value)
             self._debug['value']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_value._fetch_instances()
 
 
     class MemberList(KaitaiStruct):
-        SEQ_FIELDS = ["number_of_members", "members"]
+        SEQ_FIELDS = ["num_members", "members"]
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.MemberList, self).__init__(_io)
             self._parent = _parent
@@ -339,14 +339,14 @@ class TableMapMetadata(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number_of_members']['start'] = self._io.pos()
-            self.number_of_members = packed_integer.PackedInteger(self._io)
-            self.number_of_members._read()
-            self._debug['number_of_members']['end'] = self._io.pos()
+            self._debug['num_members']['start'] = self._io.pos()
+            self.num_members = packed_integer.PackedInteger(self._io)
+            self.num_members._read()
+            self._debug['num_members']['end'] = self._io.pos()
             self._debug['members']['start'] = self._io.pos()
             self._debug['members']['arr'] = []
             self.members = []
-            for i in range(self.number_of_members.value):
+            for i in range(self.num_members.value):
                 self._debug['members']['arr'].append({'start': self._io.pos()})
                 _t_members = TableMapMetadata.Member(self._io, self, self._root)
                 try:
@@ -360,7 +360,7 @@ class TableMapMetadata(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            self.number_of_members._fetch_instances()
+            self.num_members._fetch_instances()
             for i in range(len(self.members)):
                 pass
                 self.members[i]._fetch_instances()
@@ -402,7 +402,7 @@ class TableMapMetadata(KaitaiStruct):
 
 
     class Name(KaitaiStruct):
-        SEQ_FIELDS = ["length", "text"]
+        SEQ_FIELDS = ["len_text", "text"]
         def __init__(self, _io, _parent=None, _root=None):
             super(TableMapMetadata.Name, self).__init__(_io)
             self._parent = _parent
@@ -410,18 +410,18 @@ class TableMapMetadata(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = packed_integer.PackedInteger(self._io)
-            self.length._read()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_text']['start'] = self._io.pos()
+            self.len_text = packed_integer.PackedInteger(self._io)
+            self.len_text._read()
+            self._debug['len_text']['end'] = self._io.pos()
             self._debug['text']['start'] = self._io.pos()
-            self.text = (self._io.read_bytes(self.length.value)).decode("UTF-8", "surrogateescape")
+            self.text = (self._io.read_bytes(self.len_text.value)).decode("UTF-8", "surrogateescape")
             self._debug['text']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
-            self.length._fetch_instances()
+            self.len_text._fetch_instances()
 
 
     class NameList(KaitaiStruct):

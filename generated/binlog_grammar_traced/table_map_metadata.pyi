@@ -10,7 +10,7 @@ class TableMapMetadata(KaitaiStruct):
     """One field of what a table map says beyond the types, such as names and character sets. Fields
     come in any order; a list counts only the columns that its field is about. Since 8.0.1.
 
-    See libs/mysql/binlog/event/rows_event.h, Table_map_event::Optional_metadata_fields
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/rows_event.h Table_map_event::Optional_metadata_fields
     """
     index: int
     """Place among the fields, from 0."""
@@ -20,7 +20,7 @@ class TableMapMetadata(KaitaiStruct):
     """Place of the newest field of this kind before, or -1."""
     type: TableMapMetadata.FieldType | int
     """What the field is about."""
-    length: _packed_integer.PackedInteger
+    len_value: _packed_integer.PackedInteger
     """Length of `value`, in bytes.
 
     The server's name: len
@@ -159,7 +159,7 @@ class TableMapMetadata(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Name(KaitaiStruct):
-        length: _packed_integer.PackedInteger
+        len_text: _packed_integer.PackedInteger
         """Length of `text`, in bytes.
 
         The server's name: len
@@ -180,7 +180,7 @@ class TableMapMetadata(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class MemberList(KaitaiStruct):
-        number_of_members: _packed_integer.PackedInteger
+        num_members: _packed_integer.PackedInteger
         """Number of members of one column.
 
         The server's name: count
@@ -193,7 +193,7 @@ class TableMapMetadata(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Member(KaitaiStruct):
-        length: _packed_integer.PackedInteger
+        len_value: _packed_integer.PackedInteger
         """Length of `value`, in bytes.
 
         The server's name: len1
@@ -219,7 +219,7 @@ class TableMapMetadata(KaitaiStruct):
 
         The server's name: col_index
         """
-        prefix_length: _packed_integer.PackedInteger
+        len_prefix: _packed_integer.PackedInteger
         """Number of characters of the column that count; 0 for all.
 
         The server's name: col_prefix

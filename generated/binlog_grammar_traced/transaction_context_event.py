@@ -16,49 +16,49 @@ class TransactionContextEvent(KaitaiStruct):
     Since 5.7.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Transaction_context_event
+       Transaction_context_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
-    SEQ_FIELDS = ["server_uuid_length", "thread_id", "gtid_specified", "snapshot_version_length", "write_set_count", "read_set_count", "unknown_post_header", "server_uuid", "snapshot_version", "write_set", "read_set", "unknown_tail"]
+    SEQ_FIELDS = ["len_server_uuid", "thread_id", "gtid_specified", "len_snapshot_version", "num_write_set", "num_read_set", "unknown_post_header", "server_uuid", "snapshot_version", "write_set", "read_set", "unknown_tail"]
     unknown_post_header = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(TransactionContextEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
-        self._debug['server_uuid_length']['start'] = self._io.pos()
-        self.server_uuid_length = self._io.read_u1()
-        self._debug['server_uuid_length']['end'] = self._io.pos()
+        self._debug['len_server_uuid']['start'] = self._io.pos()
+        self.len_server_uuid = self._io.read_u1()
+        self._debug['len_server_uuid']['end'] = self._io.pos()
         self._debug['thread_id']['start'] = self._io.pos()
         self.thread_id = self._io.read_u4le()
         self._debug['thread_id']['end'] = self._io.pos()
         self._debug['gtid_specified']['start'] = self._io.pos()
         self.gtid_specified = self._io.read_u1()
         self._debug['gtid_specified']['end'] = self._io.pos()
-        self._debug['snapshot_version_length']['start'] = self._io.pos()
-        self.snapshot_version_length = self._io.read_u4le()
-        self._debug['snapshot_version_length']['end'] = self._io.pos()
-        self._debug['write_set_count']['start'] = self._io.pos()
-        self.write_set_count = self._io.read_u4le()
-        self._debug['write_set_count']['end'] = self._io.pos()
-        self._debug['read_set_count']['start'] = self._io.pos()
-        self.read_set_count = self._io.read_u4le()
-        self._debug['read_set_count']['end'] = self._io.pos()
-        if self.post_header_length > 18:
+        self._debug['len_snapshot_version']['start'] = self._io.pos()
+        self.len_snapshot_version = self._io.read_u4le()
+        self._debug['len_snapshot_version']['end'] = self._io.pos()
+        self._debug['num_write_set']['start'] = self._io.pos()
+        self.num_write_set = self._io.read_u4le()
+        self._debug['num_write_set']['end'] = self._io.pos()
+        self._debug['num_read_set']['start'] = self._io.pos()
+        self.num_read_set = self._io.read_u4le()
+        self._debug['num_read_set']['end'] = self._io.pos()
+        if self.len_post_header > 18:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 18)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 18)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
         self._debug['server_uuid']['start'] = self._io.pos()
-        self.server_uuid = (self._io.read_bytes(self.server_uuid_length)).decode("UTF-8", "surrogateescape")
+        self.server_uuid = (self._io.read_bytes(self.len_server_uuid)).decode("UTF-8", "surrogateescape")
         self._debug['server_uuid']['end'] = self._io.pos()
         self._debug['snapshot_version']['start'] = self._io.pos()
-        self._raw_snapshot_version = self._io.read_bytes(self.snapshot_version_length)
+        self._raw_snapshot_version = self._io.read_bytes(self.len_snapshot_version)
         _io__raw_snapshot_version = KaitaiStream(BytesIO(self._raw_snapshot_version))
         self.snapshot_version = TransactionContextEvent.Snapshot(_io__raw_snapshot_version, self, self._root)
         self.snapshot_version._read()
@@ -66,7 +66,7 @@ class TransactionContextEvent(KaitaiStruct):
         self._debug['write_set']['start'] = self._io.pos()
         self._debug['write_set']['arr'] = []
         self.write_set = []
-        for i in range(self.write_set_count):
+        for i in range(self.num_write_set):
             self._debug['write_set']['arr'].append({'start': self._io.pos()})
             _t_write_set = TransactionContextEvent.Item(self._io, self, self._root)
             try:
@@ -79,7 +79,7 @@ class TransactionContextEvent(KaitaiStruct):
         self._debug['read_set']['start'] = self._io.pos()
         self._debug['read_set']['arr'] = []
         self.read_set = []
-        for i in range(self.read_set_count):
+        for i in range(self.num_read_set):
             self._debug['read_set']['arr'].append({'start': self._io.pos()})
             _t_read_set = TransactionContextEvent.Item(self._io, self, self._root)
             try:
@@ -99,7 +99,7 @@ class TransactionContextEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 18:
+        if self.len_post_header > 18:
             pass
 
         self.snapshot_version._fetch_instances()
@@ -116,7 +116,7 @@ class TransactionContextEvent(KaitaiStruct):
 
 
     class Item(KaitaiStruct):
-        SEQ_FIELDS = ["length", "hash"]
+        SEQ_FIELDS = ["len_hash", "hash"]
         def __init__(self, _io, _parent=None, _root=None):
             super(TransactionContextEvent.Item, self).__init__(_io)
             self._parent = _parent
@@ -124,11 +124,11 @@ class TransactionContextEvent(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = self._io.read_u2le()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_hash']['start'] = self._io.pos()
+            self.len_hash = self._io.read_u2le()
+            self._debug['len_hash']['end'] = self._io.pos()
             self._debug['hash']['start'] = self._io.pos()
-            self.hash = self._io.read_bytes(self.length)
+            self.hash = self._io.read_bytes(self.len_hash)
             self._debug['hash']['end'] = self._io.pos()
 
 

@@ -13,7 +13,7 @@ class TransactionPayloadEvent(KaitaiStruct):
     The format description event declares a fixed part of 40 bytes for this type, and there is none:
     the body begins with fields of kind, length and value, up to an end mark. Since 8.0.20.
 
-    See libs/mysql/binlog/event/codecs/binary.cpp, Transaction_payload
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/codecs/binary.cpp Transaction_payload
     """
     fields: list[TransactionPayloadEvent.Field]
     """What is known of the payload, each fact once and in any order, then the end mark.
@@ -27,7 +27,7 @@ class TransactionPayloadEvent(KaitaiStruct):
     """
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
-    def payload_size(self) -> int:
+    def len_payload(self) -> int:
         """Length of `payload`, in bytes.
 
         The server's name: m_payload_size
@@ -39,7 +39,7 @@ class TransactionPayloadEvent(KaitaiStruct):
         The server's name: m_compression_type
         """
     @property
-    def uncompressed_size(self) -> int:
+    def len_uncompressed(self) -> int:
         """Length of the payload before compression, in bytes; 0 where no field says.
 
         The server's name: m_uncompressed_size
@@ -51,7 +51,7 @@ class TransactionPayloadEvent(KaitaiStruct):
 
         The server's name: OTW_PAYLOAD_HEADER_END_MARK
         """
-        payload_size = 1
+        len_payload = 1
         """Length of the payload.
 
         The server's name: OTW_PAYLOAD_SIZE_FIELD
@@ -61,7 +61,7 @@ class TransactionPayloadEvent(KaitaiStruct):
 
         The server's name: OTW_PAYLOAD_COMPRESSION_TYPE_FIELD
         """
-        uncompressed_size = 3
+        len_uncompressed = 3
         """Length of the payload before compression.
 
         The server's name: OTW_PAYLOAD_UNCOMPRESSED_SIZE_FIELD
@@ -72,34 +72,37 @@ class TransactionPayloadEvent(KaitaiStruct):
         none = 255
 
     class Field(KaitaiStruct):
-        previous_payload_size: int
+        previous_len_payload: int
         """The length that the fields before this one say, in bytes."""
         previous_compression_type: int
         """The compression that the fields before this one say."""
-        previous_uncompressed_size: int
+        previous_len_uncompressed: int
         """The length before compression that the fields before this one say, in bytes."""
         kind: _packed_integer.PackedInteger
         """What the field is about; readers skip a number that they do not know.
 
         The server's name: type
         """
-        length: _packed_integer.PackedInteger | None
-        """Length of the value, in bytes."""
+        len_value: _packed_integer.PackedInteger | None
+        """Length of the value, in bytes.
+
+        The server's name: length
+        """
         value: TransactionPayloadEvent.NumberValue | TransactionPayloadEvent.UnknownValue | None
         """The fact, by its kind."""
         _raw_value: bytes
-        def __init__(self, previous_payload_size: int, previous_compression_type: int, previous_uncompressed_size: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        def __init__(self, previous_len_payload: int, previous_compression_type: int, previous_len_uncompressed: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
         @property
         def fact(self) -> TransactionPayloadEvent.PayloadFact | int:
             """The meaning of `kind`."""
         @property
         def is_end(self) -> bool: ...
         @property
-        def payload_size(self) -> int: ...
+        def len_payload(self) -> int: ...
         @property
         def compression_type_number(self) -> int: ...
         @property
-        def uncompressed_size(self) -> int: ...
+        def len_uncompressed(self) -> int: ...
 
     class NumberValue(KaitaiStruct):
         number: _packed_integer.PackedInteger

@@ -14,7 +14,7 @@ class UserVarEvent(KaitaiStruct):
     """A user variable that the statement after it uses, and its value. Since 4.1.
 
     .. seealso::
-       libs/mysql/binlog/event/statement_events.h, User_var_event
+       User_var_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h
     """
 
     class AttributeKind(IntEnum):
@@ -28,10 +28,10 @@ class UserVarEvent(KaitaiStruct):
         int = 2
         row = 3
         decimal = 4
-    SEQ_FIELDS = ["name_length", "name", "is_null", "value_type", "collation_id", "value_length", "value", "attributes"]
+    SEQ_FIELDS = ["len_name", "name", "is_null", "value_type", "collation_id", "len_value", "value", "attributes"]
     value_type = None
     collation_id = None
-    value_length = None
+    len_value = None
     value = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -41,11 +41,11 @@ class UserVarEvent(KaitaiStruct):
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
-        self._debug['name_length']['start'] = self._io.pos()
-        self.name_length = self._io.read_u4le()
-        self._debug['name_length']['end'] = self._io.pos()
+        self._debug['len_name']['start'] = self._io.pos()
+        self.len_name = self._io.read_u4le()
+        self._debug['len_name']['end'] = self._io.pos()
         self._debug['name']['start'] = self._io.pos()
-        self.name = (self._io.read_bytes(self.name_length)).decode("UTF-8", "surrogateescape")
+        self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
         self._debug['name']['end'] = self._io.pos()
         self._debug['is_null']['start'] = self._io.pos()
         self.is_null = self._io.read_u1()
@@ -64,9 +64,9 @@ class UserVarEvent(KaitaiStruct):
 
         if self.is_null == 0:
             pass
-            self._debug['value_length']['start'] = self._io.pos()
-            self.value_length = self._io.read_u4le()
-            self._debug['value_length']['end'] = self._io.pos()
+            self._debug['len_value']['start'] = self._io.pos()
+            self.len_value = self._io.read_u4le()
+            self._debug['len_value']['end'] = self._io.pos()
 
         if self.is_null == 0:
             pass
@@ -74,31 +74,31 @@ class UserVarEvent(KaitaiStruct):
             _on = self.value_type
             if _on == UserVarEvent.ResultType.decimal:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.DecimalValue(_io__raw_value, self, self._root)
                 self.value._read()
             elif _on == UserVarEvent.ResultType.int:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.IntValue(_io__raw_value, self, self._root)
                 self.value._read()
             elif _on == UserVarEvent.ResultType.real:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.RealValue(_io__raw_value, self, self._root)
                 self.value._read()
             elif _on == UserVarEvent.ResultType.string:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.StringValue(_io__raw_value, self, self._root)
                 self.value._read()
             else:
                 pass
-                self._raw_value = self._io.read_bytes(self.value_length)
+                self._raw_value = self._io.read_bytes(self.len_value)
                 _io__raw_value = KaitaiStream(BytesIO(self._raw_value))
                 self.value = UserVarEvent.UnknownValue(_io__raw_value, self, self._root)
                 self.value._read()
@@ -200,7 +200,7 @@ class UserVarEvent(KaitaiStruct):
 
     class DataTypeName(KaitaiStruct):
         """MariaDB since 2024 (10.5.25, 10.6.18, 10.11.8, 11.4), where the type is a plugin's or a geometry."""
-        SEQ_FIELDS = ["length", "name"]
+        SEQ_FIELDS = ["len_name", "name"]
         def __init__(self, _io, _parent=None, _root=None):
             super(UserVarEvent.DataTypeName, self).__init__(_io)
             self._parent = _parent
@@ -208,11 +208,11 @@ class UserVarEvent(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['length']['start'] = self._io.pos()
-            self.length = self._io.read_u1()
-            self._debug['length']['end'] = self._io.pos()
+            self._debug['len_name']['start'] = self._io.pos()
+            self.len_name = self._io.read_u1()
+            self._debug['len_name']['end'] = self._io.pos()
             self._debug['name']['start'] = self._io.pos()
-            self.name = (self._io.read_bytes(self.length)).decode("UTF-8", "surrogateescape")
+            self.name = (self._io.read_bytes(self.len_name)).decode("UTF-8", "surrogateescape")
             self._debug['name']['end'] = self._io.pos()
 
 

@@ -8,9 +8,9 @@ from . import KaitaiStream, KaitaiStruct
 class UserVarEvent(KaitaiStruct):
     """A user variable that the statement after it uses, and its value. Since 4.1.
 
-    See libs/mysql/binlog/event/statement_events.h, User_var_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/statement_events.h User_var_event
     """
-    name_length: int
+    len_name: int
     """Length of `name`, in bytes.
 
     The server's name: name_len
@@ -29,7 +29,7 @@ class UserVarEvent(KaitaiStruct):
 
     The server's name: charset_number
     """
-    value_length: int | None
+    len_value: int | None
     """Length of `value`, in bytes.
 
     The server's name: val_len
@@ -91,7 +91,7 @@ class UserVarEvent(KaitaiStruct):
 
     class DataTypeName(KaitaiStruct):
         """MariaDB since 2024 (10.5.25, 10.6.18, 10.11.8, 11.4), where the type is a plugin's or a geometry."""
-        length: int
+        len_name: int
         """Length of `name`, in bytes; its own byte in front.
 
         The server's name: m_data_type_name

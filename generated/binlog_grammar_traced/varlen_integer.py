@@ -18,7 +18,7 @@ class VarlenInteger(KaitaiStruct):
     value is `signed_value`.
 
     .. seealso::
-       libs/mysql/serialization/variable_length_integers.h
+       Source - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/serialization/variable_length_integers.h
     """
     SEQ_FIELDS = ["first", "next_1", "next_2", "next_3", "next_4", "last_1", "last_2", "last_3", "last_4"]
     next_1 = None
@@ -40,49 +40,49 @@ class VarlenInteger(KaitaiStruct):
         self._debug['first']['start'] = self._io.pos()
         self.first = self._io.read_u1()
         self._debug['first']['end'] = self._io.pos()
-        if self.number_of_more == 1:
+        if self.num_more == 1:
             pass
             self._debug['next_1']['start'] = self._io.pos()
             self.next_1 = self._io.read_u1()
             self._debug['next_1']['end'] = self._io.pos()
 
-        if self.number_of_more == 2:
+        if self.num_more == 2:
             pass
             self._debug['next_2']['start'] = self._io.pos()
             self.next_2 = self._io.read_u2le()
             self._debug['next_2']['end'] = self._io.pos()
 
-        if self.number_of_more == 3:
+        if self.num_more == 3:
             pass
             self._debug['next_3']['start'] = self._io.pos()
             self.next_3 = self._io.read_bits_int_le(24)
             self._debug['next_3']['end'] = self._io.pos()
 
-        if self.number_of_more >= 4:
+        if self.num_more >= 4:
             pass
             self._debug['next_4']['start'] = self._io.pos()
             self.next_4 = self._io.read_u4le()
             self._debug['next_4']['end'] = self._io.pos()
 
-        if self.number_of_more == 5:
+        if self.num_more == 5:
             pass
             self._debug['last_1']['start'] = self._io.pos()
             self.last_1 = self._io.read_u1()
             self._debug['last_1']['end'] = self._io.pos()
 
-        if self.number_of_more == 6:
+        if self.num_more == 6:
             pass
             self._debug['last_2']['start'] = self._io.pos()
             self.last_2 = self._io.read_u2le()
             self._debug['last_2']['end'] = self._io.pos()
 
-        if self.number_of_more == 7:
+        if self.num_more == 7:
             pass
             self._debug['last_3']['start'] = self._io.pos()
             self.last_3 = self._io.read_bits_int_le(24)
             self._debug['last_3']['end'] = self._io.pos()
 
-        if self.number_of_more == 8:
+        if self.num_more == 8:
             pass
             self._debug['last_4']['start'] = self._io.pos()
             self.last_4 = self._io.read_u4le()
@@ -92,28 +92,28 @@ class VarlenInteger(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.number_of_more == 1:
+        if self.num_more == 1:
             pass
 
-        if self.number_of_more == 2:
+        if self.num_more == 2:
             pass
 
-        if self.number_of_more == 3:
+        if self.num_more == 3:
             pass
 
-        if self.number_of_more >= 4:
+        if self.num_more >= 4:
             pass
 
-        if self.number_of_more == 5:
+        if self.num_more == 5:
             pass
 
-        if self.number_of_more == 6:
+        if self.num_more == 6:
             pass
 
-        if self.number_of_more == 7:
+        if self.num_more == 7:
             pass
 
-        if self.number_of_more == 8:
+        if self.num_more == 8:
             pass
 
 
@@ -123,7 +123,7 @@ class VarlenInteger(KaitaiStruct):
         if hasattr(self, '_m_is_negative'):
             return self._m_is_negative
 
-        self._m_is_negative = (self.first >> self.size if self.number_of_more < 7 else self.next_4 & 1) % 2 == 1
+        self._m_is_negative = (self.first >> self.num_bytes if self.num_more < 7 else self.next_4 & 1) % 2 == 1
         return getattr(self, '_m_is_negative', None)
 
     @property
@@ -134,7 +134,7 @@ class VarlenInteger(KaitaiStruct):
         if hasattr(self, '_m_magnitude'):
             return self._m_magnitude
 
-        self._m_magnitude = ((((self.first >> self.size) >> 1) + (self.more * (1 << 6 - self.number_of_more))) if self.number_of_more < 7 else ((self.more_low // 2) + (self.more_high * 2147483648)))
+        self._m_magnitude = ((((self.first >> self.num_bytes) >> 1) + (self.more * (1 << 6 - self.num_more))) if self.num_more < 7 else ((self.more_low // 2) + (self.more_high * 2147483648)))
         return getattr(self, '_m_magnitude', None)
 
     @property
@@ -152,7 +152,7 @@ class VarlenInteger(KaitaiStruct):
         if hasattr(self, '_m_more_high'):
             return self._m_more_high
 
-        self._m_more_high = (self.last_1 if self.number_of_more == 5 else (self.last_2 if self.number_of_more == 6 else (self.last_3 if self.number_of_more == 7 else (self.last_4 if self.number_of_more == 8 else 0))))
+        self._m_more_high = (self.last_1 if self.num_more == 5 else (self.last_2 if self.num_more == 6 else (self.last_3 if self.num_more == 7 else (self.last_4 if self.num_more == 8 else 0))))
         return getattr(self, '_m_more_high', None)
 
     @property
@@ -161,17 +161,26 @@ class VarlenInteger(KaitaiStruct):
         if hasattr(self, '_m_more_low'):
             return self._m_more_low
 
-        self._m_more_low = (0 if self.number_of_more == 0 else (self.next_1 if self.number_of_more == 1 else (self.next_2 if self.number_of_more == 2 else (self.next_3 if self.number_of_more == 3 else self.next_4))))
+        self._m_more_low = (0 if self.num_more == 0 else (self.next_1 if self.num_more == 1 else (self.next_2 if self.num_more == 2 else (self.next_3 if self.num_more == 3 else self.next_4))))
         return getattr(self, '_m_more_low', None)
 
     @property
-    def number_of_more(self):
-        """Number of bytes after the first."""
-        if hasattr(self, '_m_number_of_more'):
-            return self._m_number_of_more
+    def num_bytes(self):
+        """Number of bytes in all."""
+        if hasattr(self, '_m_num_bytes'):
+            return self._m_num_bytes
 
-        self._m_number_of_more = (0 if self.first & 1 == 0 else (1 if self.first & 3 == 1 else (2 if self.first & 7 == 3 else (3 if self.first & 15 == 7 else (4 if self.first & 31 == 15 else (5 if self.first & 63 == 31 else (6 if self.first & 127 == 63 else (7 if self.first == 127 else 8))))))))
-        return getattr(self, '_m_number_of_more', None)
+        self._m_num_bytes = self.num_more + 1
+        return getattr(self, '_m_num_bytes', None)
+
+    @property
+    def num_more(self):
+        """Number of bytes after the first."""
+        if hasattr(self, '_m_num_more'):
+            return self._m_num_more
+
+        self._m_num_more = (0 if self.first & 1 == 0 else (1 if self.first & 3 == 1 else (2 if self.first & 7 == 3 else (3 if self.first & 15 == 7 else (4 if self.first & 31 == 15 else (5 if self.first & 63 == 31 else (6 if self.first & 127 == 63 else (7 if self.first == 127 else 8))))))))
+        return getattr(self, '_m_num_more', None)
 
     @property
     def signed_value(self):
@@ -183,19 +192,10 @@ class VarlenInteger(KaitaiStruct):
         return getattr(self, '_m_signed_value', None)
 
     @property
-    def size(self):
-        """Number of bytes in all."""
-        if hasattr(self, '_m_size'):
-            return self._m_size
-
-        self._m_size = self.number_of_more + 1
-        return getattr(self, '_m_size', None)
-
-    @property
     def value(self):
         """The number, where it is unsigned."""
         if hasattr(self, '_m_value'):
             return self._m_value
 
-        self._m_value = (self.more if self.number_of_more == 8 else ((self.first >> self.size) + (self.more * (1 << 7 - self.number_of_more))))
+        self._m_value = (self.more if self.num_more == 8 else ((self.first >> self.num_bytes) + (self.more * (1 << 7 - self.num_more))))
         return getattr(self, '_m_value', None)

@@ -14,17 +14,17 @@ class ViewChangeEvent(KaitaiStruct):
     who belongs to it. MySQL 5.7 to 8.0; later servers log an empty transaction instead. Since 5.7.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, View_change_event
+       View_change_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
-    SEQ_FIELDS = ["view_id", "sequence_number", "certification_info_count", "unknown_post_header", "certification_info", "unknown_tail"]
+    SEQ_FIELDS = ["view_id", "sequence_number", "num_certification_info", "unknown_post_header", "certification_info", "unknown_tail"]
     unknown_post_header = None
     unknown_tail = None
 
-    def __init__(self, post_header_length, _io, _parent=None, _root=None):
+    def __init__(self, len_post_header, _io, _parent=None, _root=None):
         super(ViewChangeEvent, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
-        self.post_header_length = post_header_length
+        self.len_post_header = len_post_header
         self._debug = collections.defaultdict(dict)
 
     def _read(self):
@@ -34,19 +34,19 @@ class ViewChangeEvent(KaitaiStruct):
         self._debug['sequence_number']['start'] = self._io.pos()
         self.sequence_number = self._io.read_u8le()
         self._debug['sequence_number']['end'] = self._io.pos()
-        self._debug['certification_info_count']['start'] = self._io.pos()
-        self.certification_info_count = self._io.read_u4le()
-        self._debug['certification_info_count']['end'] = self._io.pos()
-        if self.post_header_length > 52:
+        self._debug['num_certification_info']['start'] = self._io.pos()
+        self.num_certification_info = self._io.read_u4le()
+        self._debug['num_certification_info']['end'] = self._io.pos()
+        if self.len_post_header > 52:
             pass
             self._debug['unknown_post_header']['start'] = self._io.pos()
-            self.unknown_post_header = self._io.read_bytes(self.post_header_length - 52)
+            self.unknown_post_header = self._io.read_bytes(self.len_post_header - 52)
             self._debug['unknown_post_header']['end'] = self._io.pos()
 
         self._debug['certification_info']['start'] = self._io.pos()
         self._debug['certification_info']['arr'] = []
         self.certification_info = []
-        for i in range(self.certification_info_count):
+        for i in range(self.num_certification_info):
             self._debug['certification_info']['arr'].append({'start': self._io.pos()})
             _t_certification_info = ViewChangeEvent.Entry(self._io, self, self._root)
             try:
@@ -66,7 +66,7 @@ class ViewChangeEvent(KaitaiStruct):
 
     def _fetch_instances(self):
         pass
-        if self.post_header_length > 52:
+        if self.len_post_header > 52:
             pass
 
         for i in range(len(self.certification_info)):
@@ -78,7 +78,7 @@ class ViewChangeEvent(KaitaiStruct):
 
 
     class Entry(KaitaiStruct):
-        SEQ_FIELDS = ["key_length", "key", "value_length", "value"]
+        SEQ_FIELDS = ["len_key", "key", "len_value", "value"]
         def __init__(self, _io, _parent=None, _root=None):
             super(ViewChangeEvent.Entry, self).__init__(_io)
             self._parent = _parent
@@ -86,17 +86,17 @@ class ViewChangeEvent(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['key_length']['start'] = self._io.pos()
-            self.key_length = self._io.read_u2le()
-            self._debug['key_length']['end'] = self._io.pos()
+            self._debug['len_key']['start'] = self._io.pos()
+            self.len_key = self._io.read_u2le()
+            self._debug['len_key']['end'] = self._io.pos()
             self._debug['key']['start'] = self._io.pos()
-            self.key = self._io.read_bytes(self.key_length)
+            self.key = self._io.read_bytes(self.len_key)
             self._debug['key']['end'] = self._io.pos()
-            self._debug['value_length']['start'] = self._io.pos()
-            self.value_length = self._io.read_u4le()
-            self._debug['value_length']['end'] = self._io.pos()
+            self._debug['len_value']['start'] = self._io.pos()
+            self.len_value = self._io.read_u4le()
+            self._debug['len_value']['end'] = self._io.pos()
             self._debug['value']['start'] = self._io.pos()
-            self.value = self._io.read_bytes(self.value_length)
+            self.value = self._io.read_bytes(self.len_value)
             self._debug['value']['end'] = self._io.pos()
 
 

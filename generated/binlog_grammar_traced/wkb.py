@@ -15,7 +15,7 @@ class Wkb(KaitaiStruct):
     the unit of the spatial reference system.
 
     .. seealso::
-       sql/spatial.cc, Geometry::construct
+       Geometry::construct - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/spatial.cc
     """
 
     class ShapeType(IntEnum):
@@ -125,7 +125,7 @@ class Wkb(KaitaiStruct):
 
 
     class PointList(KaitaiStruct):
-        SEQ_FIELDS = ["number_of_points", "points"]
+        SEQ_FIELDS = ["num_points", "points"]
         def __init__(self, _io, _parent=None, _root=None):
             super(Wkb.PointList, self).__init__(_io)
             self._parent = _parent
@@ -133,13 +133,13 @@ class Wkb(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number_of_points']['start'] = self._io.pos()
-            self.number_of_points = self._io.read_u4le()
-            self._debug['number_of_points']['end'] = self._io.pos()
+            self._debug['num_points']['start'] = self._io.pos()
+            self.num_points = self._io.read_u4le()
+            self._debug['num_points']['end'] = self._io.pos()
             self._debug['points']['start'] = self._io.pos()
             self._debug['points']['arr'] = []
             self.points = []
-            for i in range(self.number_of_points):
+            for i in range(self.num_points):
                 self._debug['points']['arr'].append({'start': self._io.pos()})
                 _t_points = Wkb.Point(self._io, self, self._root)
                 try:
@@ -160,7 +160,7 @@ class Wkb(KaitaiStruct):
 
 
     class Polygon(KaitaiStruct):
-        SEQ_FIELDS = ["number_of_rings", "rings"]
+        SEQ_FIELDS = ["num_rings", "rings"]
         def __init__(self, _io, _parent=None, _root=None):
             super(Wkb.Polygon, self).__init__(_io)
             self._parent = _parent
@@ -168,13 +168,13 @@ class Wkb(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number_of_rings']['start'] = self._io.pos()
-            self.number_of_rings = self._io.read_u4le()
-            self._debug['number_of_rings']['end'] = self._io.pos()
+            self._debug['num_rings']['start'] = self._io.pos()
+            self.num_rings = self._io.read_u4le()
+            self._debug['num_rings']['end'] = self._io.pos()
             self._debug['rings']['start'] = self._io.pos()
             self._debug['rings']['arr'] = []
             self.rings = []
-            for i in range(self.number_of_rings):
+            for i in range(self.num_rings):
                 self._debug['rings']['arr'].append({'start': self._io.pos()})
                 _t_rings = Wkb.PointList(self._io, self, self._root)
                 try:
@@ -195,7 +195,7 @@ class Wkb(KaitaiStruct):
 
 
     class ShapeList(KaitaiStruct):
-        SEQ_FIELDS = ["number_of_shapes", "shapes"]
+        SEQ_FIELDS = ["num_shapes", "shapes"]
         shapes = None
 
         def __init__(self, _io, _parent=None, _root=None):
@@ -205,15 +205,15 @@ class Wkb(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['number_of_shapes']['start'] = self._io.pos()
-            self.number_of_shapes = self._io.read_u4le()
-            self._debug['number_of_shapes']['end'] = self._io.pos()
+            self._debug['num_shapes']['start'] = self._io.pos()
+            self.num_shapes = self._io.read_u4le()
+            self._debug['num_shapes']['end'] = self._io.pos()
             if self._parent.depth < 64:
                 pass
                 self._debug['shapes']['start'] = self._io.pos()
                 self._debug['shapes']['arr'] = []
                 self.shapes = []
-                for i in range(self.number_of_shapes):
+                for i in range(self.num_shapes):
                     self._debug['shapes']['arr'].append({'start': self._io.pos()})
                     _t_shapes = Wkb(self._parent.depth + 1, self._io, self, self._root)
                     try:

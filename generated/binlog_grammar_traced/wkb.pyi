@@ -9,7 +9,7 @@ class Wkb(KaitaiStruct):
     """A shape as the OpenGIS standard writes it, little-endian, as servers store it. Coordinates are in
     the unit of the spatial reference system.
 
-    See sql/spatial.cc, Geometry::construct
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/spatial.cc Geometry::construct
     """
     depth: int
     """Number of shapes that this one is part of."""
@@ -44,7 +44,7 @@ class Wkb(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class PointList(KaitaiStruct):
-        number_of_points: int
+        num_points: int
         """How many points follow.
 
         The server's name: n_points
@@ -57,7 +57,7 @@ class Wkb(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class Polygon(KaitaiStruct):
-        number_of_rings: int
+        num_rings: int
         """How many rings follow.
 
         The server's name: n_linear_rings
@@ -70,7 +70,7 @@ class Wkb(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class ShapeList(KaitaiStruct):
-        number_of_shapes: int
+        num_shapes: int
         """How many shapes follow.
 
         The server's name: n_objects

@@ -14,9 +14,9 @@ class XaPrepareEvent(KaitaiStruct):
     prepare of its own. MySQL 5.7, MariaDB 10.5. Since 5.7.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, XA_prepare_event
+       XA_prepare_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
-    SEQ_FIELDS = ["one_phase", "format_id", "gtrid_length", "bqual_length", "gtrid", "bqual", "unknown_tail"]
+    SEQ_FIELDS = ["one_phase", "format_id", "len_gtrid", "len_bqual", "gtrid", "bqual", "unknown_tail"]
     unknown_tail = None
 
     def __init__(self, _io, _parent=None, _root=None):
@@ -32,17 +32,17 @@ class XaPrepareEvent(KaitaiStruct):
         self._debug['format_id']['start'] = self._io.pos()
         self.format_id = self._io.read_u4le()
         self._debug['format_id']['end'] = self._io.pos()
-        self._debug['gtrid_length']['start'] = self._io.pos()
-        self.gtrid_length = self._io.read_u4le()
-        self._debug['gtrid_length']['end'] = self._io.pos()
-        self._debug['bqual_length']['start'] = self._io.pos()
-        self.bqual_length = self._io.read_u4le()
-        self._debug['bqual_length']['end'] = self._io.pos()
+        self._debug['len_gtrid']['start'] = self._io.pos()
+        self.len_gtrid = self._io.read_u4le()
+        self._debug['len_gtrid']['end'] = self._io.pos()
+        self._debug['len_bqual']['start'] = self._io.pos()
+        self.len_bqual = self._io.read_u4le()
+        self._debug['len_bqual']['end'] = self._io.pos()
         self._debug['gtrid']['start'] = self._io.pos()
-        self.gtrid = self._io.read_bytes(self.gtrid_length)
+        self.gtrid = self._io.read_bytes(self.len_gtrid)
         self._debug['gtrid']['end'] = self._io.pos()
         self._debug['bqual']['start'] = self._io.pos()
-        self.bqual = self._io.read_bytes(self.bqual_length)
+        self.bqual = self._io.read_bytes(self.len_bqual)
         self._debug['bqual']['end'] = self._io.pos()
         if (not (self._io.is_eof())):
             pass

@@ -13,7 +13,7 @@ class XidEvent(KaitaiStruct):
     """The commit of a transaction that changed a transactional table. Since 5.0.
 
     .. seealso::
-       libs/mysql/binlog/event/control_events.h, Xid_event
+       Xid_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
     SEQ_FIELDS = ["xid", "unknown_tail"]
     unknown_tail = None

@@ -7,7 +7,7 @@ from . import KaitaiStream, KaitaiStruct
 class XidEvent(KaitaiStruct):
     """The commit of a transaction that changed a transactional table. Since 5.0.
 
-    See libs/mysql/binlog/event/control_events.h, Xid_event
+    See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Xid_event
     """
     xid: int
     """Number of the transaction in the server that ran it. Written in that machine's byte order,

@@ -130,7 +130,7 @@ def test_explain_shows_each_value_at_any_width(width: int) -> None:
         lines = list(explain_text(event, width)[0])
         assert max(map(len, lines)) <= width
         shown = re.sub(r"\s+", "", "".join(lines))
-        assert f"{event.fixed_header.event_size}" in shown
+        assert f"{event.fixed_header.len_event}" in shown
         for start, line in enumerate(lines[1:-1], 1):
             if re.match(r" *\d+ {2}[0-9a-f]{2}( |$)", line) and "header.type_code" in line:
                 assert event.type.lower() in line + lines[start + 1]

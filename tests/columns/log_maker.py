@@ -44,7 +44,7 @@ class LogMaker:
 def placed(raw: bytes, position: int, layout: Format) -> bytes:
     """An event as it would be at an offset of a log."""
     event = bytearray(raw)
-    for name, value in (("event_size", len(raw)), ("next_position", position + len(raw) & 0xFFFFFFFF)):
+    for name, value in (("len_event", len(raw)), ("next_position", position + len(raw) & 0xFFFFFFFF)):
         at = header_offset(name)
         event[at : at + 4] = value.to_bytes(4, "little")
     if layout.is_checksummed:

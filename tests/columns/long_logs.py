@@ -33,7 +33,7 @@ def _write(path: Path, kind: int, start: bytes, zeros: int, behind: int) -> Path
         file.write(log.data)
         size = header_length(4) + len(start) + zeros + CHECKSUM_SIZE
         event = bytearray(_event(kind, start))
-        for name, value in (("event_size", size), ("next_position", file.tell() + size)):
+        for name, value in (("len_event", size), ("next_position", file.tell() + size)):
             at = header_offset(name)
             event[at : at + 4] = value.to_bytes(4, "little")
         file.write(event)

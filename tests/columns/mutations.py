@@ -101,7 +101,7 @@ def inner_events(data: bytes) -> list[tuple[int, int]]:
     found, at = [], 0
     while at < len(data):
         found.append((at, data[at + header_offset("type_code")]))
-        size_at = at + header_offset("event_size")
+        size_at = at + header_offset("len_event")
         at += int.from_bytes(data[size_at : size_at + 4], "little")
     return found
 

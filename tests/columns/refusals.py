@@ -23,7 +23,7 @@ from binlog_kaitai.rows import has_rows, row_objects
 from binlog_kaitai.sources import SourceLike
 from binlog_kaitai.stats import collect
 
-_MAGIC, _SIZE_AT, _TYPE_AT = 4, header_offset("event_size"), header_offset("type_code")
+_MAGIC, _SIZE_AT, _TYPE_AT = 4, header_offset("len_event"), header_offset("type_code")
 _NEXT_AT = header_offset("next_position")
 _BYTES = (0, 1, 0x7F, 0x80, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
 
@@ -32,7 +32,7 @@ def events_in(data: bytes) -> list[bytes]:
     """The events of an undamaged log of version 4."""
     found, at = [], _MAGIC
     while at + 19 <= len(data):
-        size = read_header(data[at : at + 19], 4).event_size
+        size = read_header(data[at : at + 19], 4).len_event
         found.append(data[at : at + size])
         at += size
     return found

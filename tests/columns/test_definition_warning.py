@@ -33,7 +33,7 @@ def test_a_statement_that_cannot_be_read_makes_definitions_unknown() -> None:
     made = [event for event in events if event.type == "QUERY_EVENT" and event.position < first.position]
     rows = bk.read_changes(bytes(data)).read_all()
     assert '"id"' in rows["after"][0].as_py()
-    data[made[-1].position + made[-1].header.header_length + 12] = 0xFF  # length of the status variables
+    data[made[-1].position + made[-1].header.len_header + 12] = 0xFF  # length of the status variables
     with pytest.warns(bk.DefinitionWarning, match=r"a statement cannot be read: .*status_vars"):
         rows = bk.read_changes(bytes(data), verify_checksums=False).read_all()
     assert '"c1"' in rows["after"][0].as_py()

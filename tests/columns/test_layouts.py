@@ -84,7 +84,7 @@ def test_headers_equal_those_of_the_generated_classes() -> None:
     for block in blocks(log.path):
         for row in range(len(block)):
             header = block.event(row).header
-            for name in ("timestamp", "server_id", "event_size", "next_position", "flags", "is_artificial"):
+            for name in ("timestamp", "server_id", "len_event", "next_position", "flags", "is_artificial"):
                 assert np.broadcast_to(block.header.numbers(name), len(block))[row] == getattr(header, name)
 
 
@@ -94,7 +94,7 @@ def test_headers_equal_those_of_the_generated_classes() -> None:
         (EventType.query_event, "query_text"),
         (EventType.table_map_event, "table_name"),
         (EventType.write_rows_event, "images"),
-        (EventType.gtid_log_event, "transaction_length"),
+        (EventType.gtid_log_event, "len_transaction"),
         (EventType.gtid_event, "sequence_number"),
         (EventType.xid_event, "xid"),
     ],

@@ -31,7 +31,7 @@ def log_with_payload(content: bytes) -> tuple[bytes, int]:
     inner = bytearray(groups[1][0][: header_length(4)])
     inner[header_offset("type_code")] = EventType.rows_query_log_event
     size = len(inner) + 1 + len(content)
-    inner[header_offset("event_size") : header_offset("event_size") + 4] = size.to_bytes(4, "little")
+    inner[header_offset("len_event") : header_offset("len_event") + 4] = size.to_bytes(4, "little")
     packed = zstandard.compress(bytes(inner) + b"\0" + content)
     fields = b"".join(
         bytes((kind, 9, 254)) + value.to_bytes(8, "little") for kind, value in ((3, size), (1, len(packed)))

@@ -46,7 +46,7 @@ def test_heads_say_what_the_grammar_says() -> None:
     for index in np.flatnonzero(heads.fits).tolist():
         body: Any = block.event(int(rows[index])).body
         assert bytes(block.data[heads.starts[index] : heads.ends[index]]) == body.payload
-        assert heads.payload_sizes[index] == body.payload_size
+        assert heads.payload_sizes[index] == body.len_payload
         assert heads.uncompressed_sizes[index] == declared_size(body)
 
 

@@ -28,7 +28,7 @@ _MOST = 20
 def header(size: int, next_position: int) -> bytes:
     data = bytearray(header_length(4))
     data[header_offset("type_code")] = EventType.write_rows_event
-    for name, value in (("event_size", size), ("next_position", next_position)):
+    for name, value in (("len_event", size), ("next_position", next_position)):
         at = header_offset(name)
         data[at : at + 4] = value.to_bytes(4, "little")
     return bytes(data)

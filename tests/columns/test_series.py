@@ -22,7 +22,7 @@ CREATE = b"CREATE TABLE t.a (number INT PRIMARY KEY, hidden VARCHAR(200))"
 
 def with_server_id(data: bytes, server_id: int) -> bytes:
     """A log whose first event has another server id."""
-    size, at = header_offset("event_size"), 4 + header_offset("server_id")
+    size, at = header_offset("len_event"), 4 + header_offset("server_id")
     end = 4 + int.from_bytes(data[4 + size : 8 + size], "little")
     found = bytearray(data)
     found[at : at + 4] = server_id.to_bytes(4, "little")

@@ -132,7 +132,7 @@ def test_bodies_without_checksum_are_checked_against_the_grammar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "path"), [("TABLE_MAP_EVENT", "metadata_length.first"), ("QUERY_EVENT", "status_vars")]
+    ("name", "path"), [("TABLE_MAP_EVENT", "len_metadata.first"), ("QUERY_EVENT", "status_vars")]
 )
 @pytest.mark.parametrize("flavor", ["mysql-9.7", "mariadb-11.8"])
 def test_structures_behind_the_layouts_are_checked(flavor: str, name: str, path: str) -> None:
@@ -167,9 +167,9 @@ def hurt(data: bytes, wanted: str, path: str, value: bytes) -> tuple[bytes, list
 @pytest.mark.parametrize(
     ("wanted", "path", "value"),
     [
-        ("QUERY_EVENT", "status_vars_length", b"\xff\xff"),
-        ("WRITE_ROWS_EVENT", "number_of_columns.first", b"\xfe"),
-        ("TABLE_MAP_EVENT", "schema_name_length.first", b"\xff"),
+        ("QUERY_EVENT", "len_status_vars", b"\xff\xff"),
+        ("WRITE_ROWS_EVENT", "num_columns.first", b"\xfe"),
+        ("TABLE_MAP_EVENT", "len_schema_name.first", b"\xff"),
     ],
 )
 def test_bodies_are_held_to_the_grammar_under_right_checksums(wanted: str, path: str, value: bytes) -> None:

@@ -27,7 +27,7 @@ def headline(event: bk.Event) -> OracleEvent:
         header.timestamp,
         event.type_code,
         header.server_id,
-        header.event_size,
+        header.len_event,
         header.next_position or 0,
         header.flags or 0,
         event.checksum if is_printed else None,

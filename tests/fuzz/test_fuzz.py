@@ -89,7 +89,7 @@ def test_a_longer_field_is_told_to_the_lengths_before_it() -> None:
     draft.items[index] = draft.items[index].with_raw(raw)
     again = {leaf.path: leaf for leaf in leaves_of(draft, index)}
     assert again["body.content.schema_name"].value == "longert"
-    assert again["body.content.schema_name_length"].value == 7
+    assert again["body.content.len_schema_name"].value == 7
 
 
 def test_a_number_keeps_the_order_of_its_bytes() -> None:

@@ -37,6 +37,13 @@ def test_a_file_says_what_it_is(grammar: Grammar) -> None:
         assert top.node["doc-ref"], top.spec
 
 
+def test_every_reference_is_a_lasting_link(grammar: Grammar) -> None:
+    found = [(t.spec, t.node["doc-ref"]) for t in grammar if "doc-ref" in t.node]
+    links = [(spec, one) for spec, given in found for one in ([given] if isinstance(given, str) else given)]
+    lasting = r"https://github\.com/[\w-]+/[\w-]+/blob/([a-z]+-[\d.]+|[0-9a-f]{40})/\S+( .+)?"
+    assert [link for link in links if not re.fullmatch(lasting, link[1])] == []
+
+
 def test_imports_between_folders_are_absolute_and_exist(grammar: Grammar) -> None:
     for spec in grammar.specs:
         assert grammar.imports(spec) is not None

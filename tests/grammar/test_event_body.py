@@ -50,12 +50,12 @@ def test_the_dump_of_mysql_8_0_34() -> None:
         EventType.format_description_event,
         593308,
     )
-    assert (header.event_size, header.next_position, header.flags) == (122, 126, 1)
+    assert (header.len_event, header.next_position, header.flags) == (122, 126, 1)
     assert header.is_in_use
-    assert (content.binlog_version, content.server_version, content.header_length) == (4, "8.0.34", 19)
+    assert (content.binlog_version, content.server_version, content.len_header) == (4, "8.0.34", 19)
     # The text beside the dump says 39 entries; the dump has 41.
-    assert len(content.post_header_lengths) == content.number_of_event_types == 41
-    assert content.post_header_lengths[EventType.gtid_log_event.value - 1] == 42
+    assert len(content.len_post_headers) == content.num_event_types == 41
+    assert content.len_post_headers[EventType.gtid_log_event.value - 1] == 42
     assert content.has_checksums
     assert parsed.checksum == 0xCDE035A1 == zlib.crc32(MYSQL_8_0_34[:17] + b"\0\0" + MYSQL_8_0_34[19:-4])
     assert unread(parsed) == []
@@ -64,9 +64,9 @@ def test_the_dump_of_mysql_8_0_34() -> None:
 def test_the_dump_of_mysql_5_5_2() -> None:
     parsed = event(MYSQL_5_5_2, 4, 19)
     content = parsed.body.content
-    assert (parsed.header.event_size, content.server_version) == (103, "5.5.2-m2")
+    assert (parsed.header.len_event, content.server_version) == (103, "5.5.2-m2")
     assert content.create_timestamp == parsed.header.timestamp == 1271016834
-    assert len(content.post_header_lengths) == 27
+    assert len(content.len_post_headers) == 27
     assert (parsed.checksum, content.has_checksums) == (None, False)
     assert unread(parsed) == []
 

@@ -38,7 +38,7 @@ GTID = [
         sequence_number=1,
         immediate_commit_timestamp=1748308013569478,
         original_commit_timestamp=1748308013569478,
-        transaction_length=261,
+        len_transaction=261,
         immediate_server_version=80040,
         original_server_version=80040,
         commit_group_ticket=None,
@@ -52,7 +52,7 @@ GTID = [
         may_have_statements=True,
         last_committed=None,
         immediate_commit_timestamp=None,
-        transaction_length=None,
+        len_transaction=None,
         immediate_server_version=None,
     ),
     vector(
@@ -75,7 +75,7 @@ GTID = [
         sequence_number=2,
         immediate_commit_timestamp=1795198419202083,
         original_commit_timestamp=1795198419195073,
-        transaction_length=224,
+        len_transaction=224,
         immediate_server_version=90704,
         original_server_version=90704,
     ),
@@ -87,7 +87,7 @@ GTID = [
         uuid=bytes(16),
         gno=0,
         immediate_commit_timestamp=1795196716489976,
-        transaction_length=224,
+        len_transaction=224,
     ),
     vector(
         "GTID with everything that may be left out",
@@ -101,7 +101,7 @@ GTID = [
         sequence_number=42,
         immediate_commit_timestamp=0x00_06_05_5D_A7_C1_00_00,
         original_commit_timestamp=0x00_06_05_5D_A7_C0_FF_FF,
-        transaction_length=2**33,
+        len_transaction=2**33,
         immediate_server_version=90793,
         original_server_version=80040,
         commit_group_ticket=2**62 + 7,
@@ -113,7 +113,7 @@ GTID = [
         42,
         immediate_commit_timestamp=2**55 - 1,
         original_commit_timestamp=0xFE_FFFF_FFFF_FFFF,
-        transaction_length=65535,
+        len_transaction=65535,
         immediate_server_version=2**31 - 1,
         original_server_version=2**32 - 1,
         commit_group_ticket=None,
@@ -123,7 +123,7 @@ GTID = [
         GtidEvent,
         FIXED + "4cfcbf7fba6006 fc6701 50620100 0100000000000000",
         42,
-        transaction_length=359,
+        len_transaction=359,
         commit_group_ticket=1,
     ),
     vector(
@@ -132,7 +132,7 @@ GTID = [
         FIXED + "23f01334b96086 00000000000000 20 50620100",
         42,
         original_commit_timestamp=0,
-        transaction_length=32,
+        len_transaction=32,
     ),
     vector(
         "original version alone",
@@ -148,7 +148,7 @@ GTID = [
         GtidEvent,
         FIXED + "23f01334b96006 fd 000001",
         42,
-        transaction_length=65536,
+        len_transaction=65536,
         immediate_server_version=None,
     ),
     vector(
@@ -176,7 +176,7 @@ GTID = [
         sequence_number=42,
         unknown_post_header=b"\xaa\xbb",
         immediate_commit_timestamp=1795198419202083,
-        transaction_length=32,
+        len_transaction=32,
     ),
 ]
 
@@ -187,7 +187,7 @@ TAGGED = [
         "02 74 00 00 00 02 2d03 b689 0389 0295 0310 22 c503 8502 7902 04 f103 00 00 00 02"
         "04 04 06 08 74616731 08 08 0a 0c 0c 7f9c0a94ceb86006 10 3105 12 83120b",
         serialization_version__value=1,
-        message_size__value=58,
+        len_message__value=58,
         last_non_ignorable_field_id__value=0,
         flags=0,
         tag="tag1",
@@ -196,7 +196,7 @@ TAGGED = [
         sequence_number=3,
         immediate_commit_timestamp=1795196716321436,
         original_commit_timestamp=1795196716321436,
-        transaction_length=332,
+        len_transaction=332,
         immediate_server_version=90704,
         original_server_version=90704,
         commit_group_ticket=None,
@@ -212,7 +212,7 @@ TAGGED = [
         sequence_number=4,
         immediate_commit_timestamp=1795198419208152,
         original_commit_timestamp=1795198419196667,
-        transaction_length=334,
+        len_transaction=334,
         original_server_version=90704,
     ),
     vector(
@@ -223,14 +223,14 @@ TAGGED = [
         tag="sometag",
         gno=9223372036854775000,
         sequence_number=8,
-        transaction_length=335,
+        len_transaction=335,
     ),
     vector(
         "tagged GTID with everything that may be left out, and a field of a newer server",
         GtidTaggedEvent,
         "02 1d01 16 00 02 02" + "00" * 16 + "04 f3ff0f 06 02 61 08 0102 0a 08 0c 0f00000002 0e 00"
         "10 ff0000000000000080 12 83120b 14 07000002 16 f7ffffff 18aabbcc",
-        message_size__value=71,
+        len_message__value=71,
         last_non_ignorable_field_id__value=11,
         flags=1,
         may_have_statements=True,
@@ -240,7 +240,7 @@ TAGGED = [
         sequence_number=2,
         immediate_commit_timestamp=2**28,
         original_commit_timestamp=0,
-        transaction_length=2**63,
+        len_transaction=2**63,
         immediate_server_version=90704,
         original_server_version=2**21,
         commit_group_ticket=2**28 - 1,
@@ -285,12 +285,12 @@ PREVIOUS_GTIDS = [
         "55778904029911f1b1b84ef0c4956feb 00 0100000000000000 0100000000000000 0e00000000000000"
         "55778904029911f1b1b84ef0c4956feb 0a 6d79746167 0100000000000000 0100000000000000 0300000000000000",
         gtids__is_tagged=True,
-        gtids__number_of_sources=2,
+        gtids__num_sources=2,
         gtids__sources__0__uuid=uuid.UUID("55778904-0299-11f1-b1b8-4ef0c4956feb").bytes,
         gtids__sources__0__tag="",
         gtids__sources__0__intervals__0__last=13,
         gtids__sources__1__uuid=uuid.UUID("55778904-0299-11f1-b1b8-4ef0c4956feb").bytes,
-        gtids__sources__1__tag_length__value=5,
+        gtids__sources__1__len_tag__value=5,
         gtids__sources__1__tag="mytag",
         gtids__sources__1__intervals__0__start=1,
         gtids__sources__1__intervals__0__last=2,
@@ -299,7 +299,7 @@ PREVIOUS_GTIDS = [
         "no previous GTIDs, real of MySQL 9.7.4",
         PreviousGtidsEvent,
         "0000000000000000",
-        gtids__number_of_sources=0,
+        gtids__num_sources=0,
         gtids__sources=[],
     ),
     vector(
@@ -316,7 +316,7 @@ PREVIOUS_GTIDS = [
         "a tag whose length takes two bytes",
         PreviousGtidsEvent,
         "0101000000000001" + "11" * 16 + "2102" + "61" * 136 + "0000000000000000",
-        gtids__sources__0__tag_length__value=136,
+        gtids__sources__0__len_tag__value=136,
         gtids__sources__0__tag="a" * 136,
         gtids__sources__0__intervals=[],
     ),
@@ -324,7 +324,7 @@ PREVIOUS_GTIDS = [
         "more sources than a byte counts",
         PreviousGtidsEvent,
         "2c01000000000000" + ("22" * 16 + "0000000000000000") * 300,
-        gtids__number_of_sources=300,
+        gtids__num_sources=300,
     ),
 ]
 
@@ -347,7 +347,7 @@ def test_the_dump_of_a_gtid_event() -> None:
     assert event.body.content.gno == 12
     assert event.checksum == zlib.crc32(GTID_8_0_40[:-4])
     # The transaction's length leads from this event to the next GTID.
-    assert 197 + event.body.content.transaction_length == 458
+    assert 197 + event.body.content.len_transaction == 458
 
 
 def test_the_uuid_of_a_tagged_gtid() -> None:
@@ -379,7 +379,7 @@ def test_the_uuid_of_a_tagged_gtid() -> None:
 )
 def test_an_unsigned_varlen_integer(data: str, value: int) -> None:
     parsed = parse(VarlenInteger, bytes.fromhex(data) + b"\x5a")
-    assert (parsed.value, parsed.size, parsed._io.pos()) == (value, len(data) // 2, len(data) // 2)
+    assert (parsed.value, parsed.num_bytes, parsed._io.pos()) == (value, len(data) // 2, len(data) // 2)
 
 
 @pytest.mark.parametrize(

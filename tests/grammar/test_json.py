@@ -107,8 +107,8 @@ PARTS = [
         "array of one literal",
         JsonBinary,
         "02 0100 0700 04 0100",
-        content__content__number_of_elements__value=1,
-        content__content__size__value=7,
+        content__content__num_elements__value=1,
+        content__content__len_container__value=7,
         content__content__value_entries__0__padding=b"\0",
         content__content__contents=b"",
     ),
@@ -184,7 +184,7 @@ PARTS = [
         Wkb,
         struct.pack("<BIIBIddBII", 1, 7, 2, 1, 1, 1, 2, 1, 7, 0),
         0,
-        content__number_of_shapes=2,
+        content__num_shapes=2,
         content__shapes__0__type="point",
         content__shapes__1__content__shapes=[],
     ),
@@ -231,7 +231,7 @@ def test_an_array_that_holds_itself_is_read_step_by_step() -> None:
     found = parse(JsonBinary, bytes.fromhex("02 0100 0700 02 0000")).content.content
     for _ in range(3):
         found = found.value_entries[0].value.content
-    assert found.number_of_elements.value == 1
+    assert found.num_elements.value == 1
 
 
 def test_shapes_are_not_nested_for_ever() -> None:

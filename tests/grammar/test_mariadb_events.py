@@ -110,7 +110,7 @@ GTID = [
         xid__gtrid=b"\0\xff'",
         xid__bqual=b"b'q",
         has_extra_engines=True,
-        number_of_extra_engines=255,
+        num_extra_engines=255,
         thread_id=78,
     ),
     vector(
@@ -136,7 +136,7 @@ GTID = [
         xid__format_id=2**32 - 1,
         xid__gtrid=b"g",
         xid__bqual=b"b",
-        number_of_extra_engines=2,
+        num_extra_engines=2,
         start_alter_sequence_number=7,
         thread_id=0x12345678,
         unknown_tail=b"\xaa\xbb",
@@ -149,7 +149,7 @@ GTID_LIST = [
         MariadbGtidListEvent,
         "00000000 0000",
         4,
-        number_of_gtids=0,
+        num_gtids=0,
         gtids=[],
         padding=b"\0\0",
         unknown_tail=None,
@@ -161,7 +161,7 @@ GTID_LIST = [
         "ffffffff 09030000 0100000000000000 00000000 56810000 0300000000000000"
         "00000000 09030000 0800000000000000",
         4,
-        number_of_gtids=5,
+        num_gtids=5,
         is_until_reached=False,
         is_ignored_gtids=False,
         gtids__0__server_id=33110,
@@ -176,7 +176,7 @@ GTID_LIST = [
         MariadbGtidListEvent,
         "01000030 aa 00000000 01000000 0200000000000000",
         5,
-        number_of_gtids=1,
+        num_gtids=1,
         is_until_reached=True,
         is_ignored_gtids=True,
         unknown_post_header=b"\xaa",
@@ -236,7 +236,7 @@ OTHERS = [
         thread_id=17,
         schema_name="t",
         schema_name_terminator=0,
-        compressed_query__uncompressed_length=42,
+        compressed_query__len_uncompressed=42,
         query=b"INSERT INTO s (v,d) VALUES ('a',1),('b',2)",
     ),
     vector(
@@ -245,9 +245,9 @@ OTHERS = [
         "03000000 01000000 01 0000000002000000 62696e",
         9,
         fragment_number=1,
-        number_of_fragments=3,
-        has_original_size=True,
-        original_size=2**33,
+        num_fragments=3,
+        has_len_original=True,
+        len_original=2**33,
         data=b"bin",
     ),
     vector(
@@ -256,8 +256,8 @@ OTHERS = [
         "02000000 03000000 00 62696e",
         9,
         fragment_number=2,
-        number_of_fragments=3,
-        original_size=None,
+        num_fragments=3,
+        len_original=None,
         data=b"bin",
     ),
 ]
@@ -267,7 +267,7 @@ COMPRESSED = [
         f"{len(data)} bytes, compressed",
         CompressedData,
         bytes([0x80 | size]) + len(data).to_bytes(size, "big") + zlib.compress(data),
-        uncompressed_length=len(data),
+        len_uncompressed=len(data),
         deflated__inflated=data,
     )
     for size, data in ((1, b""), (1, b"x" * 255), (2, b"x" * 256), (3, b"x" * 70_000), (4, b"x" * 300))
@@ -294,7 +294,7 @@ def test_an_unknown_method_of_compression(method: int) -> None:
 
 def test_nobody_pays_for_a_statement_that_nobody_reads() -> None:
     parsed = parse(QueryCompressedEvent, compressed_query(QUERY)[:-4] + b"????", 13)
-    assert parsed.compressed_query.uncompressed_length == len(QUERY)
+    assert parsed.compressed_query.len_uncompressed == len(QUERY)
     assert unread(parsed) == []
     with pytest.raises(zlib.error):
         _ = parsed.query

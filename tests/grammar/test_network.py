@@ -59,7 +59,7 @@ STREAM = [
         True,
         *CHECKSUMMED,
         body__semi_sync__is_ack_wanted=True,
-        body__event__header__event_size=31,
+        body__event__header__len_event=31,
     ),
     vector(
         "event, semi-synchronous, that wants none",
@@ -143,7 +143,7 @@ COMMANDS = [
         server_id=98,
         file_name="",
         position=4,
-        data__gtids__number_of_sources=1,
+        data__gtids__num_sources=1,
         data__gtids__sources__0__uuid=bytes(range(16)),
         data__gtids__sources__0__intervals__0__last=11,
     ),
@@ -200,7 +200,7 @@ PACKETS = [
         "packet",
         NetworkPacket,
         "010000 05 fe",
-        payload_length=1,
+        len_payload=1,
         sequence_id=5,
         payload=b"\xfe",
         is_continued=False,
@@ -254,7 +254,7 @@ def received(case: Case) -> list[Any]:
         length = lengths[type_code[0] - 1] if is_known else 0
         message = parse(StreamPacket, packet.raw, has_semi_sync, 4, 19, length, True, False, None, False)
         if message.kind == StreamPacket.PacketKind.event and message.body.event.is_format_description:
-            lengths = message.body.event.body.content.post_header_lengths
+            lengths = message.body.event.body.content.len_post_headers
         messages.append(message)
     return messages
 

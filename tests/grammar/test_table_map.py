@@ -33,9 +33,9 @@ EVENTS = [
         schema_name_end=0,
         table_name="y",
         table_name_end=0,
-        number_of_columns__value=9,
+        num_columns__value=9,
         column_types__1__name="year",
-        metadata__columns__5__pack_length=4,
+        metadata__columns__5__len_pack=4,
         metadata__columns__6__precision=5,
         metadata__columns__6__scale=2,
         null_bits=b"\xff\x00",
@@ -44,7 +44,7 @@ EVENTS = [
         columns__3__name="y2",
         optional_metadata__2__type="simple_primary_key",
         has_known_columns=True,
-        number_of_json_columns=0,
+        num_json_columns=0,
     ),
     vector(
         "real of a 5.1 alpha version: id of 4 bytes, no metadata",
@@ -53,12 +53,12 @@ EVENTS = [
         6,
         table_id__value=0,
         table_name="t1",
-        number_of_columns__value=2,
+        num_columns__value=2,
         has_metadata=False,
         metadata=None,
         columns=None,
         has_known_columns=False,
-        number_of_json_columns=0,
+        num_json_columns=0,
     ),
     vector(
         "largest table id, all flags",
@@ -71,7 +71,7 @@ EVENTS = [
         has_generated_invisible_primary_key=True,
         has_triggers=True,
         schema_name="",
-        number_of_columns__value=0,
+        num_columns__value=0,
         has_known_columns=True,
     ),
     vector(
@@ -103,44 +103,44 @@ EVENTS = [
 
 #: Column type, bytes of its metadata, what they say.
 METADATA: list[tuple[str, int, str, dict[str, Any]]] = [
-    ("TINYINT", 1, "", {"length_size": 0, "byte_length": 0, "length": 0, "real_type": "tiny"}),
-    ("FLOAT", 4, "04", {"pack_length": 4}),
-    ("DOUBLE", 5, "08", {"pack_length": 8}),
+    ("TINYINT", 1, "", {"len_length": 0, "len_bytes": 0, "length": 0, "real_type": "tiny"}),
+    ("FLOAT", 4, "04", {"len_pack": 4}),
+    ("DOUBLE", 5, "08", {"len_pack": 8}),
     ("TIMESTAMP before 5.6", 7, "", {"fractional_digits": None}),
     ("TIMESTAMP(6)", 17, "06", {"fractional_digits": 6}),
     ("DATETIME(3)", 18, "03", {"fractional_digits": 3}),
     ("TIME", 19, "00", {"fractional_digits": 0}),
-    ("VARCHAR(255)", 15, "ff00", {"max_length": 255, "length_size": 1}),
-    ("VARCHAR(256)", 15, "0001", {"max_length": 256, "length_size": 2}),
-    ("VARCHAR COMPRESSED", 141, "f501", {"max_length": 501, "length_size": 2}),
-    ("BLOB COMPRESSED", 140, "02", {"pack_length": 2, "length_size": 2}),
-    ("BIT(33)", 16, "0104", {"bits": 1, "bytes": 4, "byte_length": 5}),
-    ("BIT(64)", 16, "0008", {"bits": 0, "bytes": 8, "byte_length": 8}),
+    ("VARCHAR(255)", 15, "ff00", {"max_length": 255, "len_length": 1}),
+    ("VARCHAR(256)", 15, "0001", {"max_length": 256, "len_length": 2}),
+    ("VARCHAR COMPRESSED", 141, "f501", {"max_length": 501, "len_length": 2}),
+    ("BLOB COMPRESSED", 140, "02", {"len_pack": 2, "len_length": 2}),
+    ("BIT(33)", 16, "0104", {"bits": 1, "bytes": 4, "len_bytes": 5}),
+    ("BIT(64)", 16, "0008", {"bits": 0, "bytes": 8, "len_bytes": 8}),
     ("DECIMAL(65,30)", 246, "411e", {"precision": 65, "scale": 30}),
-    ("CHAR(10)", 254, "fe0a", {"real_type": "string", "length": 10, "length_size": 1}),
-    ("CHAR of 256 bytes", 254, "ee00", {"real_type": "string", "length": 256, "length_size": 2}),
-    ("CHAR of 1020 bytes", 254, "cefc", {"real_type": "string", "length": 1020, "length_size": 2}),
+    ("CHAR(10)", 254, "fe0a", {"real_type": "string", "length": 10, "len_length": 1}),
+    ("CHAR of 256 bytes", 254, "ee00", {"real_type": "string", "length": 256, "len_length": 2}),
+    ("CHAR of 1020 bytes", 254, "cefc", {"real_type": "string", "length": 1020, "len_length": 2}),
     ("ENUM", 254, "f702", {"real_type": "enum", "length": 2}),
     ("SET", 254, "f808", {"real_type": "set", "length": 8}),
-    ("VARCHAR before 5.0.3", 253, "fd14", {"real_type": "string", "length": 20, "length_size": 1}),
-    ("TINYBLOB", 252, "01", {"pack_length": 1, "length_size": 1}),
-    ("LONGTEXT", 252, "04", {"pack_length": 4, "length_size": 4}),
-    ("GEOMETRY", 255, "04", {"length_size": 4}),
-    ("JSON", 245, "04", {"length_size": 4}),
-    ("VECTOR", 242, "04", {"length_size": 4}),
+    ("VARCHAR before 5.0.3", 253, "fd14", {"real_type": "string", "length": 20, "len_length": 1}),
+    ("TINYBLOB", 252, "01", {"len_pack": 1, "len_length": 1}),
+    ("LONGTEXT", 252, "04", {"len_pack": 4, "len_length": 4}),
+    ("GEOMETRY", 255, "04", {"len_length": 4}),
+    ("JSON", 245, "04", {"len_length": 4}),
+    ("VECTOR", 242, "04", {"len_length": 4}),
     (
         "array of UNSIGNED",
         20,
         "08",
-        {"element_type": "longlong", "length_size": 4, "real_type": "typed_array"},
+        {"element_type": "longlong", "len_length": 4, "real_type": "typed_array"},
     ),
     (
         "array of CHAR",
         20,
         "0f500000",
-        {"element_type": "varchar", "max_element_length": 80, "length_size": 4},
+        {"element_type": "varchar", "max_len_element": 80, "len_length": 4},
     ),
-    ("array of DECIMAL(10,2)", 20, "f60a02", {"precision": 10, "scale": 2, "length_size": 4}),
+    ("array of DECIMAL(10,2)", 20, "f60a02", {"precision": 10, "scale": 2, "len_length": 4}),
     ("array of DATETIME(3)", 20, "1203", {"element_type": "datetime2", "fractional_digits": 3}),
     ("array of DATE", 20, "0e", {"element_type": "newdate"}),
 ]
@@ -173,7 +173,7 @@ OPTIONAL: list[tuple[str, int, str, dict[str, Any]]] = [
         "02 0161 00 01 0162",
         {
             "type": "set_str_value",
-            "value.columns.0.number_of_members.value": 2,
+            "value.columns.0.num_members.value": 2,
             "value.columns.0.members.0.value": b"a",
             "value.columns.0.members.1.value": b"",
             "value.columns.1.members.0.value": b"b",
@@ -193,9 +193,9 @@ OPTIONAL: list[tuple[str, int, str, dict[str, Any]]] = [
         "0100 030a",
         {
             "type": "primary_key_with_prefix",
-            "value.parts.0.prefix_length.value": 0,
+            "value.parts.0.len_prefix.value": 0,
             "value.parts.1.column.value": 3,
-            "value.parts.1.prefix_length.value": 10,
+            "value.parts.1.len_prefix.value": 10,
         },
     ),
     (
@@ -213,7 +213,7 @@ OPTIONAL: list[tuple[str, int, str, dict[str, Any]]] = [
     ("visibility", 12, "c0", {"type": "column_visibility", "value.bits": [0xC0]}),
     ("dimensions", 13, "fc0008", {"type": "vector_dimensionality", "value.numbers.0.value": 2048}),
     ("a field of a newer server", 14, "c0ffee", {"type": 14, "value.data": b"\xc0\xff\xee"}),
-    ("an empty field", 200, "", {"type": 200, "length.value": 0, "value.data": b""}),
+    ("an empty field", 200, "", {"type": 200, "len_value.value": 0, "value.data": b""}),
 ]
 
 CASES = [
@@ -275,7 +275,7 @@ def test_fields_come_in_any_order() -> None:
 
 def test_json_columns_are_counted() -> None:
     event = table_map([245, 3, 245], "0404")
-    assert event.number_of_json_columns == 2
+    assert event.num_json_columns == 2
     assert [column.json_ordinal for column in event.columns] == [0, 1, 1]
 
 

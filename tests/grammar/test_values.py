@@ -48,10 +48,10 @@ CELLS = [
     cell("BIGINT UNSIGNED", 8, "", "ffffffffffffffff", unsigned=True, value=2**64 - 1),
     cell("FLOAT", 4, "04", "0000c03f", value=1.5),
     cell("DOUBLE", 5, "08", "000000000000f83f", value=1.5),
-    cell("DECIMAL(14,4), 1234567890.1234", 246, "0e04", "810dfb38d204d2", is_negative=False, integer_size=5),
-    cell("DECIMAL(14,4), negative", 246, "0e04", "7ef204c72dfb2d", is_negative=True, fraction_size=2),
-    cell("DECIMAL(9,9)", 246, "0909", "bb9ac9ff", digits=bytes.fromhex("bb9ac9ff"), integer_size=0),
-    cell("DECIMAL(65,30)", 246, "411e", bytes(30), integer_size=16, fraction_size=14),
+    cell("DECIMAL(14,4), 1234567890.1234", 246, "0e04", "810dfb38d204d2", is_negative=False, len_integer=5),
+    cell("DECIMAL(14,4), negative", 246, "0e04", "7ef204c72dfb2d", is_negative=True, len_fraction=2),
+    cell("DECIMAL(9,9)", 246, "0909", "bb9ac9ff", digits=bytes.fromhex("bb9ac9ff"), len_integer=0),
+    cell("DECIMAL(65,30)", 246, "411e", bytes(30), len_integer=16, len_fraction=14),
     cell("BIT(9)", 16, "0101", "0155", bits=b"\x01\x55"),
     cell("ENUM of few", 254, "f701", "03", value=3),
     cell("ENUM of many", 254, "f702", "2c01", value=300),
@@ -136,8 +136,8 @@ CELLS = [
     cell("TIMESTAMP(0)", 17, "00", "7fffffff", seconds=2**31 - 1, microsecond=0),
     cell("TIMESTAMP(1)", 17, "01", "0000000150", seconds=1, microsecond=800000),
     cell("TIMESTAMP(3)", 17, "03", "0000000104ce", seconds=1, microsecond=123000),
-    cell("VARCHAR, length of 1 byte", 15, "ff00", "02 6162", length__value=2, data=b"ab"),
-    cell("VARCHAR, length of 2 bytes", 15, "0001", "0200 6162", length__value=2, data=b"ab"),
+    cell("VARCHAR, length of 1 byte", 15, "ff00", "02 6162", len_data__value=2, data=b"ab"),
+    cell("VARCHAR, length of 2 bytes", 15, "0001", "0200 6162", len_data__value=2, data=b"ab"),
     cell("CHAR", 254, "fe0a", "02 6162", data=b"ab"),
     cell("CHAR of up to 1020 bytes", 254, "cefc", "0200 6162", data=b"ab"),
     cell("TINYBLOB", 252, "01", "01 61", data=b"a"),
@@ -161,7 +161,7 @@ CELLS = [
         140,
         "02",
         struct.pack("<H", len(COMPRESSED) + 3) + b"\x82\x01\x2c" + COMPRESSED,
-        content__original_length=[1, 0x2C],
+        content__len_original=[1, 0x2C],
         content__inflated=b"a" * 300,
         content__has_bare_stream=False,
     ),
@@ -170,7 +170,7 @@ CELLS = [
         140,
         "02",
         "0600 8a0384 4b0400",
-        content__original_length=[3, 0x84],
+        content__len_original=[3, 0x84],
         content__has_bare_stream=True,
         content__inflated=None,
     ),
@@ -216,7 +216,7 @@ def test_columns_that_are_absent_or_null() -> None:
     table = table_map([1] * 9)
     columns = parse(ImageColumns, b"\xfe\x01", 9)
     image = parse(RowImage, b"\x01" + bytes(range(7)), table, columns, False)
-    assert columns.number_present == 8
+    assert columns.num_present == 8
     assert [one.is_present for one in image.cells] == [False] + [True] * 8
     assert [one.is_null for one in image.cells] == [False, True] + [False] * 7
     assert [one.value.value for one in image.cells if one.has_value] == list(range(7))

@@ -133,7 +133,7 @@ def _with_inner(chance: random.Random, raw: bytes, layout: Format) -> bytes:
     plain = layout.without_checksums()
     for _ in range(chance.randint(1, 2)):
         _mutate(chance, inner, plain)
-    at = header_offset("event_size")
+    at = header_offset("len_event")
     content = b"".join(one[:at] + len(one).to_bytes(4, "little") + one[at + 4 :] for one in inner)
     packed = zstandard.ZstdCompressor().compress(content)
     fields = [_field(2, _packed(0)), _field(3, _packed(len(content))), _field(1, _packed(len(packed)))]

@@ -215,7 +215,7 @@ def test_behind_a_gap_temporary_tables_begin_nothing(tmp_path: Path) -> None:
 
     def kept_behind(index: int) -> list[bytes]:
         """What is left where an event is lost."""
-        size = starts[index] + header_offset("event_size")
+        size = starts[index] + header_offset("len_event")
         done = _repair(data[:size] + b"\1" + data[size + 1 :], tmp_path)
         return [event.body.query for event in bk.open(done.target) if event.type == "QUERY_EVENT"]
 

@@ -43,7 +43,7 @@ def rows_events() -> tuple[Event, ...]:
 def changed(event: Event, raw: bytes) -> Event:
     other = copy.copy(event)
     other.__dict__.pop("parsed", None)
-    at = header_offset("event_size")
+    at = header_offset("len_event")
     other.raw = raw[:at] + len(raw).to_bytes(4, "little") + raw[at + 4 :]
     return other
 

@@ -96,6 +96,6 @@ def test_headers_are_those_of_the_servers_own_client(logs: tuple[Server, list[Pa
 def _header(event: bk.Event) -> tuple[object, ...]:
     header = event.header
     return (
-        event.position, header.timestamp, event.type_code, header.server_id, header.event_size,
+        event.position, header.timestamp, event.type_code, header.server_id, header.len_event,
         header.next_position, header.flags, f"0x{event.checksum:08x}",
     )  # fmt: skip

@@ -157,8 +157,8 @@ def with_variable(event: bytes, layout: Format, variable: bytes) -> bytes:
     assert block is not None
     kind = EventType.query_event
     at = int(block.body(kind).ranges("status_vars")[0][0])
-    places, width = _field(block, kind, "status_vars_length")
-    put(block.data, places, block.body(kind).numbers("status_vars_length") + len(variable), width)
+    places, width = _field(block, kind, "len_status_vars")
+    put(block.data, places, block.body(kind).numbers("len_status_vars") + len(variable), width)
     return _resized(bytes(block.data[:at]) + variable + bytes(block.data[at:]))
 
 
@@ -176,7 +176,7 @@ def with_length(event: bytes, layout: Format, length: int) -> bytes:
     assert block is not None
     body, kind = block.body(EventType.gtid_log_event), EventType.gtid_log_event
     for part in ("first", "value_2", "value_3"):
-        path = f"packed_transaction_length.{part}"
+        path = f"packed_len_transaction.{part}"
         if body.mask(path)[0] and (part != "first" or length <= 250):
             places, width = _field(block, kind, path)
             if length < 1 << 8 * width:
@@ -185,5 +185,5 @@ def with_length(event: bytes, layout: Format, length: int) -> bytes:
 
 
 def _resized(event: bytes) -> bytes:
-    at = header_offset("event_size")
+    at = header_offset("len_event")
     return event[:at] + len(event).to_bytes(4, "little") + event[at + 4 :]

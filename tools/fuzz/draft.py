@@ -127,7 +127,7 @@ def finished(item: Item, position: int | None, binlog_version: int) -> bytes:
     if size < header_length(binlog_version):
         return raw
     header, stated = read_header(raw, binlog_version), dict(item.stated)
-    header = header._replace(event_size=size)
+    header = header._replace(len_event=size)
     if item.has_position and position is not None:
         header = header._replace(next_position=(position + size) & 0xFFFFFFFF)
     header = header._replace(**stated)

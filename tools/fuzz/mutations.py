@@ -24,7 +24,7 @@ Mutation = Callable[[Random, Draft], str | None]
 _TELLS = 0.75
 
 #: Fields that are made anew.
-_MADE = ("header.event_size", "header.next_position", "checksum")
+_MADE = ("header.len_event", "header.next_position", "checksum")
 
 _FIRST = EventType.format_description_event
 
@@ -219,7 +219,7 @@ def header(chance: Random, draft: Draft) -> str | None:
     if index is None or len(draft.items[index].raw) < header_length(draft.binlog_version):
         return None
     item = draft.items[index]
-    name = chance.choice(("event_size", "event_size", "next_position"))
+    name = chance.choice(("len_event", "len_event", "next_position"))
     now = getattr(read_header(item.raw, draft.binlog_version), name)
     sizes = [len(one.raw) for one in draft.items]
     new = values.number(chance, now, 4, [*sizes, sum(sizes)]) & 0xFFFFFFFF

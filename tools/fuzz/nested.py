@@ -139,7 +139,7 @@ def deflated(chance: Random, draft: Draft) -> str | None:
     new = values.spoiled(chance, old)
     prefix, tells = leaf.path.removesuffix(ending), chance.random() < 0.9
     for one in leaves_of(draft, index):
-        if tells and one.path.startswith(prefix + ".length") and number_of(one) == len(old):
+        if tells and one.path.startswith(prefix + ".len_") and number_of(one) == len(old):
             raw = with_number(raw, one, len(new))
     packed = zlib.compress(new)
     if chance.random() < 0.1:

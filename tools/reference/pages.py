@@ -83,7 +83,8 @@ def _structure(grammar: Grammar, type_: Type, examples: dict[str, Sample], show:
     if doc := str(type_.node.get("doc", "")).strip():
         yield from (*doc.splitlines(), "")
     if references := type_.node.get("doc-ref"):
-        yield from (f"Server: {references if isinstance(references, str) else '; '.join(references)}", "")
+        links = map(_link, [references] if isinstance(references, str) else references)
+        yield from (f"Server: {'; '.join(links)}", "")
     if mistake := type_.node.get("-published-wrong"):
         yield from (f"**Published wrong:** {' '.join(mistake.split())}", "")
     if params := type_.params:
@@ -97,6 +98,12 @@ def _structure(grammar: Grammar, type_: Type, examples: dict[str, Sample], show:
         yield from _enum_table(name, members)
     for child in type_.children():
         yield from _structure(grammar, child, examples, show)
+
+
+def _link(reference: str) -> str:
+    """A `doc-ref`, a URL with the place in that file after it, as a link."""
+    url, _, place = reference.partition(" ")
+    return f"[{place or url.rpartition('/')[2]}]({url})"
 
 
 def _tables(fields: StructureFields) -> Iterator[str]:

@@ -113,7 +113,7 @@ class Block:
         return self._headers(self.starts[rows])
 
     def _headers(self, starts: Any) -> Gathered:
-        parameters = {"binlog_version": self.layout.binlog_version, "header_length": self.header_length}
+        parameters = {"binlog_version": self.layout.binlog_version, "len_header": self.header_length}
         return Gathered(LAYOUTS["event_header"], self.data, starts, self.header_length, parameters)
 
     @cached_property
@@ -292,7 +292,7 @@ def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
     parameters: dict[str, int | bool] = {
         "type_code": kind,
         "binlog_version": layout.binlog_version,
-        "post_header_length": layout.post_header_length_of(code),
+        "len_post_header": layout.post_header_length_of(code),
     }
     nothing = np.zeros(1, dtype=np.int64)
     body = Gathered(BODIES.get(kind, UNKNOWN_BODY), nothing.view(np.uint8), nothing, nothing, parameters)

@@ -20,7 +20,7 @@ from binlog_kaitai.grammar import CHECKSUM_SIZE, trace_event
 #: Fewer payloads are not worth it; nor are more new templates in a block than this, or more that are kept.
 _FEW, _MOST = 8, 64
 
-_SIZES = ("payload_size", "uncompressed_size")
+_SIZES = ("len_payload", "len_uncompressed")
 #: Fields of a usual head: compression, the two sizes, and the end mark.
 _USUAL = 4
 #: A packed number of one byte; with a larger one the byte says how many follow.

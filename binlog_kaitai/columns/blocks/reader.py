@@ -251,7 +251,7 @@ class BlockReader:
         if have < length:
             return None
         header = read_header(bytes(self._buffer[self._at : self._at + length]), layout.binlog_version)
-        size, code = header.event_size, header.type_code
+        size, code = header.len_event, header.type_code
         left = None if size <= LONG or self._special[code] else bytes_ahead(self._stream)
         if left is None:
             return None
@@ -339,7 +339,7 @@ def find_events(
 
 @cache
 def _header_places() -> tuple[int, int]:
-    return header_offset("event_size"), header_offset("type_code")
+    return header_offset("len_event"), header_offset("type_code")
 
 
 def frame_all(name: str, data: Any, layout: Format) -> Block | None:

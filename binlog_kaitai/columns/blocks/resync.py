@@ -234,7 +234,7 @@ def _heads(rows: Any, places: Any, layout: Format) -> _Heads:
     values = {name: found[name].astype(np.int64) for name in found.dtype.names}
     nothing = np.zeros(len(places), dtype=np.int64)  # before version 3
     stated, flags = (values.get(name, nothing) for name in ("next_position", "flags"))
-    return _Heads(places, values["type_code"], values["event_size"], stated, flags)
+    return _Heads(places, values["type_code"], values["len_event"], stated, flags)
 
 
 @cache
@@ -256,7 +256,7 @@ def _may_be(window: Any, start: int, size: int, wanted: _Wanted) -> Any:
     """Where in a window a header may stand, by single bytes of it: passes over most others quickly."""
     version = wanted.layout.binlog_version
     count = max(len(window) - header_length(version) + 1, 0)
-    length, behind = header_offset("event_size"), header_offset("next_position")
+    length, behind = header_offset("len_event"), header_offset("next_position")
     may = window[header_offset("type_code") :][:count] != 0
     may &= window[behind - 1 :][:count] <= min(size - start >> 24, 255)
     if wanted.has_own_positions and version > 3:

@@ -194,7 +194,7 @@ def _unpack(data: bytes) -> bytes | None:
     """What compressed images unpack to; None where they are damaged: the reader says how."""
     try:
         packed = parse_compressed(data)
-        size = packed.uncompressed_length
+        size = packed.len_uncompressed
         if size > len(data) * _MOST_RATIO:
             return None
         stream = zlib.decompressobj()
@@ -239,7 +239,7 @@ class _Part(NamedTuple):
         is_write, is_update = flag("is_write"), flag("is_update")
         which = np.where(is_update != 0, 3, np.where(is_write != 0, 2, 1))
         # Rows from before 5.1.16 have a record of the server's own, which has no extra data.
-        fits = body.fits & ("extra_data_length" in body)
+        fits = body.fits & ("len_extra_data" in body)
         return cls(
             rows,
             body.numbers(_ID).astype(np.int64),
@@ -247,7 +247,7 @@ class _Part(NamedTuple):
             which,
             flag("is_partial_update"),
             np.full(count, name == _COMPRESSED),
-            body.numbers("number_of_columns.value").astype(np.int64),
+            body.numbers("num_columns.value").astype(np.int64),
             before,
             before_size,
             after,

@@ -115,11 +115,11 @@ def read_head(stream: BinaryIO, name: str) -> Head:
         kind = context.layout.effective_type(header.type_code)
         timestamp = timestamp or header.timestamp
         server_id = header.server_id if server_id is None else server_id
-        if kind not in BETWEEN or header.event_size < length:
+        if kind not in BETWEEN or header.len_event < length:
             break
         if kind == EventType.format_description_event:
-            data += read_up_to(stream, header.event_size - length)
-            if len(data) < header.event_size:
+            data += read_up_to(stream, header.len_event - length)
+            if len(data) < header.len_event:
                 break
             try:
                 context.observe(data, header)
@@ -130,7 +130,7 @@ def read_head(stream: BinaryIO, name: str) -> Head:
             described = described or data
         # A copy that a server sent is plain, and the event in it marked as one to skip.
         is_encrypted |= kind == EventType.start_encryption_event and not header.flags & IGNORABLE
-        position += header.event_size
+        position += header.len_event
     has_gtids = kind in GTID_TYPES
     return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)
 

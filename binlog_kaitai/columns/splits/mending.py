@@ -158,7 +158,7 @@ def _tells_its_end(log: Log, position: int, following: int) -> bool:
         return False
     header = read_header(data, version)
     kind = log.head.context().layout.effective_type(header.type_code)
-    return position + header.event_size == following and kind not in GTID_TYPES
+    return position + header.len_event == following and kind not in GTID_TYPES
 
 
 def _without_gtid(batch: Any) -> Any:

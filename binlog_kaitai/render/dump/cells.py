@@ -71,12 +71,12 @@ def metadata_number(column: Any) -> int:
     if metadata.is_varchar:
         return int(metadata.max_length or 0)
     if metadata.is_string:
-        return int(metadata.real_type_and_length << 8 | metadata.length_low)
+        return int(metadata.real_type_and_length << 8 | metadata.len_low)
     if metadata.is_bit:
         return int(metadata.bytes << 8 | metadata.bits)
     if metadata.precision is not None:
         return int(metadata.precision << 8 | metadata.scale)
-    return int(metadata.pack_length or metadata.fractional_digits or 0)
+    return int(metadata.len_pack or metadata.fractional_digits or 0)
 
 
 def type_text(column: Any, dimensions: int) -> bytes:
@@ -105,7 +105,7 @@ def type_text(column: Any, dimensions: int) -> bytes:
         case ColumnType.varchar | ColumnType.varchar_compressed:
             return b"VARSTRING(%d)" % metadata.max_length + _compressed_mark(kind)
         case ColumnType.blob | ColumnType.blob_compressed:
-            return _BLOBS.get(metadata.pack_length, b"") + _compressed_mark(kind)
+            return _BLOBS.get(metadata.len_pack, b"") + _compressed_mark(kind)
         case ColumnType.vector:
             return b"VECTOR(%d)" % dimensions
     return b""

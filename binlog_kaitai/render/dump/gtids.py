@@ -57,7 +57,7 @@ def gtid_lines(
         b"original_time": microseconds(original),
         b"immediate": immediate,
         b"immediate_time": microseconds(immediate),
-        b"transaction_length": body.transaction_length or 0,
+        b"transaction_length": body.len_transaction or 0,
         b"original_version": _known(body.original_server_version, undefined),
         b"immediate_version": _known(body.immediate_server_version, undefined),
         b"gtid": encode(gtid or "ANONYMOUS"),

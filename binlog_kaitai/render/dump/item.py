@@ -47,7 +47,7 @@ def item_of(event: Event) -> Item:
     checksum = stored_checksum(event.raw) if _shows_checksum(event, kind) else None
     end = header.next_position
     if layout.binlog_version == 3 and end:
-        end += header.event_size  # such headers have the start
+        end += header.len_event  # such headers have the start
     return Item(event, kind, event.position, end, event.raw, checksum)
 
 

@@ -136,8 +136,8 @@ def _type_name(column: ColumnFacts, is_mariadb: bool) -> bytes:
             return b"BIT(%d)" % (metadata.bytes * 8 + metadata.bits)
         case ColumnType.blob:
             name = b"TEXT" if charset else b"BLOB"
-            size = _SIZES.get(metadata.pack_length)
-            return b"INVALID_%s(%d)" % (name, metadata.pack_length) if size is None else size + name
+            size = _SIZES.get(metadata.len_pack)
+            return b"INVALID_%s(%d)" % (name, metadata.len_pack) if size is None else size + name
         case ColumnType.varchar:
             return b"%s(%d)" % (b"VARCHAR" if charset else b"VARBINARY", metadata.max_length // most)
         case ColumnType.string:
@@ -159,7 +159,7 @@ def _primary_key(table_map: Any, facts: TableFacts) -> bytes:
         if field.type == TableMapField.simple_primary_key:
             parts = [(one.value, 0) for one in field.value.numbers]
         elif field.type == TableMapField.primary_key_with_prefix:
-            parts = [(one.column.value, one.prefix_length.value) for one in field.value.parts]
+            parts = [(one.column.value, one.len_prefix.value) for one in field.value.parts]
     if not parts:
         return b""
     shown = []

@@ -267,8 +267,10 @@ class MysqlPrinter(MysqlRows):
         self.put(item, b"\tPrevious-GTIDs\n", b"# " + commented_set(body) + b"\n")
 
     def print_payload(self, item: Item, body: Any) -> None:
-        names = ("payload_size", "uncompressed_size")
-        fields: dict[bytes, Any] = {name.encode(): getattr(body, name) for name in names}
+        fields: dict[bytes, Any] = {
+            b"payload_size": body.len_payload,
+            b"uncompressed_size": body.len_uncompressed,
+        }
         fields[b"compression"] = getattr(body.compression_type, "name", "unknown").upper().encode()
         is_packed = fields[b"compression"] != b"NONE"
         line = PAYLOAD_LINE + (UNPACKED_SIZE if is_packed else b"") + PAYLOAD_START

@@ -259,7 +259,7 @@ class Programs:
         has_rows = hasattr(type(body), "rows")  # of the class: the rows themselves may be damaged
         if not has_rows or body.is_partial_update or not table_map.has_known_columns:
             return None
-        if body.number_of_columns.value != table_map.number_of_columns.value:
+        if body.num_columns.value != table_map.num_columns.value:
             return None
         try:
             columns = Schema.of(table_map, is_mariadb=self.is_mariadb).columns

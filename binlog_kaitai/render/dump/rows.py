@@ -63,7 +63,7 @@ def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> R
     if table_map is None:
         return RowsText(b"### Row event for unknown table #%d" % body.table_id.value, 0)
     table = table_name(table_map, schema_name)
-    if body.is_write and not (body.columns.number_present and _has_images(body)):
+    if body.is_write and not (body.columns.num_present and _has_images(body)):
         return RowsText(b"### INSERT INTO " + table + b" VALUES ()\n", 1)
     pieces: list[bytes] = []
     count = 0

@@ -286,4 +286,4 @@ def is_of_mariadb(event: Event) -> bool:
     body: Any = event.body
     if "mariadb" in getattr(body, "server_version", "").lower():
         return True
-    return len(getattr(body, "post_header_lengths", ())) >= EventType.annotate_rows_event
+    return len(getattr(body, "len_post_headers", ())) >= EventType.annotate_rows_event

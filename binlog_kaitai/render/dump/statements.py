@@ -16,7 +16,7 @@ _ValueType = UserVarEvent.ResultType
 def load_statement(body: Any, query: bytes, name: bytes) -> bytes:
     """LOAD DATA with the name of the file that was written."""
     replace = b" REPLACE" if getattr(body.duplicate_handling, "name", "") == "replace" else b""
-    start, end = body.file_name_start, body.file_name_end
+    start, end = body.ofs_file_name, body.ofs_file_name_end
     return query[:start] + b" LOCAL INFILE " + pretty(name) + replace + b" INTO" + query[end:]
 
 

@@ -152,7 +152,7 @@ def _filled(begins: Any, end: int, size: int) -> Any:
 def _check_images(event: Event, body: Any) -> None:
     columns = [] if body.is_write else [body.columns]
     columns += [body.columns_after] if body.is_update else []
-    if any(one.number_present < body.number_of_columns.value for one in columns):
+    if any(one.num_present < body.num_columns.value for one in columns):
         place = f"{event.file}, position {event.position}"
         raise UsageError(f"{place}: --flashback needs all columns of rows (binlog_row_image=FULL)")
 

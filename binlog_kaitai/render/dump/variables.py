@@ -140,7 +140,7 @@ class StatementHead:
         if "charset" in found:
             self.print_charset(found["charset"])
         self._print_more(found)
-        if found.get("time_zone") is not None and found["time_zone"].length:
+        if found.get("time_zone") is not None and found["time_zone"].len_name:
             zone = encode(found["time_zone"].name)
             if zone != session.time_zone:
                 session.time_zone = zone

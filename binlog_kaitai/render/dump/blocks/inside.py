@@ -106,7 +106,7 @@ def dress_of(outer: Block) -> Dress:
         offsets = np.empty(2 * count + 1, dtype=np.int64)
         join_ranges.for_work(len(data))(inner.data, *ranges, offsets, data)
         starts, ends = offsets[:-1:2].copy(), offsets[1::2].copy()
-        put_u4(data, starts + header_offset("event_size"), sizes)
+        put_u4(data, starts + header_offset("len_event"), sizes)
         put_u4(data, ends, crc32_of(data, starts, ends))
         frames = Frames(starts, sizes, inner.codes, np.full(count, OK, dtype=np.uint8))
         return Block(inner.file, data, 0, frames, outer.layout)

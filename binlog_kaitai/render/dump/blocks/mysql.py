@@ -41,7 +41,7 @@ _TAGGED = EventType.gtid_tagged_log_event
 _NUMBERS = (
     "last_committed",
     "sequence_number",
-    "transaction_length",
+    "len_transaction",
     "original_commit_timestamp",
     "immediate_commit_timestamp",
 )
@@ -100,7 +100,7 @@ class MysqlBlocks(BlockPrinter):
             "original_time": times[0],
             "immediate": pool.numbers(immediate),
             "immediate_time": times[1],
-            "transaction_length": pool.numbers(numbers["transaction_length"]),
+            "transaction_length": pool.numbers(numbers["len_transaction"]),
             "original_version": pool.numbers(numbers["original_server_version"]),
             "immediate_version": pool.numbers(numbers["immediate_server_version"]),
             "gtid": b"ANONYMOUS",

@@ -13,8 +13,8 @@ from binlog_kaitai.render.dump.rewrite import renamed, with_checksum
 #: The first byte of the length of a database's name, by type of event; of statements no more than checksums
 #: change.
 _LENGTHS: dict[int, str] = {
-    EventType.table_map_event: "schema_name_length.first",
-    EventType.query_event: "schema_name_length",
+    EventType.table_map_event: "len_schema_name.first",
+    EventType.query_event: "len_schema_name",
 }
 
 
