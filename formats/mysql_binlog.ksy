@@ -1,6 +1,8 @@
 meta:
   id: mysql_binlog
   title: MySQL and MariaDB binary log
+  file-extension:
+    - '000001'
   application:
     - MySQL
     - MariaDB

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes, layouts, meanings, names, stubs, targets, webide
+from tools.generate import classes, collection, layouts, meanings, names, stubs, targets, webide
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
@@ -14,6 +14,7 @@ from tools.generate.grammar import Grammar, GrammarError
 ROOT = Path(__file__).parents[2]
 ENTRY = "mysql_binlog"
 WEBIDE = Path("build/webide/mysql_binlog.ksy")
+COLLECTION = Path("build/kaitai_struct_formats")
 
 
 def render_all(grammar: Grammar) -> dict[str, str]:
@@ -72,6 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
     mode.add_argument("--check", action="store_true", help="write nothing; fail where a file is out of date")
     mode.add_argument("--target", choices=LANGUAGES, help="write this language to build/LANGUAGE/")
     mode.add_argument("--webide", action="store_true", help=f"write {WEBIDE}, one file without imports")
+    mode.add_argument("--collection", action="store_true", help=f"write {COLLECTION}/, for Kaitai's collection")
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     try:
@@ -93,6 +95,10 @@ def run(options: argparse.Namespace) -> int:
     if options.webide:
         write_target({WEBIDE.name: webide.render(grammar, ENTRY)}, (options.root / WEBIDE).parent)
         print(f"wrote {WEBIDE}")
+        return 0
+    if options.collection:
+        write_target(collection.render(grammar, options.root / "formats"), options.root / COLLECTION)
+        print(f"wrote {COLLECTION}")
         return 0
     files = render_all(grammar)
     if not options.check:
