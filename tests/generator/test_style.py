@@ -10,7 +10,18 @@ from tools.generate.__main__ import ROOT
 from tools.generate.grammar import Grammar, Node, Type
 
 KEYS = ["meta", "doc", "doc-ref", "params", "seq", "instances", "types", "enums"]
-META = ["id", "title", "file-extension", "application", "license", "ks-version", "bit-endian", "encoding", "endian", "imports"]
+META = [
+    "id",
+    "title",
+    "file-extension",
+    "application",
+    "license",
+    "ks-version",
+    "bit-endian",
+    "encoding",
+    "endian",
+    "imports",
+]
 
 # The compiler does not mind Python's keywords; the stubs need `property`.
 TAKEN = {*keyword.kwlist, "property"}

@@ -73,7 +73,9 @@ def main(arguments: list[str] | None = None) -> int:
     mode.add_argument("--check", action="store_true", help="write nothing; fail where a file is out of date")
     mode.add_argument("--target", choices=LANGUAGES, help="write this language to build/LANGUAGE/")
     mode.add_argument("--webide", action="store_true", help=f"write {WEBIDE}, one file without imports")
-    mode.add_argument("--collection", action="store_true", help=f"write {COLLECTION}/, for Kaitai's collection")
+    mode.add_argument(
+        "--collection", action="store_true", help=f"write {COLLECTION}/, for Kaitai's collection"
+    )
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     try:
