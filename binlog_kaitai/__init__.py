@@ -30,18 +30,25 @@ from binlog_kaitai.errors import (
     TruncatedError,
     UsageError,
 )
-from binlog_kaitai.reader import End, EndKind, Event, LogReader, open
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.batches import read_events
     from binlog_kaitai.columns.changes import read_changes
     from binlog_kaitai.columns.transactions.batches import read_transactions
+    from binlog_kaitai.gtids import GtidSet
+    from binlog_kaitai.log import Event, LogReader, open
+    from binlog_kaitai.options import Filters
+    from binlog_kaitai.reader import End, EndKind
+    from binlog_kaitai.rows import Change, Row
+    from binlog_kaitai.schema import Column, Schema
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BinlogError",
+    "Change",
     "ChecksumError",
+    "Column",
     "DamagedError",
     "DamagedStartError",
     "DefinitionWarning",
@@ -50,11 +57,15 @@ __all__ = [
     "EndKind",
     "Event",
     "FilterWarning",
+    "Filters",
     "FramingError",
     "GrammarError",
+    "GtidSet",
     "LogReader",
     "NotABinlogError",
     "RolledBackWarning",
+    "Row",
+    "Schema",
     "SourceError",
     "TruncatedError",
     "UsageError",
@@ -64,15 +75,27 @@ __all__ = [
     "read_transactions",
 ]
 
-#: NumPy and PyArrow are loaded by whoever asks for columns, not by `import binlog_kaitai`.
-_COLUMNS = {
-    "read_changes": "binlog_kaitai.columns.changes",
-    "read_events": "binlog_kaitai.columns.batches",
-    "read_transactions": "binlog_kaitai.columns.transactions.batches",
+#: Where the other names are; a module is loaded by whoever asks for one of its names.
+_MODULES = {
+    "gtids": ("GtidSet",),
+    "log": ("Event", "LogReader", "open"),
+    "options": ("Filters",),
+    "reader": ("End", "EndKind"),
+    "rows": ("Change", "Row"),
+    "schema": ("Column", "Schema"),
+    "columns.batches": ("read_events",),
+    "columns.changes": ("read_changes",),
+    "columns.transactions.batches": ("read_transactions",),
 }
+_HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _COLUMNS:
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_COLUMNS[name]), name)
+    found = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -163,7 +163,25 @@ class GtidSet:
                 found._by_source[source] = left
         return found
 
-    def __contains__(self, gtid: str) -> bool:
+    def __or__(self, other: GtidSet) -> GtidSet:
+        """What either set has."""
+        found = GtidSet()
+        for one in (self, other):
+            found.update(one)
+        return found
+
+    def __sub__(self, other: GtidSet) -> GtidSet:
+        """What this set has and the other has not, as `without`."""
+        return self.without(other)
+
+    def __and__(self, other: GtidSet) -> GtidSet:
+        """What both sets have."""
+        return self.without(self.without(other))
+
+    def __contains__(self, gtid: str | GtidSet) -> bool:
+        """Whether it holds a GTID, or all of another set."""
+        if isinstance(gtid, GtidSet):
+            return not gtid.without(self)
         source, number = split_gtid(gtid)
         return source in self._by_source and number in self._by_source[source]
 
@@ -183,6 +201,9 @@ class GtidSet:
 
     def __str__(self) -> str:
         return ",".join(_text(source, intervals) for source, intervals in self.items())
+
+    def __repr__(self) -> str:
+        return f"GtidSet.parse({str(self)!r})"
 
     def _add_mariadb(self, part: str) -> bool:
         if match := _MARIADB.fullmatch(part):

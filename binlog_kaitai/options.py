@@ -11,7 +11,6 @@ from numbers import Integral
 from typing import Any
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.event_types import TYPE_NAMES
 from binlog_kaitai.gtids import GtidSet
 
 #: What may become of dates that no calendar has.
@@ -166,6 +165,9 @@ def _table(name: str) -> str:
 
 
 def _type_name(name: str) -> str:
+    # The command line's `--help` does without the grammar.
+    from binlog_kaitai.event_types import TYPE_NAMES
+
     known = {spelling: full for full in TYPE_NAMES for spelling in _spellings(full)}
     wanted = name.upper().replace("-", "_")
     if wanted not in known:

@@ -1,20 +1,20 @@
 """The reader: one event at a time, everything in it, by the grammar.
 
-``open`` gives a :class:`LogReader`; iterating it gives an :class:`Event` for every event of every file, and
-for each event inside a compressed transaction right after the payload event that holds it; a rows event that
-MariaDB wrote in pieces comes right after its last piece. Framing and checksums are checked as events come;
-a body is parsed when it is first looked at.
+Iterating a :class:`LogReader` gives an :class:`Event` for every event of every file. Each event inside a
+compressed transaction follows the payload event that holds it; a rows event that MariaDB wrote in pieces
+follows its last piece. Framing and checksums are checked as events come; a body is parsed when it is first
+looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import cached_property
 from itertools import count, islice, pairwise
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Self
 
 from binlog_kaitai.adapter import checksum_status, gtid_text
 from binlog_kaitai.context import Context
@@ -42,7 +42,7 @@ from binlog_kaitai.grammar import (
 )
 from binlog_kaitai.payload import read_payload
 from binlog_kaitai.row_numbers import RowNumbers
-from binlog_kaitai.sources import Source, SourceLike, resolve
+from binlog_kaitai.sources import Source
 from binlog_kaitai.transactions import GTID_TYPES, GtidTracker
 
 
@@ -183,7 +183,7 @@ class End(NamedTuple):
 
 
 class LogReader(AbstractContextManager["LogReader"]):
-    """The events of one or many logs, in order. Made by :func:`open`.
+    """The events of one or many logs, in order.
 
     Attributes
     ----------
@@ -192,6 +192,9 @@ class LogReader(AbstractContextManager["LogReader"]):
     ends : list of End
         How each file that has been read ended.
     """
+
+    #: What an event is made as.
+    event_class: type[Event] = Event
 
     def __init__(self, sources: list[Source], *, verify_checksums: bool = True) -> None:
         self.sources = sources
@@ -215,6 +218,9 @@ class LogReader(AbstractContextManager["LogReader"]):
         if self._stream is not None:
             self._stream.close()
             self._stream = None
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -271,7 +277,7 @@ class LogReader(AbstractContextManager["LogReader"]):
     def _take_in(self, name: str, frame: Frame, context: Context, outer: Event | None = None) -> Event:
         context.check_readable()
         table_map = context.table_map_of(frame.raw, frame.header.type_code)
-        event = Event(name, frame, context.layout, table_map)
+        event = self.event_class(name, frame, context.layout, table_map)
         if outer is not None:  # errors, too, name the place in the file
             event.position, event.end_position = outer.position, outer.end_position
         try:
@@ -326,7 +332,7 @@ def _read_pieces(event: Event, context: Context) -> Iterator[Event]:
         header = read_header(raw, context.layout.binlog_version)
         table_map = context.table_map_of(raw, header.type_code)
         frame = Frame(event.position, header, raw)
-        whole = Event(event.file, frame, context.layout.without_checksums(), table_map)
+        whole = type(event)(event.file, frame, context.layout.without_checksums(), table_map)
         whole.end_position, whole.payload_index, whole.gtid = event.end_position, 0, event.gtid
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
@@ -367,22 +373,3 @@ def _check_header(file: str, tail: Tail, header: Header) -> None:
         raise FramingError(
             reason, file=file, position=tail.position, event_type=kind, field="header.len_event"
         )
-
-
-def open(source: SourceLike | Iterable[SourceLike], *, verify_checksums: bool = True) -> LogReader:
-    """Open binary logs to read them event by event.
-
-    Parameters
-    ----------
-    source
-        A path, glob pattern, directory, ``.index`` file, ``"-"`` for stdin, bytes, binary file object, or
-        several of these.
-    verify_checksums
-        Raise on an event whose CRC32 does not fit; otherwise it is only marked.
-
-    Raises
-    ------
-    SourceError
-        Nothing is there to read.
-    """
-    return LogReader(resolve(source), verify_checksums=verify_checksums)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from binlog_kaitai.cli import options
 from binlog_kaitai.cli.messages import say
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.reader import Event, open
-from binlog_kaitai.render.explain import explain_json, explain_text
+
+if TYPE_CHECKING:
+    from binlog_kaitai.reader import Event
 
 
 @click.command()
@@ -33,6 +35,7 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
       binlog-kaitai explain binlog.000024 | less -S
     """
     from binlog_kaitai.columns.blocks.seek import stops_before
+    from binlog_kaitai.log import open
 
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full are for text; JSON has everything")
@@ -54,6 +57,8 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
 
 
 def _print(event: Event, output: str, width: int | None, *, in_full: bool) -> None:
+    from binlog_kaitai.render.explain import explain_json, explain_text
+
     if output == "json":
         text, error = explain_json(event)
         click.echo(text)

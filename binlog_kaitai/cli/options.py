@@ -6,18 +6,19 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
 from binlog_kaitai.cli.messages import say
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.framing import not_at_an_event
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.options import MAX_POSITION, ZERO_DATES, Filters, whole_number
-from binlog_kaitai.reader import End, EndKind
 from binlog_kaitai.remote import is_url
-from binlog_kaitai.sources import Source
+
+if TYPE_CHECKING:
+    from binlog_kaitai.reader import End
+    from binlog_kaitai.sources import Source
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -119,13 +120,14 @@ def refuse_position(source: Source, position: int | None) -> None:
     UsageError
         No event begins at the position.
     """
+    from binlog_kaitai.framing import not_at_an_event
+
     reason = None
     with suppress(BinlogError, OSError), source.open() as stream:
         if position is not None and stream.seekable():
             reason = not_at_an_event(stream, position)
     if reason is not None:
         raise UsageError(reason, file=source.name)
-
 
 
 _FILTERS: list[Callable[[Any], Any]] = [
@@ -150,6 +152,8 @@ _FILTERS: list[Callable[[Any], Any]] = [
 
 def say_ends(ends: list[End]) -> None:
     """Tell on stderr which files are still being written, or were not closed."""
+    from binlog_kaitai.reader import EndKind
+
     for end in ends:
         if end.kind is EndKind.IN_USE:
             say(f"{end.file}: {end_text(end)}", err=True)
@@ -157,7 +161,9 @@ def say_ends(ends: list[End]) -> None:
 
 def end_text(end: End) -> str:
     """How a file ended, in words."""
-    behind = f"; {end.bytes_behind} bytes behind it are no whole event" if end.bytes_behind else ""
+    from binlog_kaitai.reader import EndKind
+
+    behind = f"; the {end.bytes_behind} bytes after it are not a whole event" if end.bytes_behind else ""
     match end.kind:
         case EndKind.CLEAN:
             return "closed"

@@ -41,7 +41,6 @@ _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 _BLOCK_SIZE = 4 * BLOCK_SIZE
 
 
-
 def table_batches(
     page: RowsPage, table: Table, events: Any, zero_dates: str, schema: Any
 ) -> Iterator[pa.RecordBatch]:

@@ -132,4 +132,3 @@ def _sources_of(frame: DataFrame) -> Iterator[ReadOptions]:
     for leaf in (leaves.apply(number) for number in range(leaves.size())):
         if leaf.getClass().getSimpleName() == _RELATION and leaf.table().name() == "binlog":
             yield ReadOptions.parse(dict(leaf.options().asCaseSensitiveMap()))
-

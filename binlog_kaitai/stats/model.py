@@ -7,10 +7,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader import End
-from binlog_kaitai.sources import Source
 
 if TYPE_CHECKING:
+    from binlog_kaitai.reader import End
+    from binlog_kaitai.sources import Source
     from binlog_kaitai.stats.timeline import Timeline
 
 

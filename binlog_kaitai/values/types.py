@@ -191,9 +191,7 @@ def _decimal_arrow(column: Column) -> str:
 
 def _string_arrow(column: Column) -> str:
     return (
-        "binary"
-        if column.charset == BINARY and (column.type_name or "").lower() not in TEXTUAL
-        else "string"
+        "binary" if column.charset == BINARY and (column.type_name or "").lower() not in TEXTUAL else "string"
     )
 
 

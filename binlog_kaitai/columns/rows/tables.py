@@ -139,9 +139,7 @@ class Tables:
         while len(self._known) > MAX_TABLE_MAPS:
             del self._known[next(iter(self._known))]
 
-    def _read_maps(
-        self, block: Block, framing: Any
-    ) -> tuple[Any, Any, list[Table | BinlogError], Any]:
+    def _read_maps(self, block: Block, framing: Any) -> tuple[Any, Any, list[Table | BinlogError], Any]:
         """The table maps of a block: numbers of the events, table ids, distinct tables, which of them."""
         rows = block.rows_of(EventType.table_map_event)
         statements = statements_in(block, framing=framing)

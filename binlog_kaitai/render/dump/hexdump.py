@@ -32,8 +32,7 @@ MARIADB_STYLE = Style(
     fill=b" ",
     width=49,
     fields=_FIELDS,
-    head=b"\n# Position\n"
-    b"#           |Timestamp   |Type |Master ID   |Size        |Master Pos  |Flags\n# ",
+    head=b"\n# Position\n#           |Timestamp   |Type |Master ID   |Size        |Master Pos  |Flags\n# ",
     gaps=(b"  |", b" |", b"   |", b" |", b" |", b" |"),
     behind_header=b"\n#\n",
     gap=b"  ",

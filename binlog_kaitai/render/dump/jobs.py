@@ -75,8 +75,17 @@ class Jobs:
         arrays = self.programs.arrays()
         while True:
             at = put_jobs(
-                data, ready, jobs, PAIRS, *arrays, self._escapes, self._scratch, self._stack, state,
-                self._out, at
+                data,
+                ready,
+                jobs,
+                PAIRS,
+                *arrays,
+                self._escapes,
+                self._scratch,
+                self._stack,
+                state,
+                self._out,
+                at,
             )
             if state[kernels.JOB] == len(jobs):
                 self.rows = int(state[kernels.NUMBER])

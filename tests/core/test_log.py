@@ -1,0 +1,97 @@
+"""Events whose rows have the names of their columns, and the names at the top of the package."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.schema import NameSource
+from tests.corpus_files import LogFile, case, logs
+
+
+@pytest.mark.parametrize("log", [log for log in logs() if log.case.folder.name == "ddl"], ids=lambda log: log.id)
+def test_rows_have_the_names_that_read_changes_gives_them(log: LogFile) -> None:
+    expected = {
+        (one["_position"], one["_row"]): set(one)
+        for table in _tables(log)
+        for batch in bk.read_changes(log.path, table=table)
+        for one in batch.to_pylist()
+    }
+    found = {}
+    with bk.open(log.path) as reader:
+        for event in reader:
+            for row in event.rows():
+                found[event.position, row.index] = set(row.after or row.before or ())
+    assert found
+    assert {place: names <= expected[place] for place, names in found.items()} == dict.fromkeys(found, True)
+
+
+def _tables(log: LogFile) -> set[str]:
+    changes = bk.read_changes(log.path).read_all().to_pylist()
+    return {f"{one['schema']}.{one['table']}" for one in changes}
+
+
+def test_an_event_keeps_the_names_of_its_time() -> None:
+    """Rows may be asked for in any order, long after the reader has gone on."""
+    log = case("mysql-9.7", "ddl").logs[0]
+    at_once = [[list(row.after or row.before or ()) for row in event.rows()] for event in bk.open(log)]
+    events = list(bk.open(log))
+    later = [[list(row.after or row.before or ()) for row in event.rows()] for event in reversed(events)]
+    assert later[::-1] == at_once
+    assert len({tuple(names) for rows in at_once for names in rows}) > 3
+
+
+def test_definitions_can_be_given() -> None:
+    log = case("mysql-9.7", "ddl").logs[0]
+    rows = [event for event in bk.open(log) if event.schema is not None]
+    without = {rows[0].schema.names_from} if rows[0].schema else set()
+    assert without == {NameSource.DEFINITION}
+    # Of the rows alone, without the statements before them, only a given definition knows the names.
+    data = _without_queries(log.read_bytes())
+    table = rows[0].schema
+    assert table is not None
+    columns = ", ".join(f"`n{number}` {column.type_name}" for number, column in enumerate(table.columns))
+    name = f"`{table.schema_name}`.`{table.table_name.replace('`', '``')}`"
+    ddl = f"CREATE TABLE {name} ({columns})"
+    first = next(event for event in bk.open(data, ddl=ddl) if event.schema is not None)
+    assert first.schema is not None
+    assert [column.name for column in first.schema.columns] == [
+        f"n{number}" for number in range(len(table.columns))
+    ]
+    bare = next(event for event in bk.open(data) if event.schema is not None)
+    assert bare.schema is not None
+    assert bare.schema.names_from is NameSource.NONE
+
+
+def _without_queries(data: bytes) -> bytes:
+    kept = [event.raw for event in bk.open(data) if event.type != "QUERY_EVENT"]
+    return data[:4] + b"".join(kept)
+
+
+def test_the_package_lists_all_its_names() -> None:
+    assert set(bk.__all__) <= set(dir(bk))
+    for name in bk.__all__:
+        assert getattr(bk, name) is not None
+    with pytest.raises(AttributeError, match="nosuch"):
+        bk.nosuch  # noqa: B018
+
+
+def test_the_help_does_without_the_grammar() -> None:
+    program = "import sys; from binlog_kaitai.cli.app import main; print('binlog_grammar' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_sets_of_gtids_as_sets() -> None:
+    uuid = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
+    one, other = bk.GtidSet.parse(f"{uuid}:1-10,0-1-5"), bk.GtidSet.parse(f"{uuid}:8-12")
+    assert str(one | other) == f"0-1-5,{uuid}:1-12"
+    assert str(one - other) == f"0-1-5,{uuid}:1-7"
+    assert str(one & other) == f"{uuid}:8-10"
+    assert (one & other) in one
+    assert other not in one
+    assert f"{uuid}:3" in one
+    assert eval(repr(one), {"GtidSet": bk.GtidSet}) == one
