@@ -11,20 +11,26 @@ from typing import Any
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import BinlogEvent, EventType, Format, Header, header_offset, parse_event
+from binlog_kaitai.grammar import (
+    CHECKSUM_SIZE,
+    BinlogEvent,
+    EventType,
+    Format,
+    Header,
+    header_offset,
+    masks,
+    parse_event,
+)
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid, mysql_source
 
 #: Number of the character set and collation `binary`.
 BINARY_COLLATION = 63
 
+_IN_USE = masks.EventHeader.IS_IN_USE
+
 _DIGITS = 9
 _BYTES_OF_DIGITS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
-
-#: LOG_EVENT_BINLOG_IN_USE_F.
-IN_USE = 0x0001
-#: LOG_EVENT_IGNORABLE_F.
-IGNORABLE = 0x0080
 
 
 def crc32_of(raw: bytes | memoryview, header: Header) -> int:
@@ -33,11 +39,11 @@ def crc32_of(raw: bytes | memoryview, header: Header) -> int:
     A server writes a format description event with its in-use flag set and clears the flag on closing the
     file, so that the flag counts as 0 (sql/binlog.cc, `Format_description_log_event::write`).
     """
-    covered = memoryview(raw)[:-4]
-    if header.type_code != EventType.format_description_event or not header.flags & IN_USE:
+    covered = memoryview(raw)[:-CHECKSUM_SIZE]
+    if header.type_code != EventType.format_description_event or not header.flags & _IN_USE:
         return crc32(covered)
     closed = bytearray(covered)
-    closed[header_offset("flags")] &= ~IN_USE
+    closed[header_offset("flags")] &= ~_IN_USE
     return crc32(closed)
 
 
@@ -52,15 +58,15 @@ def closed(event: BinlogEvent, raw: bytes) -> bytes:
         All of its bytes.
     """
     data = bytearray(raw)
-    data[header_offset("flags")] &= ~IN_USE
+    data[header_offset("flags")] &= ~_IN_USE
     if event.checksum is not None:
-        data[-4:] = crc32(memoryview(data)[:-4]).to_bytes(4, "little")
+        data[-CHECKSUM_SIZE:] = crc32(memoryview(data)[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
     return bytes(data)
 
 
 def stored_checksum(raw: bytes) -> int:
     """The CRC32 that an event of a log with checksums ends with."""
-    return int.from_bytes(raw[-4:], "little")
+    return int.from_bytes(raw[-CHECKSUM_SIZE:], "little")
 
 
 def checksum_status(raw: bytes, header: Header, layout: Format) -> str:

@@ -12,7 +12,6 @@ Rules
 from __future__ import annotations
 
 import io
-import struct
 from collections.abc import Iterator
 from enum import Enum
 from typing import BinaryIO, NamedTuple
@@ -25,6 +24,7 @@ from binlog_kaitai.errors import (
     NotABinlogError,
 )
 from binlog_kaitai.grammar import (
+    POSITION_MASK,
     EventType,
     Header,
     detect_version,
@@ -218,9 +218,11 @@ def is_start(head: bytes) -> bool:
         return False
     if len(head) < header_length(4):
         return True
-    (size,) = struct.unpack_from("<I", head, len(MAGIC) + header_offset("len_event"))
-    (position,) = struct.unpack_from("<H", head, len(MAGIC) + header_offset("next_position"))
-    return position in (len(MAGIC), len(MAGIC) + size & 0xFFFF)
+    size = read_header(head[len(MAGIC) :], 1).len_event
+    # Of the position the head has the first bytes.
+    position = head[len(MAGIC) + header_offset("next_position") : header_length(4)]
+    expected = (len(MAGIC), len(MAGIC) + size)
+    return position in [one.to_bytes(8, "little")[: len(position)] for one in expected]
 
 
 def resized(raw: bytes, size: int) -> bytes:
@@ -311,7 +313,7 @@ def holds_events(data: bytes) -> bool:
         if not first.next_position or not length <= first.len_event <= last - at + length:
             continue
         second = Header(*read.unpack_from(data, at + first.len_event))
-        expected = (first.next_position + second.len_event) & 0xFFFFFFFF
+        expected = (first.next_position + second.len_event) & POSITION_MASK
         if (
             second.type_code in _KNOWN_TYPES
             and length <= second.len_event

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from binlog_grammar import masks
 from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.binlog_event import BinlogEvent
 from binlog_grammar.column_types import ColumnTypes
@@ -42,6 +43,7 @@ __all__ = [
     "CHECKSUM_SIZE",
     "ENUMS",
     "LAYOUTS",
+    "POSITION_MASK",
     "UNKNOWN_BODY",
     "BinlogEvent",
     "ColumnType",
@@ -65,6 +67,8 @@ __all__ = [
     "header_length",
     "header_offset",
     "header_struct",
+    "header_width",
+    "masks",
     "meanings",
     "parse_cell",
     "parse_compressed",
@@ -118,6 +122,16 @@ def header_offset(name: str) -> int:
     """Offset of one of the fields of :class:`Header` in an event, in bytes."""
     before = LAYOUTS["event_header"].fields[: Header._fields.index(name)]
     return struct.calcsize("<" + "".join(_STRUCT_CODES[field.dtype or ""] for field in before))
+
+
+def header_width(name: str) -> int:
+    """Size of one of the fields of :class:`Header`, in bytes."""
+    field = LAYOUTS["event_header"].fields[Header._fields.index(name)]
+    return struct.calcsize("<" + _STRUCT_CODES[field.dtype or ""])
+
+
+#: The bits of a position that an event header holds: past 4 GiB the upper ones are lost.
+POSITION_MASK = (1 << 8 * header_width("next_position")) - 1
 
 
 def header_length(binlog_version: int) -> int:

@@ -30,6 +30,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, Tail, TailKind
 from binlog_kaitai.grammar import (
+    POSITION_MASK,
     ROWS_TYPES,
     BinlogEvent,
     EventHeader,
@@ -367,7 +368,7 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
 
 def _check_header(file: str, tail: Tail, header: Header) -> None:
     end = tail.position + header.len_event
-    if header.next_position not in (0, end & 0xFFFFFFFF):
+    if header.next_position not in (0, end & POSITION_MASK):
         reason = f"its size says that it ends at {end}, its position {header.next_position}"
         kind = type_name(header.type_code)
         raise FramingError(

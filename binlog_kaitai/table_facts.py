@@ -77,6 +77,8 @@ def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
         found.name = column.name
         if column.has_signedness and found.type not in _SIGNED_BY_NATURE:
             found.is_unsigned = column.is_unsigned
+        if column.has_visibility:
+            found.is_visible = column.is_visible
         yield found
 
 
@@ -111,12 +113,6 @@ class _Reader:
         column.is_visible = False
         self.take_key([column.index])
 
-    def take_visibility(self, bits: list[int]) -> None:
-        for column in self.columns:
-            byte, bit = divmod(column.index, 8)
-            if byte < len(bits):
-                column.is_visible = bool(bits[byte] >> (7 - bit) & 1)
-
 
 def _set(columns: list[ColumnFacts], name: str, values: Iterable[Any]) -> None:
     for column, value in zip(columns, values, strict=False):
@@ -149,7 +145,6 @@ _FIELDS: dict[TableMapField | int, Callable[[_Reader, Any], None]] = {
     TableMapField.enum_and_set_column_charset: lambda reader, value: _set(
         reader.choices, "collation_id", _numbers(value)
     ),
-    TableMapField.column_visibility: lambda reader, value: reader.take_visibility(value.bits),
     TableMapField.vector_dimensionality: lambda reader, value: _set(
         reader._of(ColumnType.vector), "vector_dimensions", _numbers(value)
     ),

@@ -12,6 +12,7 @@ import numpy as np
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.compile import kernel, kernel_or
+from binlog_kaitai.grammar import POSITION_MASK
 
 #: What is known of an event's checksum: there is none; it fits; it does not; it was not looked at.
 NONE, OK, BAD, PENDING = 0, 1, 2, 3
@@ -49,7 +50,7 @@ def _find_drifts_alone(
     stated = np.empty(len(starts), dtype=np.uint64)
     _read_numbers_alone(data, starts, stated_at, 4, False, stated)
     known = np.flatnonzero(stated != 0)
-    distances = (stated.view(np.int64)[known] - position - starts[known] - sizes[known]) & 0xFFFFFFFF
+    distances = (stated.view(np.int64)[known] - position - starts[known] - sizes[known]) & POSITION_MASK
     found = known[(distances != 0) & (distances != np.concatenate(([drift], distances[:-1])))][: len(out)]
     out[: len(found)] = found
     return len(found), int(distances[-1]) if len(distances) else drift
@@ -81,7 +82,7 @@ def find_drifts(
             continue
         stated = read_u4(data, np.uint64(at))
         if stated != 0:
-            distance = (stated - position - starts[event] - sizes[event]) & 0xFFFFFFFF
+            distance = (stated - position - starts[event] - sizes[event]) & POSITION_MASK
             if distance not in (0, drift) and count < out.shape[0]:
                 out[count] = event
                 count += 1

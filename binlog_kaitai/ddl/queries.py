@@ -11,9 +11,6 @@ from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.statements import Statement, read_statement
 from binlog_kaitai.ddl.store import Session
 
-#: Of the flags in MariaDB's status variable `gtid_flags3`: an ALTER TABLE begins, or is taken back.
-_HALF_DONE = 0x02 | 0x08
-
 
 def statement_of(body: Any) -> Statement | None:
     """What the body of a QUERY_EVENT does to definitions; None where it does nothing, or is not done yet.
@@ -36,7 +33,7 @@ def is_half_done(body: Any) -> bool:
     Of an ALTER in two phases only the COMMIT changes the table.
     """
     flags = _variables(body).get("mariadb_gtid_flags3")
-    return flags is not None and bool(flags.flags & _HALF_DONE)
+    return flags is not None and (flags.is_start_alter or flags.is_rollback_alter)
 
 
 def session_of(body: Any) -> Session:

@@ -13,7 +13,7 @@ from binlog_kaitai.columns.splits import cuts
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.framing import read_start, read_up_to
-from binlog_kaitai.grammar import EventType, header_length, read_header
+from binlog_kaitai.grammar import POSITION_MASK, EventType, header_length, read_header
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.sources import MAGIC
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
@@ -137,7 +137,7 @@ def closed_at(path: str) -> int | None:
         data = read_up_to(stream, _LONGEST_END)
     for at in range(len(data) - header_length(layout.binlog_version), -1, -1):
         header = read_header(data[at:], layout.binlog_version)
-        is_last = header.len_event == len(data) - at and header.next_position == size & 0xFFFFFFFF
+        is_last = header.len_event == len(data) - at and header.next_position == size & POSITION_MASK
         if is_last and layout.effective_type(header.type_code) in _ENDS:
             raw = data[at:]
             is_whole = not layout.is_checksummed or stored_checksum(raw) == crc32_of(raw, header)

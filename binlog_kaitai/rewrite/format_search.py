@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.adapter import IN_USE, checksum_status
+from binlog_kaitai.adapter import checksum_status
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import Lost
 from binlog_kaitai.errors import BinlogError
@@ -36,6 +36,7 @@ from binlog_kaitai.grammar import (
     Header,
     header_length,
     header_offset,
+    masks,
     parse_event,
 )
 from binlog_kaitai.rewrite.known_formats import KnownFormat, known_formats, version_numbers
@@ -50,7 +51,7 @@ _MOST_TRIES = 64
 #: More bytes than this are not aligned with an event, since they are not one.
 _LONGEST_START = 4 << 10
 
-_RELAY_LOG = 0x40
+_IN_USE, _RELAY_LOG = masks.EventHeader.IS_IN_USE, masks.EventHeader.IS_RELAY_LOG
 
 #: The fields that servers fill in, of the header and of the body.
 _FREE = ("timestamp", "server_id", "flags", "server_version", "create_timestamp")
@@ -223,13 +224,17 @@ class _Draft:
         self.size = _size(known)
         self._fixed = {
             "type_code": bytes([EventType.format_description_event]),
-            "len_event": self.size.to_bytes(4, "little"),
-            "next_position": (len(MAGIC) + self.size).to_bytes(4, "little"),
-            "binlog_version": (4).to_bytes(2, "little"),
+            "len_event": self._number("len_event", self.size),
+            "next_position": self._number("next_position", len(MAGIC) + self.size),
+            "binlog_version": self._number("binlog_version", 4),
             "len_header": bytes([header_length(4)]),
             "len_post_headers": known.post_header_lengths,
             "checksum_algorithm": bytes([is_checksummed]) * known.has_algorithm,
         }
+
+    def _number(self, name: str, value: int) -> bytes:
+        begin, end = self.places[name]
+        return value.to_bytes(end - begin, "little")
 
     def field(self, data: bytes, name: str) -> bytes:
         begin, end = self.places[name]
@@ -300,9 +305,9 @@ def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> It
         The time of the first event after, and the servers that wrote it and others.
     """
     time, server, flags, version, created = found
-    plain = (int.from_bytes(flags, "little") & ~IN_USE).to_bytes(2, "little")
+    plain = (int.from_bytes(flags, "little") & ~_IN_USE).to_bytes(len(flags), "little")
     times, servers = dict.fromkeys((time, first)), dict.fromkeys((server, *ids))
-    all_flags = dict.fromkeys((plain, bytes(2), _RELAY_LOG.to_bytes(2, "little")))
+    all_flags = dict.fromkeys((plain, bytes(len(flags)), _RELAY_LOG.to_bytes(len(flags), "little")))
     versions = dict.fromkeys((version, version.partition(b"\0")[0].ljust(len(version), b"\0")))
     for one in product(times, servers, all_flags, versions):
         for start in dict.fromkeys((created, bytes(len(created)), one[0])):
@@ -340,19 +345,20 @@ def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[st
     time = int.from_bytes(values["timestamp"], "little")
     if not 0 < time <= first.timestamp:
         time = first.timestamp
-        values["timestamp"] = time.to_bytes(4, "little")
+        values["timestamp"] = time.to_bytes(len(values["timestamp"]), "little")
         doubtful.append("timestamp")
     ids = Counter(frame.header.server_id for frame in following.frames)
     if int.from_bytes(values["server_id"], "little") not in ids:
-        values["server_id"] = ids.most_common(1)[0][0].to_bytes(4, "little")
+        values["server_id"] = ids.most_common(1)[0][0].to_bytes(len(values["server_id"]), "little")
         doubtful.append("server_id")
     # When the server started is in the first log after that only, and is when the log begins.
-    if values["create_timestamp"] not in (bytes(4), values["timestamp"]):
-        values["create_timestamp"] = bytes(4)
+    nothing = bytes(len(values["create_timestamp"]))
+    if values["create_timestamp"] not in (nothing, values["timestamp"]):
+        values["create_timestamp"] = nothing
         doubtful.append("create_timestamp")
     flags = int.from_bytes(values["flags"], "little")
-    is_relay_log = following.is_relay_log or flags & ~IN_USE == _RELAY_LOG
-    values["flags"] = (_RELAY_LOG if is_relay_log else 0).to_bytes(2, "little")
+    is_relay_log = following.is_relay_log or flags & ~_IN_USE == _RELAY_LOG
+    values["flags"] = (_RELAY_LOG if is_relay_log else 0).to_bytes(len(values["flags"]), "little")
     return values, doubtful
 
 

@@ -31,6 +31,7 @@ from binlog_kaitai.grammar import (
     Format,
     header_length,
     header_offset,
+    masks,
     parse_event,
     read_header,
 )
@@ -40,6 +41,8 @@ from binlog_kaitai.sources import MAGIC
 
 #: No server writes a longer first event.
 _LONGEST_HEAD = 1 << 10
+
+_IN_USE = masks.EventHeader.IS_IN_USE
 
 _KIND = "FORMAT_DESCRIPTION_EVENT"
 
@@ -198,7 +201,8 @@ def _neighbours(head: bytes) -> Iterator[tuple[bytes, int]]:
     """What differs in one byte, and has a checksum that fits; and where that byte is."""
     data, end = bytearray(head), len(head) - CHECKSUM_SIZE
     flags = len(MAGIC) + header_offset("flags")
-    in_use, data[flags] = data[flags] & 1, data[flags] & ~1  # the checksum is that of a closed log
+    in_use = data[flags] & _IN_USE
+    data[flags] &= ~_IN_USE  # the checksum is that of a closed log
     stored = int.from_bytes(head[end:], "little")
     for at in range(len(MAGIC), end):
         before = crc32(memoryview(data)[len(MAGIC) : at])

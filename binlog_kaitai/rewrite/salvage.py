@@ -19,7 +19,14 @@ from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.framing import Frame, Framer, read_up_to
-from binlog_kaitai.grammar import EventType, Format, header_length, parse_event, read_header
+from binlog_kaitai.grammar import (
+    POSITION_MASK,
+    EventType,
+    Format,
+    header_length,
+    parse_event,
+    read_header,
+)
 from binlog_kaitai.rewrite.heads import Head
 
 #: Shorter events are read to see whether they are whole, in bytes.
@@ -202,7 +209,7 @@ def _is_next(shift: int | None, frame: Frame | None) -> bool:
 def _shift(frame: Frame) -> int | None:
     """How far an event is from where its header says it is; None if it says nothing."""
     stated = frame.header.next_position
-    return (stated - frame.end_position) & 0xFFFFFFFF if stated else None
+    return (stated - frame.end_position) & POSITION_MASK if stated else None
 
 
 def _is_whole(frame: Frame, context: Context) -> bool:

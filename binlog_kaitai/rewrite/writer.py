@@ -16,10 +16,10 @@ from binlog_kaitai.columns.blocks.mapped import LONG, pieces
 from binlog_kaitai.columns.blocks.sums import crc32_of
 from binlog_kaitai.columns.kernels import copy_ranges, put_u4
 from binlog_kaitai.errors import UsageError, writing_to
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
+from binlog_kaitai.grammar import CHECKSUM_SIZE, POSITION_MASK, EventType, header_offset, header_width
 from binlog_kaitai.sources import MAGIC
 
-_POSITION_SIZE = 4
+_POSITION_SIZE = header_width("next_position")
 
 
 class LogWriter:
@@ -118,7 +118,7 @@ class LogWriter:
         places = starts + offset
         stated = data[places[:, None] + np.arange(_POSITION_SIZE)].view("<u4")[:, 0]
         positions = self.position + (ends if block.layout.binlog_version > 3 else starts)
-        positions = (positions & 0xFFFFFFFF).astype("<u4")
+        positions = (positions & POSITION_MASK).astype("<u4")
         wrong = np.flatnonzero((stated != 0) & (stated != positions))
         put_u4(data, places[wrong], positions[wrong])
         return wrong

@@ -125,7 +125,7 @@ instances:
   has_commit_timestamps:
     value: has_logical_clock and _io.size > len_post_header
   has_original_commit_timestamp:
-    value: has_commit_timestamps and immediate_commit_timestamp_high >= 0x80
+    value: has_commit_timestamps and (immediate_commit_timestamp_high & 0x80) != 0
     doc: Whether the transaction came from another server, and was committed there first.
   ofs_len_transaction:
     value: 'len_post_header + (has_original_commit_timestamp ? 14 : 7)'
@@ -142,7 +142,7 @@ instances:
   has_server_versions:
     value: has_len_transaction and _io.size > ofs_len_transaction + len_len_transaction
   has_original_server_version:
-    value: has_server_versions and immediate_server_version_high >= 0x80
+    value: has_server_versions and (immediate_server_version_high & 0x80) != 0
     doc: Whether the transaction came from a server of another version.
   immediate_commit_timestamp:
     -orig-id: immediate_commit_timestamp

@@ -58,6 +58,10 @@ instances:
   option_flags:
     value: 'has_long_separators ? long_separators.option_flags : short_separators.option_flags'
     doc: Bits described by the instances below.
+  is_dump_file:
+    -orig-id: DUMPFILE_FLAG
+    value: (option_flags & 0x01) != 0
+    doc: Never set; it belongs to SELECT … INTO DUMPFILE.
   is_optionally_enclosed:
     -orig-id: OPT_ENCLOSED_FLAG
     value: (option_flags & 0x02) != 0
@@ -97,13 +101,32 @@ types:
       - id: option_flags
         -orig-id: opt_flags
         type: u1
-        doc: Bits 0x01 dump file (unused), 0x02 optionally enclosed, 0x04 replace, 0x08 ignore.
+        doc: Bits described by the instances of `load_parts`.
       - id: empty_flags
         -orig-id: empty_flags
         type: u1
-        doc: |
-          Which separators are empty: 0x01 field terminator, 0x02 enclosure, 0x04 line terminator,
-          0x08 line start, 0x10 escape.
+        doc: Which separators are empty; bits described by the instances.
+    instances:
+      is_field_terminator_empty:
+        -orig-id: FIELD_TERM_EMPTY
+        value: (empty_flags & 0x01) != 0
+        doc: '`field_terminator` is empty, whatever its byte.'
+      is_enclosure_empty:
+        -orig-id: ENCLOSED_EMPTY
+        value: (empty_flags & 0x02) != 0
+        doc: '`enclosure` is empty, whatever its byte.'
+      is_line_terminator_empty:
+        -orig-id: LINE_TERM_EMPTY
+        value: (empty_flags & 0x04) != 0
+        doc: '`line_terminator` is empty, whatever its byte.'
+      is_line_start_empty:
+        -orig-id: LINE_START_EMPTY
+        value: (empty_flags & 0x08) != 0
+        doc: '`line_start` is empty, whatever its byte.'
+      is_escape_empty:
+        -orig-id: ESCAPED_EMPTY
+        value: (empty_flags & 0x10) != 0
+        doc: '`escape` is empty, whatever its byte.'
   counted_separators:
     doc: Separators of up to 255 bytes each.
     seq:
@@ -130,7 +153,7 @@ types:
       - id: option_flags
         -orig-id: opt_flags
         type: u1
-        doc: Bits 0x01 dump file (unused), 0x02 optionally enclosed, 0x04 replace, 0x08 ignore.
+        doc: Bits described by the instances of `load_parts`.
   counted_bytes:
     seq:
       - id: len_value

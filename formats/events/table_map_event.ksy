@@ -93,7 +93,8 @@ seq:
       table_map_metadata(
         _index,
         _index == 0 ? -1 : optional_metadata[_index - 1].signedness_index,
-        _index == 0 ? -1 : optional_metadata[_index - 1].column_name_index
+        _index == 0 ? -1 : optional_metadata[_index - 1].column_name_index,
+        _index == 0 ? -1 : optional_metadata[_index - 1].column_visibility_index
       )
     repeat: eos
     doc: |
@@ -126,6 +127,11 @@ instances:
   column_names:
     value: optional_metadata[optional_metadata.last.column_name_index].value.as<table_map_metadata::name_list>
     if: optional_metadata.size > 0 and optional_metadata.last.column_name_index >= 0
+    doc: The last field of this kind, if there is one.
+  column_visibility:
+    value: |
+      optional_metadata[optional_metadata.last.column_visibility_index].value.as<table_map_metadata::bitmap>
+    if: optional_metadata.size > 0 and optional_metadata.last.column_visibility_index >= 0
     doc: The last field of this kind, if there is one.
   columns:
     type: |
@@ -218,6 +224,16 @@ types:
       is_unsigned:
         value: has_signedness and ((_parent.signedness.bits[numeric_ordinal / 8] >> (7 - numeric_ordinal % 8)) & 1) == 1
         doc: The column is declared UNSIGNED; false where the log does not say.
+      has_visibility:
+        value: |
+          _parent.optional_metadata.size > 0 and
+          _parent.optional_metadata.last.column_visibility_index >= 0 and
+          index / 8 < _parent.column_visibility.bits.size
+        doc: Whether the log says if the column is visible.
+      is_visible:
+        value: |
+          not has_visibility or ((_parent.column_visibility.bits[index / 8] >> (7 - index % 8)) & 1) == 1
+        doc: The column is not declared INVISIBLE; true where the log does not say. MySQL since 8.0.23.
       has_name:
         value: |
           _parent.optional_metadata.size > 0 and

@@ -21,6 +21,9 @@ params:
   - id: previous_column_name_index
     type: s4
     doc: Place of the newest field of this kind before, or -1.
+  - id: previous_column_visibility_index
+    type: s4
+    doc: Place of the newest field of this kind before, or -1.
 seq:
   - id: type
     -orig-id: type
@@ -57,6 +60,9 @@ instances:
     doc: Place of the newest field of this kind up to here, or -1.
   column_name_index:
     value: 'type == field_type::column_name ? index : previous_column_name_index'
+    doc: Place of the newest field of this kind up to here, or -1.
+  column_visibility_index:
+    value: 'type == field_type::column_visibility ? index : previous_column_visibility_index'
     doc: Place of the newest field of this kind up to here, or -1.
 types:
   bitmap:

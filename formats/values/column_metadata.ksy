@@ -123,9 +123,13 @@ instances:
   len_bytes:
     value: 'is_bit ? bytes + (bits > 0 ? 1 : 0) : 0'
     doc: Length of a BIT value, in bytes; else 0.
+  string_type_number:
+    value: 'is_string ? real_type_and_length | 0x30 : 0'
+    doc: Number of the type in `real_type_and_length`; 0 for other types.
   real_type:
     value: |
       not is_string ? column_type :
-      (real_type_and_length | 0x30) == 247 ? column_types::column_type::enum :
-      (real_type_and_length | 0x30) == 248 ? column_types::column_type::set : column_types::column_type::string
+      string_type_number == column_types::column_type::enum.to_i ? column_types::column_type::enum :
+      string_type_number == column_types::column_type::set.to_i ? column_types::column_type::set :
+      column_types::column_type::string
     doc: The type that a value's layout goes by; ENUM and SET hide behind `string`.

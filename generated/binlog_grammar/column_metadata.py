@@ -208,5 +208,14 @@ class ColumnMetadata(KaitaiStruct):
         if hasattr(self, '_m_real_type'):
             return self._m_real_type
 
-        self._m_real_type = (self.column_type if (not (self.is_string)) else (column_types.ColumnTypes.ColumnType.enum if self.real_type_and_length | 48 == 247 else (column_types.ColumnTypes.ColumnType.set if self.real_type_and_length | 48 == 248 else column_types.ColumnTypes.ColumnType.string)))
+        self._m_real_type = (self.column_type if (not (self.is_string)) else (column_types.ColumnTypes.ColumnType.enum if self.string_type_number == int(column_types.ColumnTypes.ColumnType.enum) else (column_types.ColumnTypes.ColumnType.set if self.string_type_number == int(column_types.ColumnTypes.ColumnType.set) else column_types.ColumnTypes.ColumnType.string)))
         return getattr(self, '_m_real_type', None)
+
+    @property
+    def string_type_number(self):
+        """Number of the type in `real_type_and_length`; 0 for other types."""
+        if hasattr(self, '_m_string_type_number'):
+            return self._m_string_type_number
+
+        self._m_string_type_number = (self.real_type_and_length | 48 if self.is_string else 0)
+        return getattr(self, '_m_string_type_number', None)

@@ -196,7 +196,7 @@ class GtidEvent(KaitaiStruct):
         if hasattr(self, '_m_has_original_commit_timestamp'):
             return self._m_has_original_commit_timestamp
 
-        self._m_has_original_commit_timestamp =  ((self.has_commit_timestamps) and (self.immediate_commit_timestamp_high >= 128))
+        self._m_has_original_commit_timestamp =  ((self.has_commit_timestamps) and (self.immediate_commit_timestamp_high & 128 != 0))
         return getattr(self, '_m_has_original_commit_timestamp', None)
 
     @property
@@ -205,7 +205,7 @@ class GtidEvent(KaitaiStruct):
         if hasattr(self, '_m_has_original_server_version'):
             return self._m_has_original_server_version
 
-        self._m_has_original_server_version =  ((self.has_server_versions) and (self.immediate_server_version_high >= 128))
+        self._m_has_original_server_version =  ((self.has_server_versions) and (self.immediate_server_version_high & 128 != 0))
         return getattr(self, '_m_has_original_server_version', None)
 
     @property

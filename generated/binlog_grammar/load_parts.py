@@ -131,6 +131,51 @@ class LoadParts(KaitaiStruct):
         def _fetch_instances(self):
             pass
 
+        @property
+        def is_enclosure_empty(self):
+            """`enclosure` is empty, whatever its byte."""
+            if hasattr(self, '_m_is_enclosure_empty'):
+                return self._m_is_enclosure_empty
+
+            self._m_is_enclosure_empty = self.empty_flags & 2 != 0
+            return getattr(self, '_m_is_enclosure_empty', None)
+
+        @property
+        def is_escape_empty(self):
+            """`escape` is empty, whatever its byte."""
+            if hasattr(self, '_m_is_escape_empty'):
+                return self._m_is_escape_empty
+
+            self._m_is_escape_empty = self.empty_flags & 16 != 0
+            return getattr(self, '_m_is_escape_empty', None)
+
+        @property
+        def is_field_terminator_empty(self):
+            """`field_terminator` is empty, whatever its byte."""
+            if hasattr(self, '_m_is_field_terminator_empty'):
+                return self._m_is_field_terminator_empty
+
+            self._m_is_field_terminator_empty = self.empty_flags & 1 != 0
+            return getattr(self, '_m_is_field_terminator_empty', None)
+
+        @property
+        def is_line_start_empty(self):
+            """`line_start` is empty, whatever its byte."""
+            if hasattr(self, '_m_is_line_start_empty'):
+                return self._m_is_line_start_empty
+
+            self._m_is_line_start_empty = self.empty_flags & 8 != 0
+            return getattr(self, '_m_is_line_start_empty', None)
+
+        @property
+        def is_line_terminator_empty(self):
+            """`line_terminator` is empty, whatever its byte."""
+            if hasattr(self, '_m_is_line_terminator_empty'):
+                return self._m_is_line_terminator_empty
+
+            self._m_is_line_terminator_empty = self.empty_flags & 4 != 0
+            return getattr(self, '_m_is_line_terminator_empty', None)
+
 
     class TerminatedName(KaitaiStruct):
         def __init__(self, len_name, _io, _parent=None, _root=None):
@@ -148,6 +193,15 @@ class LoadParts(KaitaiStruct):
         def _fetch_instances(self):
             pass
 
+
+    @property
+    def is_dump_file(self):
+        """Never set; it belongs to SELECT … INTO DUMPFILE."""
+        if hasattr(self, '_m_is_dump_file'):
+            return self._m_is_dump_file
+
+        self._m_is_dump_file = self.option_flags & 1 != 0
+        return getattr(self, '_m_is_dump_file', None)
 
     @property
     def is_ignore(self):

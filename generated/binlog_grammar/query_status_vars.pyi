@@ -86,19 +86,246 @@ class QueryStatusVars(KaitaiStruct):
             """
 
     class SqlMode(KaitaiStruct):
-        modes: int
-        """The variable `sql_mode`: 0x1 REAL_AS_FLOAT, 0x2 PIPES_AS_CONCAT, 0x4 ANSI_QUOTES,
-        0x8 IGNORE_SPACE, 0x20 ONLY_FULL_GROUP_BY, 0x40 NO_UNSIGNED_SUBTRACTION,
-        0x80 NO_DIR_IN_CREATE, 0x40000 ANSI, 0x80000 NO_AUTO_VALUE_ON_ZERO,
-        0x100000 NO_BACKSLASH_ESCAPES, 0x200000 STRICT_TRANS_TABLES, 0x400000 STRICT_ALL_TABLES,
-        0x800000 NO_ZERO_IN_DATE, 0x1000000 NO_ZERO_DATE, 0x2000000 ALLOW_INVALID_DATES,
-        0x4000000 ERROR_FOR_DIVISION_BY_ZERO, 0x8000000 TRADITIONAL, 0x20000000
-        HIGH_NOT_PRECEDENCE, 0x40000000 NO_ENGINE_SUBSTITUTION, 0x80000000
-        PAD_CHAR_TO_FULL_LENGTH. Higher bits mean other things in MySQL than in MariaDB.
+        """The variable `sql_mode`. Bits from 32 on mean other things in MySQL than in MariaDB."""
+        modes_low: int
+        """The lower 32 bits of `modes`, described by the instances up to `is_pad_char_to_full_length`.
+
+        The server's name: sql_mode
+        """
+        modes_high: int
+        """The upper 32 bits of `modes`, described by the instances from `is_time_truncate_fractional` on.
 
         The server's name: sql_mode
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def modes(self) -> int:
+            """The whole number.
+
+            The server's name: sql_mode
+            """
+        @property
+        def is_real_as_float(self) -> bool:
+            """REAL is FLOAT, not DOUBLE.
+
+            The server's name: MODE_REAL_AS_FLOAT
+            """
+        @property
+        def is_pipes_as_concat(self) -> bool:
+            """`||` joins strings.
+
+            The server's name: MODE_PIPES_AS_CONCAT
+            """
+        @property
+        def is_ansi_quotes(self) -> bool:
+            """Double quotes enclose a name, not a string.
+
+            The server's name: MODE_ANSI_QUOTES
+            """
+        @property
+        def is_ignore_space(self) -> bool:
+            """Spaces may stand between a function and its parenthesis.
+
+            The server's name: MODE_IGNORE_SPACE
+            """
+        @property
+        def is_ignore_bad_table_options(self) -> bool:
+            """Unknown options of a table are warnings. MariaDB since 5.2.
+
+            The server's name: MODE_IGNORE_BAD_TABLE_OPTIONS
+            """
+        @property
+        def is_only_full_group_by(self) -> bool:
+            """A SELECT lists no column that GROUP BY leaves open.
+
+            The server's name: MODE_ONLY_FULL_GROUP_BY
+            """
+        @property
+        def is_no_unsigned_subtraction(self) -> bool:
+            """The difference of unsigned numbers is signed.
+
+            The server's name: MODE_NO_UNSIGNED_SUBTRACTION
+            """
+        @property
+        def is_no_dir_in_create(self) -> bool:
+            """DATA DIRECTORY and INDEX DIRECTORY have no effect.
+
+            The server's name: MODE_NO_DIR_IN_CREATE
+            """
+        @property
+        def is_postgresql(self) -> bool:
+            """A set of other modes. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_POSTGRESQL
+            """
+        @property
+        def is_oracle(self) -> bool:
+            """A set of other modes; since MariaDB 10.3 its parser also reads PL/SQL. Until MySQL 5.7.
+
+            The server's name: MODE_ORACLE
+            """
+        @property
+        def is_mssql(self) -> bool:
+            """A set of other modes. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_MSSQL
+            """
+        @property
+        def is_db2(self) -> bool:
+            """A set of other modes. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_DB2
+            """
+        @property
+        def is_maxdb(self) -> bool:
+            """A set of other modes. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_MAXDB
+            """
+        @property
+        def is_no_key_options(self) -> bool:
+            """SHOW CREATE TABLE prints no options of keys. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_NO_KEY_OPTIONS
+            """
+        @property
+        def is_no_table_options(self) -> bool:
+            """SHOW CREATE TABLE prints no options of tables. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_NO_TABLE_OPTIONS
+            """
+        @property
+        def is_no_field_options(self) -> bool:
+            """SHOW CREATE TABLE prints no options of columns. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_NO_FIELD_OPTIONS
+            """
+        @property
+        def is_mysql323(self) -> bool:
+            """TIMESTAMP and HIGH_NOT_PRECEDENCE as in 3.23. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_MYSQL323
+            """
+        @property
+        def is_mysql40(self) -> bool:
+            """TIMESTAMP and HIGH_NOT_PRECEDENCE as in 4.0. Until MySQL 5.7; MariaDB still has it.
+
+            The server's name: MODE_MYSQL40
+            """
+        @property
+        def is_ansi(self) -> bool:
+            """A set of other modes, closer to standard SQL.
+
+            The server's name: MODE_ANSI
+            """
+        @property
+        def is_no_auto_value_on_zero(self) -> bool:
+            """0 is a value of an AUTO_INCREMENT column, and asks for no new one.
+
+            The server's name: MODE_NO_AUTO_VALUE_ON_ZERO
+            """
+        @property
+        def is_no_backslash_escapes(self) -> bool:
+            """A backslash is a character like any other.
+
+            The server's name: MODE_NO_BACKSLASH_ESCAPES
+            """
+        @property
+        def is_strict_trans_tables(self) -> bool:
+            """Values that do not fit are errors in tables with transactions. Since 5.0.2.
+
+            The server's name: MODE_STRICT_TRANS_TABLES
+            """
+        @property
+        def is_strict_all_tables(self) -> bool:
+            """Values that do not fit are errors in all tables. Since 5.0.2.
+
+            The server's name: MODE_STRICT_ALL_TABLES
+            """
+        @property
+        def is_no_zero_in_date(self) -> bool:
+            """No date has the month or day 0. Since 5.0.2.
+
+            The server's name: MODE_NO_ZERO_IN_DATE
+            """
+        @property
+        def is_no_zero_date(self) -> bool:
+            """0000-00-00 is not a date. Since 5.0.2.
+
+            The server's name: MODE_NO_ZERO_DATE
+            """
+        @property
+        def is_allow_invalid_dates(self) -> bool:
+            """Each month may have 31 days. Since 5.0.2.
+
+            The server's name: MODE_ALLOW_INVALID_DATES
+            """
+        @property
+        def is_error_for_division_by_zero(self) -> bool:
+            """Division by zero is a warning, or an error in a strict mode. Since 5.0.2.
+
+            The server's name: MODE_ERROR_FOR_DIVISION_BY_ZERO
+            """
+        @property
+        def is_traditional(self) -> bool:
+            """A set of other modes, all of them strict. Since 5.0.2.
+
+            The server's name: MODE_TRADITIONAL
+            """
+        @property
+        def is_no_auto_create_user(self) -> bool:
+            """GRANT creates no user without a password. Since 5.0.2; until MySQL 5.7.
+
+            The server's name: MODE_NO_AUTO_CREATE_USER
+            """
+        @property
+        def is_high_not_precedence(self) -> bool:
+            """NOT binds like `!`. Since 5.0.2.
+
+            The server's name: MODE_HIGH_NOT_PRECEDENCE
+            """
+        @property
+        def is_no_engine_substitution(self) -> bool:
+            """A storage engine that is missing is an error. Since 5.0.8.
+
+            The server's name: MODE_NO_ENGINE_SUBSTITUTION
+            """
+        @property
+        def is_pad_char_to_full_length(self) -> bool:
+            """CHAR values are read with their trailing spaces. Since 5.1.20.
+
+            The server's name: MODE_PAD_CHAR_TO_FULL_LENGTH
+            """
+        @property
+        def is_time_truncate_fractional(self) -> bool:
+            """MySQL: fractions of a second are cut, not rounded. Since 8.0.
+
+            The server's name: MODE_TIME_TRUNCATE_FRACTIONAL
+            """
+        @property
+        def is_empty_string_is_null(self) -> bool:
+            """MariaDB, the same bit: an empty string is NULL. Since 10.3.
+
+            The server's name: MODE_EMPTY_STRING_IS_NULL
+            """
+        @property
+        def is_interpret_utf8_as_utf8mb4(self) -> bool:
+            """MySQL: the name utf8 stands for utf8mb4. Since 8.0.
+
+            The server's name: MODE_INTERPRET_UTF8_AS_UTF8MB4
+            """
+        @property
+        def is_simultaneous_assignment(self) -> bool:
+            """MariaDB, the same bit: an UPDATE assigns all columns at once. Since 10.3.
+
+            The server's name: MODE_SIMULTANEOUS_ASSIGNMENT
+            """
+        @property
+        def is_time_round_fractional(self) -> bool:
+            """MariaDB: fractions of a second are rounded, not cut. Since 10.4.
+
+            The server's name: MODE_TIME_ROUND_FRACTIONAL
+            """
 
     class Catalog(KaitaiStruct):
         """Since 5.0.4."""
@@ -327,9 +554,9 @@ class QueryStatusVars(KaitaiStruct):
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
 
     class MariadbGtidFlags3(KaitaiStruct):
-        """How the two parts of an ALTER TABLE belong together that replicas begin early. Since 10.8."""
+        """How the two halves of an ALTER TABLE that replicas begin early belong together. Since 10.8."""
         flags: int
-        """Bits 0x02 start, 0x04 commit, 0x08 rollback of such an ALTER TABLE.
+        """Bits described by the instances; they are those of `extra_flags` in the GTID event.
 
         The server's name: gtid_flags_extra
         """
@@ -339,6 +566,24 @@ class QueryStatusVars(KaitaiStruct):
         The server's name: sa_seq_no
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def is_start_alter(self) -> bool:
+            """First half of an ALTER TABLE, for replicas to run while the source does.
+
+            The server's name: FL_START_ALTER_E1
+            """
+        @property
+        def is_commit_alter(self) -> bool:
+            """Second half of an ALTER TABLE that succeeded; only this changes the table.
+
+            The server's name: FL_COMMIT_ALTER_E1
+            """
+        @property
+        def is_rollback_alter(self) -> bool:
+            """Second half of an ALTER TABLE that failed.
+
+            The server's name: FL_ROLLBACK_ALTER_E1
+            """
 
     class MariadbCharacterSetCollations(KaitaiStruct):
         """The variable `character_set_collations`. Since 11.2."""

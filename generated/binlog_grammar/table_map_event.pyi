@@ -126,6 +126,9 @@ class TableMapEvent(KaitaiStruct):
     def column_names(self) -> _table_map_metadata.TableMapMetadata.NameList | None:
         """The last field of this kind, if there is one."""
     @property
+    def column_visibility(self) -> _table_map_metadata.TableMapMetadata.Bitmap | None:
+        """The last field of this kind, if there is one."""
+    @property
     def columns(self) -> list[TableMapEvent.Column] | None:
         """What the parts of the event say of each column; no bytes of their own."""
     @property
@@ -187,6 +190,12 @@ class TableMapEvent(KaitaiStruct):
         @property
         def is_unsigned(self) -> bool:
             """The column is declared UNSIGNED; false where the log does not say."""
+        @property
+        def has_visibility(self) -> bool:
+            """Whether the log says if the column is visible."""
+        @property
+        def is_visible(self) -> bool:
+            """The column is not declared INVISIBLE; true where the log does not say. MySQL since 8.0.23."""
         @property
         def has_name(self) -> bool: ...
         @property

@@ -32,13 +32,14 @@ class TableMapMetadata(KaitaiStruct):
         enum_and_set_column_charset = 11
         column_visibility = 12
         vector_dimensionality = 13
-    def __init__(self, index, previous_signedness_index, previous_column_name_index, _io, _parent=None, _root=None):
+    def __init__(self, index, previous_signedness_index, previous_column_name_index, previous_column_visibility_index, _io, _parent=None, _root=None):
         super(TableMapMetadata, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.index = index
         self.previous_signedness_index = previous_signedness_index
         self.previous_column_name_index = previous_column_name_index
+        self.previous_column_visibility_index = previous_column_visibility_index
         self._read()
 
     def _read(self):
@@ -432,6 +433,15 @@ class TableMapMetadata(KaitaiStruct):
 
         self._m_column_name_index = (self.index if self.type == TableMapMetadata.FieldType.column_name else self.previous_column_name_index)
         return getattr(self, '_m_column_name_index', None)
+
+    @property
+    def column_visibility_index(self):
+        """Place of the newest field of this kind up to here, or -1."""
+        if hasattr(self, '_m_column_visibility_index'):
+            return self._m_column_visibility_index
+
+        self._m_column_visibility_index = (self.index if self.type == TableMapMetadata.FieldType.column_visibility else self.previous_column_visibility_index)
+        return getattr(self, '_m_column_visibility_index', None)
 
     @property
     def signedness_index(self):

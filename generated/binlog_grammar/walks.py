@@ -108,9 +108,12 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
             variables__value__flags = _little(data, at, 4)
             at += 4
         elif variables__key == 1:
-            if at + 8 > end:
+            if at + 4 > end:
                 return -1
-            at += 8
+            at += 4
+            if at + 4 > end:
+                return -1
+            at += 4
         elif variables__key == 2:
             if at + 1 > end:
                 return -1
@@ -252,7 +255,9 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
                 return -1
             variables__value__flags = _little(data, at, 1)
             at += 1
-            if ((variables__value__flags & 12) != 0):
+            variables__value__is_commit_alter = ((variables__value__flags & 4) != 0)
+            variables__value__is_rollback_alter = ((variables__value__flags & 8) != 0)
+            if (variables__value__is_commit_alter or variables__value__is_rollback_alter):
                 if at + 8 > end:
                     return -1
                 at += 8

@@ -93,5 +93,8 @@ class ColumnMetadata(KaitaiStruct):
     def len_bytes(self) -> int:
         """Length of a BIT value, in bytes; else 0."""
     @property
+    def string_type_number(self) -> int:
+        """Number of the type in `real_type_and_length`; 0 for other types."""
+    @property
     def real_type(self) -> _column_types.ColumnTypes.ColumnType | int:
         """The type that a value's layout goes by; ENUM and SET hide behind `string`."""

@@ -56,6 +56,12 @@ class LoadParts(KaitaiStruct):
     def option_flags(self) -> int:
         """Bits described by the instances below."""
     @property
+    def is_dump_file(self) -> bool:
+        """Never set; it belongs to SELECT … INTO DUMPFILE.
+
+        The server's name: DUMPFILE_FLAG
+        """
+    @property
     def is_optionally_enclosed(self) -> bool:
         """OPTIONALLY ENCLOSED BY.
 
@@ -99,15 +105,43 @@ class LoadParts(KaitaiStruct):
         The server's name: escaped
         """
         option_flags: int
-        """Bits 0x01 dump file (unused), 0x02 optionally enclosed, 0x04 replace, 0x08 ignore.
+        """Bits described by the instances of `load_parts`.
 
         The server's name: opt_flags
         """
         empty_flags: int
-        """Which separators are empty: 0x01 field terminator, 0x02 enclosure, 0x04 line terminator,
-        0x08 line start, 0x10 escape.
-        """
+        """Which separators are empty; bits described by the instances."""
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def is_field_terminator_empty(self) -> bool:
+            """`field_terminator` is empty, whatever its byte.
+
+            The server's name: FIELD_TERM_EMPTY
+            """
+        @property
+        def is_enclosure_empty(self) -> bool:
+            """`enclosure` is empty, whatever its byte.
+
+            The server's name: ENCLOSED_EMPTY
+            """
+        @property
+        def is_line_terminator_empty(self) -> bool:
+            """`line_terminator` is empty, whatever its byte.
+
+            The server's name: LINE_TERM_EMPTY
+            """
+        @property
+        def is_line_start_empty(self) -> bool:
+            """`line_start` is empty, whatever its byte.
+
+            The server's name: LINE_START_EMPTY
+            """
+        @property
+        def is_escape_empty(self) -> bool:
+            """`escape` is empty, whatever its byte.
+
+            The server's name: ESCAPED_EMPTY
+            """
 
     class CountedSeparators(KaitaiStruct):
         """Separators of up to 255 bytes each."""
@@ -134,7 +168,7 @@ class LoadParts(KaitaiStruct):
         The server's name: escaped
         """
         option_flags: int
-        """Bits 0x01 dump file (unused), 0x02 optionally enclosed, 0x04 replace, 0x08 ignore.
+        """Bits described by the instances of `load_parts`.
 
         The server's name: opt_flags
         """

@@ -533,7 +533,7 @@ class QueryStatusVars(KaitaiStruct):
 
 
     class MariadbGtidFlags3(KaitaiStruct):
-        """How the two parts of an ALTER TABLE belong together that replicas begin early. Since 10.8."""
+        """How the two halves of an ALTER TABLE that replicas begin early belong together. Since 10.8."""
         SEQ_FIELDS = ["flags", "start_sequence_number"]
         start_sequence_number = None
 
@@ -547,7 +547,7 @@ class QueryStatusVars(KaitaiStruct):
             self._debug['flags']['start'] = self._io.pos()
             self.flags = self._io.read_u1()
             self._debug['flags']['end'] = self._io.pos()
-            if self.flags & 12 != 0:
+            if  ((self.is_commit_alter) or (self.is_rollback_alter)) :
                 pass
                 self._debug['start_sequence_number']['start'] = self._io.pos()
                 self.start_sequence_number = self._io.read_u8le()
@@ -557,9 +557,36 @@ class QueryStatusVars(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
-            if self.flags & 12 != 0:
+            if  ((self.is_commit_alter) or (self.is_rollback_alter)) :
                 pass
 
+
+        @property
+        def is_commit_alter(self):
+            """Second half of an ALTER TABLE that succeeded; only this changes the table."""
+            if hasattr(self, '_m_is_commit_alter'):
+                return self._m_is_commit_alter
+
+            self._m_is_commit_alter = self.flags & 4 != 0
+            return getattr(self, '_m_is_commit_alter', None)
+
+        @property
+        def is_rollback_alter(self):
+            """Second half of an ALTER TABLE that failed."""
+            if hasattr(self, '_m_is_rollback_alter'):
+                return self._m_is_rollback_alter
+
+            self._m_is_rollback_alter = self.flags & 8 != 0
+            return getattr(self, '_m_is_rollback_alter', None)
+
+        @property
+        def is_start_alter(self):
+            """First half of an ALTER TABLE, for replicas to run while the source does."""
+            if hasattr(self, '_m_is_start_alter'):
+                return self._m_is_start_alter
+
+            self._m_is_start_alter = self.flags & 2 != 0
+            return getattr(self, '_m_is_start_alter', None)
 
 
     class SourceDataWritten(KaitaiStruct):
@@ -581,7 +608,8 @@ class QueryStatusVars(KaitaiStruct):
 
 
     class SqlMode(KaitaiStruct):
-        SEQ_FIELDS = ["modes"]
+        """The variable `sql_mode`. Bits from 32 on mean other things in MySQL than in MariaDB."""
+        SEQ_FIELDS = ["modes_low", "modes_high"]
         def __init__(self, _io, _parent=None, _root=None):
             super(QueryStatusVars.SqlMode, self).__init__(_io)
             self._parent = _parent
@@ -589,13 +617,358 @@ class QueryStatusVars(KaitaiStruct):
             self._debug = collections.defaultdict(dict)
 
         def _read(self):
-            self._debug['modes']['start'] = self._io.pos()
-            self.modes = self._io.read_u8le()
-            self._debug['modes']['end'] = self._io.pos()
+            self._debug['modes_low']['start'] = self._io.pos()
+            self.modes_low = self._io.read_u4le()
+            self._debug['modes_low']['end'] = self._io.pos()
+            self._debug['modes_high']['start'] = self._io.pos()
+            self.modes_high = self._io.read_u4le()
+            self._debug['modes_high']['end'] = self._io.pos()
 
 
         def _fetch_instances(self):
             pass
+
+        @property
+        def is_allow_invalid_dates(self):
+            """Each month may have 31 days. Since 5.0.2."""
+            if hasattr(self, '_m_is_allow_invalid_dates'):
+                return self._m_is_allow_invalid_dates
+
+            self._m_is_allow_invalid_dates = self.modes_low & 33554432 != 0
+            return getattr(self, '_m_is_allow_invalid_dates', None)
+
+        @property
+        def is_ansi(self):
+            """A set of other modes, closer to standard SQL."""
+            if hasattr(self, '_m_is_ansi'):
+                return self._m_is_ansi
+
+            self._m_is_ansi = self.modes_low & 262144 != 0
+            return getattr(self, '_m_is_ansi', None)
+
+        @property
+        def is_ansi_quotes(self):
+            """Double quotes enclose a name, not a string."""
+            if hasattr(self, '_m_is_ansi_quotes'):
+                return self._m_is_ansi_quotes
+
+            self._m_is_ansi_quotes = self.modes_low & 4 != 0
+            return getattr(self, '_m_is_ansi_quotes', None)
+
+        @property
+        def is_db2(self):
+            """A set of other modes. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_db2'):
+                return self._m_is_db2
+
+            self._m_is_db2 = self.modes_low & 2048 != 0
+            return getattr(self, '_m_is_db2', None)
+
+        @property
+        def is_empty_string_is_null(self):
+            """MariaDB, the same bit: an empty string is NULL. Since 10.3."""
+            if hasattr(self, '_m_is_empty_string_is_null'):
+                return self._m_is_empty_string_is_null
+
+            self._m_is_empty_string_is_null = self.modes_high & 1 != 0
+            return getattr(self, '_m_is_empty_string_is_null', None)
+
+        @property
+        def is_error_for_division_by_zero(self):
+            """Division by zero is a warning, or an error in a strict mode. Since 5.0.2."""
+            if hasattr(self, '_m_is_error_for_division_by_zero'):
+                return self._m_is_error_for_division_by_zero
+
+            self._m_is_error_for_division_by_zero = self.modes_low & 67108864 != 0
+            return getattr(self, '_m_is_error_for_division_by_zero', None)
+
+        @property
+        def is_high_not_precedence(self):
+            """NOT binds like `!`. Since 5.0.2."""
+            if hasattr(self, '_m_is_high_not_precedence'):
+                return self._m_is_high_not_precedence
+
+            self._m_is_high_not_precedence = self.modes_low & 536870912 != 0
+            return getattr(self, '_m_is_high_not_precedence', None)
+
+        @property
+        def is_ignore_bad_table_options(self):
+            """Unknown options of a table are warnings. MariaDB since 5.2."""
+            if hasattr(self, '_m_is_ignore_bad_table_options'):
+                return self._m_is_ignore_bad_table_options
+
+            self._m_is_ignore_bad_table_options = self.modes_low & 16 != 0
+            return getattr(self, '_m_is_ignore_bad_table_options', None)
+
+        @property
+        def is_ignore_space(self):
+            """Spaces may stand between a function and its parenthesis."""
+            if hasattr(self, '_m_is_ignore_space'):
+                return self._m_is_ignore_space
+
+            self._m_is_ignore_space = self.modes_low & 8 != 0
+            return getattr(self, '_m_is_ignore_space', None)
+
+        @property
+        def is_interpret_utf8_as_utf8mb4(self):
+            """MySQL: the name utf8 stands for utf8mb4. Since 8.0."""
+            if hasattr(self, '_m_is_interpret_utf8_as_utf8mb4'):
+                return self._m_is_interpret_utf8_as_utf8mb4
+
+            self._m_is_interpret_utf8_as_utf8mb4 = self.modes_high & 2 != 0
+            return getattr(self, '_m_is_interpret_utf8_as_utf8mb4', None)
+
+        @property
+        def is_maxdb(self):
+            """A set of other modes. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_maxdb'):
+                return self._m_is_maxdb
+
+            self._m_is_maxdb = self.modes_low & 4096 != 0
+            return getattr(self, '_m_is_maxdb', None)
+
+        @property
+        def is_mssql(self):
+            """A set of other modes. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_mssql'):
+                return self._m_is_mssql
+
+            self._m_is_mssql = self.modes_low & 1024 != 0
+            return getattr(self, '_m_is_mssql', None)
+
+        @property
+        def is_mysql323(self):
+            """TIMESTAMP and HIGH_NOT_PRECEDENCE as in 3.23. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_mysql323'):
+                return self._m_is_mysql323
+
+            self._m_is_mysql323 = self.modes_low & 65536 != 0
+            return getattr(self, '_m_is_mysql323', None)
+
+        @property
+        def is_mysql40(self):
+            """TIMESTAMP and HIGH_NOT_PRECEDENCE as in 4.0. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_mysql40'):
+                return self._m_is_mysql40
+
+            self._m_is_mysql40 = self.modes_low & 131072 != 0
+            return getattr(self, '_m_is_mysql40', None)
+
+        @property
+        def is_no_auto_create_user(self):
+            """GRANT creates no user without a password. Since 5.0.2; until MySQL 5.7."""
+            if hasattr(self, '_m_is_no_auto_create_user'):
+                return self._m_is_no_auto_create_user
+
+            self._m_is_no_auto_create_user = self.modes_low & 268435456 != 0
+            return getattr(self, '_m_is_no_auto_create_user', None)
+
+        @property
+        def is_no_auto_value_on_zero(self):
+            """0 is a value of an AUTO_INCREMENT column, and asks for no new one."""
+            if hasattr(self, '_m_is_no_auto_value_on_zero'):
+                return self._m_is_no_auto_value_on_zero
+
+            self._m_is_no_auto_value_on_zero = self.modes_low & 524288 != 0
+            return getattr(self, '_m_is_no_auto_value_on_zero', None)
+
+        @property
+        def is_no_backslash_escapes(self):
+            """A backslash is a character like any other."""
+            if hasattr(self, '_m_is_no_backslash_escapes'):
+                return self._m_is_no_backslash_escapes
+
+            self._m_is_no_backslash_escapes = self.modes_low & 1048576 != 0
+            return getattr(self, '_m_is_no_backslash_escapes', None)
+
+        @property
+        def is_no_dir_in_create(self):
+            """DATA DIRECTORY and INDEX DIRECTORY have no effect."""
+            if hasattr(self, '_m_is_no_dir_in_create'):
+                return self._m_is_no_dir_in_create
+
+            self._m_is_no_dir_in_create = self.modes_low & 128 != 0
+            return getattr(self, '_m_is_no_dir_in_create', None)
+
+        @property
+        def is_no_engine_substitution(self):
+            """A storage engine that is missing is an error. Since 5.0.8."""
+            if hasattr(self, '_m_is_no_engine_substitution'):
+                return self._m_is_no_engine_substitution
+
+            self._m_is_no_engine_substitution = self.modes_low & 1073741824 != 0
+            return getattr(self, '_m_is_no_engine_substitution', None)
+
+        @property
+        def is_no_field_options(self):
+            """SHOW CREATE TABLE prints no options of columns. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_no_field_options'):
+                return self._m_is_no_field_options
+
+            self._m_is_no_field_options = self.modes_low & 32768 != 0
+            return getattr(self, '_m_is_no_field_options', None)
+
+        @property
+        def is_no_key_options(self):
+            """SHOW CREATE TABLE prints no options of keys. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_no_key_options'):
+                return self._m_is_no_key_options
+
+            self._m_is_no_key_options = self.modes_low & 8192 != 0
+            return getattr(self, '_m_is_no_key_options', None)
+
+        @property
+        def is_no_table_options(self):
+            """SHOW CREATE TABLE prints no options of tables. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_no_table_options'):
+                return self._m_is_no_table_options
+
+            self._m_is_no_table_options = self.modes_low & 16384 != 0
+            return getattr(self, '_m_is_no_table_options', None)
+
+        @property
+        def is_no_unsigned_subtraction(self):
+            """The difference of unsigned numbers is signed."""
+            if hasattr(self, '_m_is_no_unsigned_subtraction'):
+                return self._m_is_no_unsigned_subtraction
+
+            self._m_is_no_unsigned_subtraction = self.modes_low & 64 != 0
+            return getattr(self, '_m_is_no_unsigned_subtraction', None)
+
+        @property
+        def is_no_zero_date(self):
+            """0000-00-00 is not a date. Since 5.0.2."""
+            if hasattr(self, '_m_is_no_zero_date'):
+                return self._m_is_no_zero_date
+
+            self._m_is_no_zero_date = self.modes_low & 16777216 != 0
+            return getattr(self, '_m_is_no_zero_date', None)
+
+        @property
+        def is_no_zero_in_date(self):
+            """No date has the month or day 0. Since 5.0.2."""
+            if hasattr(self, '_m_is_no_zero_in_date'):
+                return self._m_is_no_zero_in_date
+
+            self._m_is_no_zero_in_date = self.modes_low & 8388608 != 0
+            return getattr(self, '_m_is_no_zero_in_date', None)
+
+        @property
+        def is_only_full_group_by(self):
+            """A SELECT lists no column that GROUP BY leaves open."""
+            if hasattr(self, '_m_is_only_full_group_by'):
+                return self._m_is_only_full_group_by
+
+            self._m_is_only_full_group_by = self.modes_low & 32 != 0
+            return getattr(self, '_m_is_only_full_group_by', None)
+
+        @property
+        def is_oracle(self):
+            """A set of other modes; since MariaDB 10.3 its parser also reads PL/SQL. Until MySQL 5.7."""
+            if hasattr(self, '_m_is_oracle'):
+                return self._m_is_oracle
+
+            self._m_is_oracle = self.modes_low & 512 != 0
+            return getattr(self, '_m_is_oracle', None)
+
+        @property
+        def is_pad_char_to_full_length(self):
+            """CHAR values are read with their trailing spaces. Since 5.1.20."""
+            if hasattr(self, '_m_is_pad_char_to_full_length'):
+                return self._m_is_pad_char_to_full_length
+
+            self._m_is_pad_char_to_full_length = self.modes_low & 2147483648 != 0
+            return getattr(self, '_m_is_pad_char_to_full_length', None)
+
+        @property
+        def is_pipes_as_concat(self):
+            """`||` joins strings."""
+            if hasattr(self, '_m_is_pipes_as_concat'):
+                return self._m_is_pipes_as_concat
+
+            self._m_is_pipes_as_concat = self.modes_low & 2 != 0
+            return getattr(self, '_m_is_pipes_as_concat', None)
+
+        @property
+        def is_postgresql(self):
+            """A set of other modes. Until MySQL 5.7; MariaDB still has it."""
+            if hasattr(self, '_m_is_postgresql'):
+                return self._m_is_postgresql
+
+            self._m_is_postgresql = self.modes_low & 256 != 0
+            return getattr(self, '_m_is_postgresql', None)
+
+        @property
+        def is_real_as_float(self):
+            """REAL is FLOAT, not DOUBLE."""
+            if hasattr(self, '_m_is_real_as_float'):
+                return self._m_is_real_as_float
+
+            self._m_is_real_as_float = self.modes_low & 1 != 0
+            return getattr(self, '_m_is_real_as_float', None)
+
+        @property
+        def is_simultaneous_assignment(self):
+            """MariaDB, the same bit: an UPDATE assigns all columns at once. Since 10.3."""
+            if hasattr(self, '_m_is_simultaneous_assignment'):
+                return self._m_is_simultaneous_assignment
+
+            self._m_is_simultaneous_assignment = self.modes_high & 2 != 0
+            return getattr(self, '_m_is_simultaneous_assignment', None)
+
+        @property
+        def is_strict_all_tables(self):
+            """Values that do not fit are errors in all tables. Since 5.0.2."""
+            if hasattr(self, '_m_is_strict_all_tables'):
+                return self._m_is_strict_all_tables
+
+            self._m_is_strict_all_tables = self.modes_low & 4194304 != 0
+            return getattr(self, '_m_is_strict_all_tables', None)
+
+        @property
+        def is_strict_trans_tables(self):
+            """Values that do not fit are errors in tables with transactions. Since 5.0.2."""
+            if hasattr(self, '_m_is_strict_trans_tables'):
+                return self._m_is_strict_trans_tables
+
+            self._m_is_strict_trans_tables = self.modes_low & 2097152 != 0
+            return getattr(self, '_m_is_strict_trans_tables', None)
+
+        @property
+        def is_time_round_fractional(self):
+            """MariaDB: fractions of a second are rounded, not cut. Since 10.4."""
+            if hasattr(self, '_m_is_time_round_fractional'):
+                return self._m_is_time_round_fractional
+
+            self._m_is_time_round_fractional = self.modes_high & 4 != 0
+            return getattr(self, '_m_is_time_round_fractional', None)
+
+        @property
+        def is_time_truncate_fractional(self):
+            """MySQL: fractions of a second are cut, not rounded. Since 8.0."""
+            if hasattr(self, '_m_is_time_truncate_fractional'):
+                return self._m_is_time_truncate_fractional
+
+            self._m_is_time_truncate_fractional = self.modes_high & 1 != 0
+            return getattr(self, '_m_is_time_truncate_fractional', None)
+
+        @property
+        def is_traditional(self):
+            """A set of other modes, all of them strict. Since 5.0.2."""
+            if hasattr(self, '_m_is_traditional'):
+                return self._m_is_traditional
+
+            self._m_is_traditional = self.modes_low & 134217728 != 0
+            return getattr(self, '_m_is_traditional', None)
+
+        @property
+        def modes(self):
+            """The whole number."""
+            if hasattr(self, '_m_modes'):
+                return self._m_modes
+
+            self._m_modes = (self.modes_low + (self.modes_high * 4294967296))
+            return getattr(self, '_m_modes', None)
 
 
     class SqlRequirePrimaryKey(KaitaiStruct):

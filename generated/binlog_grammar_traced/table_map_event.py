@@ -109,7 +109,7 @@ class TableMapEvent(KaitaiStruct):
         i = 0
         while not self._io.is_eof():
             self._debug['optional_metadata']['arr'].append({'start': self._io.pos()})
-            _t_optional_metadata = table_map_metadata.TableMapMetadata(i, (-1 if i == 0 else self.optional_metadata[i - 1].signedness_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_name_index), self._io)
+            _t_optional_metadata = table_map_metadata.TableMapMetadata(i, (-1 if i == 0 else self.optional_metadata[i - 1].signedness_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_name_index), (-1 if i == 0 else self.optional_metadata[i - 1].column_visibility_index), self._io)
             try:
                 _t_optional_metadata._read()
             finally:
@@ -210,6 +210,15 @@ class TableMapEvent(KaitaiStruct):
             return getattr(self, '_m_has_signedness', None)
 
         @property
+        def has_visibility(self):
+            """Whether the log says if the column is visible."""
+            if hasattr(self, '_m_has_visibility'):
+                return self._m_has_visibility
+
+            self._m_has_visibility =  ((len(self._parent.optional_metadata) > 0) and (self._parent.optional_metadata[-1].column_visibility_index >= 0) and (self.index // 8 < len(self._parent.column_visibility.bits)))
+            return getattr(self, '_m_has_visibility', None)
+
+        @property
         def is_json(self):
             if hasattr(self, '_m_is_json'):
                 return self._m_is_json
@@ -253,6 +262,15 @@ class TableMapEvent(KaitaiStruct):
 
             self._m_is_unsigned =  ((self.has_signedness) and (self._parent.signedness.bits[self.numeric_ordinal // 8] >> 7 - self.numeric_ordinal % 8 & 1 == 1))
             return getattr(self, '_m_is_unsigned', None)
+
+        @property
+        def is_visible(self):
+            """The column is not declared INVISIBLE; true where the log does not say. MySQL since 8.0.23."""
+            if hasattr(self, '_m_is_visible'):
+                return self._m_is_visible
+
+            self._m_is_visible =  (((not (self.has_visibility))) or (self._parent.column_visibility.bits[self.index // 8] >> 7 - self.index % 8 & 1 == 1))
+            return getattr(self, '_m_is_visible', None)
 
         @property
         def metadata(self):
@@ -366,6 +384,18 @@ class TableMapEvent(KaitaiStruct):
             self._m_column_names = self.optional_metadata[self.optional_metadata[-1].column_name_index].value
 
         return getattr(self, '_m_column_names', None)
+
+    @property
+    def column_visibility(self):
+        """The last field of this kind, if there is one."""
+        if hasattr(self, '_m_column_visibility'):
+            return self._m_column_visibility
+
+        if  ((len(self.optional_metadata) > 0) and (self.optional_metadata[-1].column_visibility_index >= 0)) :
+            pass
+            self._m_column_visibility = self.optional_metadata[self.optional_metadata[-1].column_visibility_index].value
+
+        return getattr(self, '_m_column_visibility', None)
 
     @property
     def columns(self):

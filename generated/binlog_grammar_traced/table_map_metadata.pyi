@@ -18,6 +18,8 @@ class TableMapMetadata(KaitaiStruct):
     """Place of the newest field of this kind before, or -1."""
     previous_column_name_index: int
     """Place of the newest field of this kind before, or -1."""
+    previous_column_visibility_index: int
+    """Place of the newest field of this kind before, or -1."""
     type: TableMapMetadata.FieldType | int
     """What the field is about."""
     len_value: _packed_integer.PackedInteger
@@ -28,12 +30,15 @@ class TableMapMetadata(KaitaiStruct):
     value: TableMapMetadata.Bitmap | TableMapMetadata.DefaultCollation | TableMapMetadata.NumberList | TableMapMetadata.NameList | TableMapMetadata.MemberLists | TableMapMetadata.PrefixedKey | TableMapMetadata.UnknownField
     """The field, by its type."""
     _raw_value: bytes
-    def __init__(self, index: int, previous_signedness_index: int, previous_column_name_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    def __init__(self, index: int, previous_signedness_index: int, previous_column_name_index: int, previous_column_visibility_index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def signedness_index(self) -> int:
         """Place of the newest field of this kind up to here, or -1."""
     @property
     def column_name_index(self) -> int:
+        """Place of the newest field of this kind up to here, or -1."""
+    @property
+    def column_visibility_index(self) -> int:
         """Place of the newest field of this kind up to here, or -1."""
 
     class FieldType(IntEnum):

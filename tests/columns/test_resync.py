@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.adapter import IN_USE
 from binlog_kaitai.columns.blocks.places import Places
 from binlog_kaitai.columns.blocks.range_sums import RangeSums
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.grammar import EventType, header_length, header_offset
+from binlog_kaitai.grammar import EventType, header_length, header_offset, masks
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 
@@ -107,7 +106,7 @@ def test_a_format_description_of_a_log_in_use_is_found() -> None:
     log.add_all([*HEAD, *FIRST])
     place = len(log.data)
     log.add(HEAD[0])
-    log.data[place + header_offset("flags")] |= IN_USE
+    log.data[place + header_offset("flags")] |= masks.EventHeader.IS_IN_USE
     log.data += b"x"  # no next header speaks for it
     assert Search(io.BytesIO(bytes(log.data))).event(place, LAYOUT) == place
 

@@ -27,7 +27,18 @@ VARIABLES = [
         is_unique_checks_off=True,
         is_sql_if_exists=False,
     ),
-    variable("sql_mode", "010000004003000000", modes=0x3_4000_0000),
+    variable(
+        "sql_mode",
+        "010400004003000000",
+        modes=0x3_4000_0004,
+        is_ansi_quotes=True,
+        is_no_backslash_escapes=False,
+        is_no_engine_substitution=True,
+        is_pad_char_to_full_length=False,
+        is_time_truncate_fractional=True,
+        is_simultaneous_assignment=True,
+        is_time_round_fractional=False,
+    ),
     variable("catalog_with_terminator", b"\x02\x03std\x00", name="std", terminator=0),
     variable("auto_increment", "030a000200", increment=10, offset=2),
     variable("charset", "04210021000800", client=33, connection=33, server=8),
@@ -50,7 +61,13 @@ VARIABLES = [
     variable("enable_cascade_triggers", "1501", is_on=1),
     variable("mariadb_microseconds", "8040e201", microseconds=123_456),
     variable("mariadb_xid", "811100000000000000", xid=17),
-    variable("mariadb_gtid_flags3", "82 04 0400000000000000", flags=4, start_sequence_number=4),
+    variable(
+        "mariadb_gtid_flags3",
+        "82 04 0400000000000000",
+        flags=4,
+        is_commit_alter=True,
+        start_sequence_number=4,
+    ),
     variable(
         "mariadb_character_set_collations",
         "8302 2100 0008 2d00 0009",
@@ -102,8 +119,15 @@ def test_more_schemas_than_the_list_holds() -> None:
 def test_the_start_of_a_two_phase_alter_has_no_sequence_number() -> None:
     # As MariaDB 10.11 writes it, case alter_two_phase.
     parsed = parse(QueryStatusVars, bytes.fromhex("8202 810100000000000000"))
+    assert parsed.variables[0].value.is_start_alter
     assert parsed.variables[0].value.start_sequence_number is None
     assert parsed.variables[1].value.xid == 1
+
+
+def test_all_bits_of_a_mode_are_in_its_number() -> None:
+    # Halves, since not every language has whole numbers of 64 bits.
+    modes = parse(QueryStatusVars, bytes.fromhex("01 efcdab8967452301")).variables[0].value
+    assert (modes.modes, modes.modes_low, modes.modes_high) == (0x0123456789ABCDEF, 0x89ABCDEF, 0x01234567)
 
 
 def test_an_unknown_key_keeps_all_behind_it() -> None:

@@ -282,3 +282,12 @@ def test_json_columns_are_counted() -> None:
 def test_an_unknown_type_hides_the_columns_behind_it() -> None:
     event = table_map([3, 200, 3])
     assert [column.is_known for column in event.columns] == [True, False, False]
+
+
+def test_visibility_of_each_column() -> None:
+    # Bits from the highest down; columns beyond them count as visible, and so do all without a list.
+    told = parse(TableMapEvent, table_map_bytes([3] * 9, optional=field(12, "a0")), 8)
+    assert [one.is_visible for one in told.columns] == [True, False, True, *[False] * 5, True]
+    assert [one.has_visibility for one in told.columns] == [*[True] * 8, False]
+    silent = parse(TableMapEvent, table_map_bytes([3]), 8)
+    assert [(one.is_visible, one.has_visibility) for one in silent.columns] == [(True, False)]

@@ -22,11 +22,18 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.adapter import IN_USE
 from binlog_kaitai.columns.blocks.places import Places
 from binlog_kaitai.columns.blocks.range_sums import RangeSums
 from binlog_kaitai.columns.blocks.shifts import RESIDUE, moved_by
-from binlog_kaitai.grammar import EventType, Format, Header, header_length, header_offset
+from binlog_kaitai.grammar import (
+    POSITION_MASK,
+    EventType,
+    Format,
+    Header,
+    header_length,
+    header_offset,
+    masks,
+)
 
 #: As much is looked through at a time, at first and at most: mostly an event is near.
 _FIRST_WINDOW, _WINDOW = 64 << 10, 4 << 20
@@ -36,8 +43,9 @@ _FEW, _MANY = 4, 1 << 17
 
 _KNOWN = np.isin(np.arange(256), [kind for kind in EventType if kind])
 
-#: What the lowest bit of a last byte changes in a CRC32.
-_FLAG = crc32(b"\1") ^ crc32(b"\0")
+_IN_USE = masks.EventHeader.IS_IN_USE
+#: What the flag of a log in use in a last byte changes in a CRC32.
+_FLAG = crc32(bytes([_IN_USE])) ^ crc32(b"\0")
 
 
 class _Wanted(NamedTuple):
@@ -64,7 +72,7 @@ class _Heads(NamedTuple):
     @property
     def shifts(self) -> Any:
         """How far each event is from where its header says."""
-        return self.stated - self.ends & 0xFFFFFFFF
+        return self.stated - self.ends & POSITION_MASK
 
     def part(self, rows: Any) -> _Heads:
         return _Heads(*(values[rows] for values in self))
@@ -123,7 +131,7 @@ class Search:
         following = self._headers(head.ends, layout)
         if len(following.places) and following.ends[0] <= self._places.size:
             both = (head, following)
-            if not is_placed or all(one.stated[0] == one.ends[0] & 0xFFFFFFFF for one in both):
+            if not is_placed or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
                 end: int = head.ends.tolist()[0]
                 return end
         return self.event(position + 1, layout, has_own_positions=has_own_positions)
@@ -178,12 +186,12 @@ class Search:
         at = at[_KNOWN[window[at + header_offset("type_code")]]]
         rows = window[at[:, None] + np.arange(header_length(layout.binlog_version))]
         heads = _heads(rows, at + start, layout)
-        ends = heads.ends & 0xFFFFFFFF
+        ends = heads.ends & POSITION_MASK
         is_good = (heads.sizes >= layout.header_length) & (heads.ends <= size)
         if wanted.is_shifted:
             is_good &= heads.stated != 0
         elif wanted.has_own_positions and layout.binlog_version > 1:
-            expected = ends if layout.binlog_version > 3 else heads.places & 0xFFFFFFFF
+            expected = ends if layout.binlog_version > 3 else heads.places & POSITION_MASK
             is_good &= (heads.stated == expected) | (heads.stated == 0)
         return self._followed(heads.part(is_good), wanted)
 
@@ -196,7 +204,7 @@ class Search:
         rows[np.searchsorted(distinct, following.places)] = np.arange(len(following.places))
         rows = rows[numbers]
         # What follows may be damaged too; a position that fits and a checksum are proof enough.
-        is_good = wanted.layout.is_checksummed & (heads.stated == heads.ends & 0xFFFFFFFF)
+        is_good = wanted.layout.is_checksummed & (heads.stated == heads.ends & POSITION_MASK)
         is_good |= np.append(following.ends <= size, False)[rows]
         if wanted.is_shifted:
             stated = np.append(following.stated, -1)[rows]
@@ -221,7 +229,7 @@ class Search:
             return np.ones(len(heads.places), dtype=np.bool_)
         found = self.sums.of(heads.places, heads.ends)
         # The checksum of a format description is that of a closed log.
-        opened = (heads.codes == EventType.format_description_event) & (heads.flags & IN_USE != 0)
+        opened = (heads.codes == EventType.format_description_event) & (heads.flags & _IN_USE != 0)
         rows = np.flatnonzero(opened & (heads.sizes >= header_length(4)))
         behind = heads.sizes[rows] - header_offset("flags") - 1
         found[rows] ^= moved_by(np.full(len(rows), _FLAG, dtype=np.uint32), behind)

@@ -23,7 +23,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.adapter import IGNORABLE
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
@@ -34,7 +33,7 @@ from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import read_start, read_up_to
-from binlog_kaitai.grammar import EventType, Format, header_length, read_header
+from binlog_kaitai.grammar import EventType, Format, header_length, masks, read_header
 from binlog_kaitai.sources import MAGIC, Part
 from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
 
@@ -129,7 +128,8 @@ def read_head(stream: BinaryIO, name: str) -> Head:
                 raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
             described = described or data
         # A copy that a server sent is plain, and the event in it marked as one to skip.
-        is_encrypted |= kind == EventType.start_encryption_event and not header.flags & IGNORABLE
+        is_plain = bool(header.flags & masks.EventHeader.IS_IGNORABLE)
+        is_encrypted |= kind == EventType.start_encryption_event and not is_plain
         position += header.len_event
     has_gtids = kind in GTID_TYPES
     return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)

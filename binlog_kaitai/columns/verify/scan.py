@@ -36,7 +36,7 @@ from binlog_kaitai.errors import (
     reading,
 )
 from binlog_kaitai.framing import Tail, TailKind, another_log, is_start, read_start, read_up_to
-from binlog_kaitai.grammar import EventType, header_length, header_offset
+from binlog_kaitai.grammar import POSITION_MASK, EventType, header_length, header_offset
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import End, EndKind, judge_end
 from binlog_kaitai.sources import MAGIC, Source
@@ -345,7 +345,7 @@ def _first_drift(block: Block) -> int | None:
     """How far the first event is off that has a position."""
     for row in range(len(block)):
         if stated := block.fixed_header(row).next_position:
-            return (stated - int(block.end_positions[row])) & 0xFFFFFFFF
+            return (stated - int(block.end_positions[row])) & POSITION_MASK
     return None
 
 

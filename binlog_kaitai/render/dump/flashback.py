@@ -122,7 +122,7 @@ class FlashbackPrinter(MariadbPrinter):
         else:
             self._held.push(text)
 
-    def put_query(self, item: Item, query: bytes, alter: int) -> None:
+    def put_query(self, item: Item, query: bytes, alter: Any) -> None:
         if query in _INSTEAD:
             self.head.append(_INSTEAD[query] + b"\n" + self.delimiter + b"\n")
 

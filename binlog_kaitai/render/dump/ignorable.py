@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.adapter import IGNORABLE
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import EventType, masks
 from binlog_kaitai.render.dump.printer import Version
 
 _NAMES: dict[int, bytes] = {
@@ -85,7 +84,8 @@ def is_skipped(kind: int, flags: int, version: Version) -> bool:
     """Whether a client of a version skips an event, by its type and the flags of its header."""
     if kind == EventType.heartbeat_log_event_v2 and version >= (10, 6):
         return True
-    return kind in _SKIPPED or bool(flags & IGNORABLE and kind != EventType.format_description_event)
+    is_ignorable = bool(flags & masks.EventHeader.IS_IGNORABLE)
+    return kind in _SKIPPED or (is_ignorable and kind != EventType.format_description_event)
 
 
 def ignorable_name(kind: int, version: Version) -> bytes:

@@ -27,10 +27,9 @@ from binlog_kaitai.render.dump.printer import (
 from binlog_kaitai.render.dump.session import Session
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
-from binlog_kaitai.render.dump.variables import MariadbHead, is_transaction_keyword
+from binlog_kaitai.render.dump.variables import MariadbHead, is_transaction_keyword, is_two_phase
 
 _VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)")
-_START, _COMMIT, _ROLLBACK = 0x02, 0x04, 0x08
 
 
 def version_of(server_version: str) -> Version:
@@ -154,19 +153,18 @@ class MariadbPrinter(MariadbRows):
         self.print_skip_replication(item)
         name = b"Query_compressed" if item.kind == EventType.query_compressed_event else b"Query"
         found = self.statements.print(item, body, query, self._query_line(name, body))
-        alter = found["mariadb_gtid_flags3"].flags if "mariadb_gtid_flags3" in found else 0
-        self.put_query(item, query, alter)
+        self.put_query(item, query, found.get("mariadb_gtid_flags3"))
 
-    def put_query(self, item: Item, query: bytes, alter: int) -> None:
+    def put_query(self, item: Item, query: bytes, alter: Any) -> None:
         """Add a statement itself; `alter` are the flags of one in two phases."""
-        if alter & (_START | _COMMIT | _ROLLBACK):
+        if is_two_phase(alter):
             self._put_alter(item, query, alter)
         else:
             self.head.append(query + b"\n" + self.delimiter + b"\n")
 
-    def _put_alter(self, item: Item, query: bytes, alter: int) -> None:
+    def _put_alter(self, item: Item, query: bytes, alter: Any) -> None:
         if self.options.prints_base64:
-            is_comment = bool(alter & (_START | _ROLLBACK))
+            is_comment = alter.is_start_alter or alter.is_rollback_alter
             self.head.append(b"/*!100600 " * is_comment + b"BINLOG '\n" + self.base64(item))
             self.head.append((b"' */" if is_comment else b"'") + self.delimiter + b"\n")
         if self.options.shown_rows:

@@ -84,4 +84,5 @@ def _separators(target: Any) -> list[bytes]:
     short = target.short_separators
     values = [getattr(short, name) for name in _SEPARATORS]
     plain = [bytes([one]) if isinstance(one, int) else bytes(one) for one in values]
-    return [b"" if short.empty_flags >> bit & 1 else one for bit, one in enumerate(plain)]
+    is_empty = [getattr(short, f"is_{name}_empty") for name in _SEPARATORS]
+    return [b"" if empty else one for empty, one in zip(is_empty, plain, strict=True)]

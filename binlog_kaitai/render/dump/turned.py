@@ -13,12 +13,12 @@ from binlog_kaitai.columns.rows.walk import FULL, MISFIT, STATE_SIZE, locate
 from binlog_kaitai.columns.rows.widths import width_of
 from binlog_kaitai.errors import GrammarError, UsageError
 from binlog_kaitai.framing import Frame
-from binlog_kaitai.grammar import EventType, Format, header_offset
+from binlog_kaitai.grammar import EventType, Format, header_offset, masks
 from binlog_kaitai.reader import Event
 from binlog_kaitai.render.dump.row_programs import Head, images_end
 from binlog_kaitai.schema import Schema
 
-_STATEMENT_END = 1
+_STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END
 _TYPE_AT = header_offset("type_code")
 #: So many rows are found at once.
 _ROWS = 1 << 14

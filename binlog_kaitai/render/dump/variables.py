@@ -6,6 +6,7 @@ from typing import Any
 
 from binlog_kaitai.charsets import charset_of
 from binlog_kaitai.charsets.collations import collation_name
+from binlog_kaitai.grammar import masks
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.printer import Printer, Version
 from binlog_kaitai.render.dump.text import encode, identifier
@@ -20,7 +21,20 @@ def status_variables(body: Any) -> dict[str, Any]:
 
 _KEYWORDS = (b"BEGIN", b"COMMIT")
 #: Modes of `sql_mode` that 8.0 has no more.
-_REMOVED_MODES = 0x1003FF00
+_MODE = masks.QueryStatusVars.SqlMode
+_REMOVED_MODES = (
+    _MODE.IS_POSTGRESQL
+    | _MODE.IS_ORACLE
+    | _MODE.IS_MSSQL
+    | _MODE.IS_DB2
+    | _MODE.IS_MAXDB
+    | _MODE.IS_NO_KEY_OPTIONS
+    | _MODE.IS_NO_TABLE_OPTIONS
+    | _MODE.IS_NO_FIELD_OPTIONS
+    | _MODE.IS_MYSQL323
+    | _MODE.IS_MYSQL40
+    | _MODE.IS_NO_AUTO_CREATE_USER
+)
 _INSERT_HISTORY = (("is_system_versioning_insert_history", False, b"system_versioning_insert_history"),)
 #: The first version of each series of MariaDB 10 that tells `explicit_defaults_for_timestamp`.
 _TELLS_DEFAULTS = {5: 17, 6: 9, 7: 5, 8: 4, 9: 2}
@@ -43,6 +57,11 @@ def ends_group(query: bytes) -> bool:
     if query == b"COMMIT" or query.startswith(b"XA ROLLBACK"):
         return True
     return query[:8].upper() == b"ROLLBACK" and query[8:].lstrip()[:2].upper() != b"TO"
+
+
+def is_two_phase(alter: Any) -> bool:
+    """Whether `gtid_flags3`, if the statement has it, marks one half of an ALTER TABLE."""
+    return alter is not None and (alter.is_start_alter or alter.is_commit_alter or alter.is_rollback_alter)
 
 
 class StatementHead:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 
-#: Bits of `sql_mode`.
-ANSI_QUOTES, NO_BACKSLASH_ESCAPES = 0x4, 0x100000
+from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
 
 #: What statements of a log begin with. No command of the client does.
 _VERBS = (

@@ -24,9 +24,6 @@ from binlog_kaitai.values.sql_text import UTF8, double_sql, hexed, identifier, i
 SQL_MODE = "NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
 TIME_ZONE = "+00:00"
 
-#: Flags of event headers: the statement is about a temporary table; it goes without a default database.
-_THREAD_SPECIFIC, _SUPPRESS_USE = 0x0004, 0x0008
-
 #: The number of utf8mb4_0900_ai_ci, the default collation of utf8mb4 where nothing else is said.
 _COLLATION = 255
 
@@ -113,7 +110,7 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
     opening, run = _way(query, variables, dialect)
     # Names of variables may take the same way.
     text = b"".join(map(_context, context))
-    if body.schema_name and not event.fixed_header.flags & _SUPPRESS_USE:
+    if body.schema_name and not event.header.is_use_suppressed:
         text += _use(body.schema_name)
     # The name of the database is in UTF-8.
     text += opening
@@ -201,7 +198,7 @@ def _settings(event: Event, found: dict[str, Any], dialect: Dialect) -> list[Set
     micro = found.get("microseconds") or found.get("mariadb_microseconds")
     fraction = f".{micro.microseconds:06}" if micro is not None else ""
     settings = [Setting("timestamp", f"{event.fixed_header.timestamp}{fraction}", "DEFAULT")]
-    if event.fixed_header.flags & _THREAD_SPECIFIC:
+    if event.header.is_thread_specific:
         settings.append(Setting("pseudo_thread_id", str(body.thread_id), None))
     if (modes := found.get("sql_mode")) is not None:
         settings.append(Setting("sql_mode", str(modes.modes), f"'{SQL_MODE}'"))

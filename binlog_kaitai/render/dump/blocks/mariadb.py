@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.adapter import IGNORABLE
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Program
 from binlog_kaitai.columns.text.jobs import COUNT, ROWS
@@ -63,7 +62,7 @@ class MariadbBlocks(BlockPrinter):
 
     def is_usual(self, block: Block) -> bool:
         # An event to skip does nothing of what its type would do; servers mark only types of others so.
-        is_skipped = block.header.numbers("flags") & IGNORABLE != 0
+        is_skipped = block.header.mask("is_ignorable")
         return super().is_usual(block) and not (is_skipped & np.isin(block.types, self._printed_kinds)).any()
 
     def begin_dress(self) -> None:

@@ -25,7 +25,12 @@ from binlog_kaitai.render.dump.item import item_of
 from binlog_kaitai.render.dump.printer import QUERY_LINE, Printer
 from binlog_kaitai.render.dump.session import STATEMENT_FIELDS
 from binlog_kaitai.render.dump.text import encode
-from binlog_kaitai.render.dump.variables import StatementHead, is_transaction_keyword, status_variables
+from binlog_kaitai.render.dump.variables import (
+    StatementHead,
+    is_transaction_keyword,
+    is_two_phase,
+    status_variables,
+)
 
 #: Templates and steps that are remembered.
 _MOST = 1 << 10
@@ -238,7 +243,7 @@ class Queries:
         for variable in variables.variables if variables is not None else ():
             name = getattr(variable.key, "name", "")
             field = "microseconds" if name in _FRACTIONS else "xid" if name == self.xid_name else None
-            if name == _ALTER and variable.value.flags & 0x0E:
+            if name == _ALTER and is_two_phase(variable.value):
                 is_usual = False
             if field is None:
                 continue
