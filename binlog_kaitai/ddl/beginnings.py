@@ -1,22 +1,41 @@
-"""Whether a statement may change a definition, by its first word: of most statements no more is looked at."""
+"""What a statement may do, by its first word: of most statements no more is looked at."""
 
 from __future__ import annotations
 
 import re
 
 _COMMENT = r"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
-#: What a statement that may matter begins with.
-_BEGINNING = re.compile(
-    rf"(?:{_COMMENT})*(?:CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT)\b", re.IGNORECASE | re.DOTALL
-)
-_BEGINNING_BYTES = re.compile(_BEGINNING.pattern.encode(), _BEGINNING.flags & ~re.UNICODE)
+
+
+def _begins_with(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{_COMMENT})*(?:{words})\b", re.IGNORECASE | re.DOTALL)
+
+
+def _of_bytes(pattern: re.Pattern[str]) -> re.Pattern[bytes]:
+    return re.compile(pattern.pattern.encode(), re.IGNORECASE | re.DOTALL)
+
+
+_DEFINES = _begins_with(r"CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT")
+_DEFINES_BYTES = _of_bytes(_DEFINES)
+_EMPTIES_BYTES = _of_bytes(_begins_with("TRUNCATE"))
+_CHANGES_BYTES = _of_bytes(_begins_with(r"INSERT|REPLACE|UPDATE|DELETE|LOAD|WITH|SET\s+STATEMENT"))
 
 
 def may_matter(sql: str) -> bool:
     """Whether a statement may change a definition, by its first word."""
-    return _BEGINNING.match(sql) is not None
+    return _DEFINES.match(sql) is not None
 
 
 def may_matter_bytes(query: bytes) -> bool:
     """The same for a statement as its event has it."""
-    return _BEGINNING_BYTES.match(query) is not None
+    return _DEFINES_BYTES.match(query) is not None
+
+
+def may_truncate(query: bytes) -> bool:
+    """Whether a statement as its event has it may empty a table, by its first word."""
+    return _EMPTIES_BYTES.match(query) is not None
+
+
+def may_change_rows(query: bytes) -> bool:
+    """Whether a statement as its event has it may change rows, by its first word."""
+    return _CHANGES_BYTES.match(query) is not None

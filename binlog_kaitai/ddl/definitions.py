@@ -65,7 +65,7 @@ class Definitions:
             return False
         from binlog_kaitai.ddl.apply import Step
         from binlog_kaitai.ddl.lexer import UnreadableError
-        from binlog_kaitai.ddl.statements import CreateTable, read_statement
+        from binlog_kaitai.ddl.statements import CreateTable, TruncateTable, read_statement
 
         session = session or Session()
         try:
@@ -73,7 +73,7 @@ class Definitions:
         except (UnreadableError, RecursionError) as error:
             self._lose_named(sql, str(error))
             return True
-        if statement is None:
+        if statement is None or isinstance(statement, TruncateTable):
             return False
         if isinstance(statement, CreateTable):
             self._look_for_case(schema_name, statement)

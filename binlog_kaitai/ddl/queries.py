@@ -13,7 +13,7 @@ from binlog_kaitai.ddl.store import Session
 
 
 def statement_of(body: Any) -> Statement | None:
-    """What the body of a QUERY_EVENT does to definitions; None where it does nothing, or is not done yet.
+    """What the body of a QUERY_EVENT does to definitions or a whole table; None if nothing, or not yet.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Statements that change what tables are, as records.
+"""Statements that change or empty tables, as records.
 
 Read by hand from tokens: the words around a column are as many as there are versions of two servers, and
 only some of them matter. Whatever is not understood is an error, never a guess.
@@ -78,6 +78,13 @@ class DropTables:
 
 
 @dataclass(slots=True)
+class TruncateTable:
+    """TRUNCATE TABLE, which changes no definition."""
+
+    name: Name
+
+
+@dataclass(slots=True)
 class ChangeDatabase:
     """CREATE, ALTER, DROP or RENAME DATABASE; None for the default one."""
 
@@ -89,11 +96,11 @@ class ChangeDatabase:
     new_name: str | None = None
 
 
-Statement = CreateTable | AlterTable | RenameTables | DropTables | ChangeDatabase
+Statement = CreateTable | AlterTable | RenameTables | DropTables | TruncateTable | ChangeDatabase
 
 
 def read_statement(sql: str, sql_mode: int = 0) -> Statement | None:
-    """A statement as a record; None where it changes no definition.
+    """A statement as a record; None where it changes neither a definition nor a whole table.
 
     Raises
     ------
@@ -101,11 +108,16 @@ def read_statement(sql: str, sql_mode: int = 0) -> Statement | None:
         It may change one, and is not understood.
     """
     cursor = Cursor(list(tokens_of(sql, sql_mode)))
-    if cursor.skip("SET", "STATEMENT"):  # MariaDB: variables for one statement
-        while cursor and not cursor.skip("FOR"):
-            cursor.next()
+    skip_variables(cursor)
     word = cursor.skip_one(*_READERS)
     return _READERS[word](cursor) if word else None
+
+
+def skip_variables(cursor: Cursor) -> None:
+    """Move behind SET STATEMENT … FOR, MariaDB's variables for one statement."""
+    if cursor.skip("SET", "STATEMENT"):
+        while cursor and not cursor.skip("FOR"):
+            cursor.next()
 
 
 def _create(cursor: Cursor) -> Statement | None:
@@ -230,6 +242,11 @@ def _drop(cursor: Cursor) -> Statement | None:
     return None if is_temporary else DropTables(names)
 
 
+def _truncate(cursor: Cursor) -> Statement:
+    cursor.skip("TABLE")
+    return TruncateTable(cursor.dotted_name())
+
+
 def _skip_wait(cursor: Cursor) -> None:
     if cursor.skip("WAIT"):
         cursor.next()
@@ -252,4 +269,5 @@ _READERS: dict[str, Callable[[Cursor], Statement | None]] = {
     "ALTER": _alter,
     "RENAME": _rename,
     "DROP": _drop,
+    "TRUNCATE": _truncate,
 }

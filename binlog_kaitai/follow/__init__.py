@@ -6,7 +6,7 @@ heads      the start of a log: its format, which log it is, the GTIDs before it
 rests      where in a block of events no transaction is open
 walk       from a mark on through whole transactions, up to a limit
 find       the log of a mark, also after another server took over
-upheavals  what statements do to whole tables
+effects    what statements do to whole tables
 follower   from one mark to the next, however far the logs go by now
 =========  ==================================================================
 

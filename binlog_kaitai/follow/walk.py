@@ -15,10 +15,10 @@ from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
+from binlog_kaitai.follow.effects import Effect, Statements, take_statement
 from binlog_kaitai.follow.heads import open_log, read_from, size_of
 from binlog_kaitai.follow.marks import Mark
 from binlog_kaitai.follow.rests import Rests
-from binlog_kaitai.follow.upheavals import Statements, Upheaval, take_statement
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import judge_end
 from binlog_kaitai.sources import MAGIC
@@ -47,7 +47,7 @@ class Span:
         The tables at the start, see `binlog_kaitai.ddl.saved`.
     include, exclude : str
         Only, or without, these GTIDs; ``""`` for all of them.
-    upheavals : tuple of Upheaval
+    effects : tuple of Effect
         What statements do to whole tables in it.
     has_torn_end : bool
         It goes to the end of a log that does not end with a whole event.
@@ -60,7 +60,7 @@ class Span:
     definitions: str = ""
     include: str = ""
     exclude: str = ""
-    upheavals: tuple[Upheaval, ...] = ()
+    effects: tuple[Effect, ...] = ()
     has_torn_end: bool = False
 
 
@@ -141,7 +141,7 @@ class Walk:
         self._gtids = GtidSet.parse(start.gtids)
         # Of a transaction that is not over yet:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, Any]]()
-        self._upheavals: list[Upheaval] = []
+        self._effects: list[Effect] = []
         self._statements = Statements()
         self._rests = np.array([start.position], dtype=np.int64)  # of the block at hand, and the one before
         self._begin = start  # of the next span
@@ -265,7 +265,7 @@ class Walk:
         self._gtids.update(self._open_gtids)
         if self._definitions is not None:
             for position, body in self._open_statements:
-                self._upheavals += take_statement(position, body, self._definitions)
+                self._effects += take_statement(position, body, self._definitions)
         self._open_gtids, self._open_statements = GtidSet(), []
 
     def _keep(self, block: Block) -> None:
@@ -290,9 +290,9 @@ class Walk:
         begin = self._begin
         if self.mark.position > begin.position:
             places = begin.position, self.mark.position, begin.format_position
-            told = tuple(self._upheavals), self._has_torn_end
+            told = tuple(self._effects), self._has_torn_end
             self.spans.append(Span(begin.file, *places, begin.definitions, "", begin.skip, *told))
-            self._upheavals, self._has_torn_end = [], False
+            self._effects, self._has_torn_end = [], False
         self._begin = self.mark
 
 

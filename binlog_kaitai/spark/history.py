@@ -20,8 +20,8 @@ from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.splits.split import list_files, source_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
+from binlog_kaitai.follow.effects import Statements, take_statement
 from binlog_kaitai.follow.rests import Rests
-from binlog_kaitai.follow.upheavals import Statements, take_statement
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.options import Filters
@@ -88,7 +88,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
             if file not in records:
                 watch = _Watch()
                 records[file] = {"keys": {}, "untold": {}, "upheavals": []}
-            records[file]["upheavals"] += [asdict(one) for one in watch.upheavals(page)]
+            records[file]["upheavals"] += [asdict(one) for one in watch.effects(page)]
             for table, program in programs_of(page):
                 records[file]["keys"].setdefault(folder_name(table.key), [])
                 if (reason := why_untold(table, program)) is not None:
@@ -105,7 +105,7 @@ class _Watch:
         self._statements, self._rests, self._nothing = Statements(), Rests(), Definitions()
         self._places = np.zeros(1, dtype=np.int64)
 
-    def upheavals(self, page: RowsPage) -> Iterator[Any]:
+    def effects(self, page: RowsPage) -> Iterator[Any]:
         block = page.block
         places = np.append(block.positions, block.end_positions[-1])[self._rests.of(block)]
         self._places = np.append(self._places[-1], places)

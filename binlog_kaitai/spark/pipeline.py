@@ -96,7 +96,7 @@ class _LakeReader(FollowingReader):
         piece: dict[str, Any] = {
             "staging": str(staging),
             "source": {"file": span.path, "start": span.start, "end": span.end},
-            "upheavals": [asdict(one) for one in span.upheavals],
+            "upheavals": [asdict(one) for one in span.effects],
             "files": {},
             "keys": {},
             "untold": {},

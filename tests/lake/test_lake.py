@@ -56,7 +56,7 @@ def fill(lake: Lake, paths: list[str], batch_size: int, kind: str = "parquet") -
 def piece(lake: Lake, span: Any, kind: str) -> dict[str, Any]:
     staging, definitions = lake.new_staging(), restore(span.definitions)
     written = write_lake(source_of(span), staging, definitions=definitions, dialect=DIALECTS[kind])
-    upheavals = [asdict(one) for one in span.upheavals]
+    upheavals = [asdict(one) for one in span.effects]
     found = {"files": written.files, "keys": written.keys, "untold": written.untold}
     return {"staging": str(staging), "upheavals": upheavals, **found}
 

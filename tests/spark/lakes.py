@@ -27,7 +27,7 @@ def make_lake(folder: Path, paths: list[Path], size: int = 30000) -> Lake:
             written = write_lake(
                 source_of(span), staging, views=views, definitions=definitions, zero_dates="text"
             )
-            upheavals = [vars(one) for one in span.upheavals]
+            upheavals = [vars(one) for one in span.effects]
             found: dict[str, Any] = {"files": written.files, "keys": written.keys}
             found |= {"untold": written.untold, "upheavals": upheavals, "staging": str(staging)}
             pieces.append(found)

@@ -1,27 +1,28 @@
-"""What statements do to whole tables: rows come, go and move without a row event.
+"""The effects of statements on whole tables: rows come, go and move without a row event.
 
-Who keeps the content of tables by their row changes has to know of it.
+A reader that keeps the content of tables by their row changes has to know of them.
 """
 
 from __future__ import annotations
 
-import re
 import zlib
 from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
+from heapq import merge
 from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows import tables, xa
-from binlog_kaitai.columns.transactions.boundaries import first_words
-from binlog_kaitai.ddl.beginnings import may_matter_bytes
+from binlog_kaitai.ddl.beginnings import may_matter_bytes, may_truncate
+from binlog_kaitai.ddl.changed import changed_tables
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.lexer import Cursor, UnreadableError, tokens_of
-from binlog_kaitai.ddl.queries import statement_of
+from binlog_kaitai.ddl.lexer import Cursor, UnreadableError
+from binlog_kaitai.ddl.queries import session_of, statement_of, text_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -29,38 +30,19 @@ from binlog_kaitai.ddl.statements import (
     DropTables,
     Name,
     RenameTables,
+    TruncateTable,
+    read_statement,
 )
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
 
-_TRUNCATE = re.compile(rb"(?:\s+|/\*.*?\*/)*TRUNCATE\b", re.IGNORECASE | re.DOTALL)
-
 #: Clauses of ALTER TABLE that take rows out, or put some in.
 _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})
 
-_NAME = rb"((?:`(?:[^`]|``)+`|[\w$\x80-\xff]+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|[\w$\x80-\xff]+))?)"
+#: Types of statements whose text takes the reader: it is compressed, or names a file.
+_BY_READER = (EventType.query_compressed_event, EventType.execute_load_query_event)
+
 _AS_TEXT = "statements that change rows are logged as text (binlog_format)"
-
-_GAP = rb"(?:\s+|/\*(?!M?!).*?\*/)"
-_WORDS = rb"(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|QUICK|IGNORE|INTO|FROM)"
-
-#: Statements that change rows, up to the first table that they name.
-_CHANGE = re.compile(
-    rb"%(gap)s*(?:SET%(gap)s+STATEMENT\b.*?\bFOR%(gap)s+)?(?:(?:INSERT|REPLACE|UPDATE|DELETE)(?:%(gap)s+%(words)s)*%(gap)s+"
-    rb"|LOAD%(gap)s+(?:DATA|XML)\b.*?\bINTO%(gap)s+TABLE%(gap)s+)%(name)s"
-    % {b"gap": _GAP, b"words": _WORDS, b"name": _NAME},
-    re.IGNORECASE | re.DOTALL,
-)
-
-#: Where UPDATE and DELETE of several tables end to name them, and what stands before each other one.
-_END = re.compile(rb"\b(?:SET|WHERE)\b", re.IGNORECASE)
-_OTHER = re.compile(
-    rb"(?:,|\b(?:JOIN|FROM|USING)\b)%(gap)s*%(name)s" % {b"gap": _GAP, b"name": _NAME},
-    re.IGNORECASE | re.DOTALL,
-)
-
-#: As much of a statement is looked at for that.
-_BEGINNING = 1 << 10
 
 
 class Kind(StrEnum):
@@ -75,7 +57,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Upheaval:
+class Effect:
     """One table, and what a statement did to it; or a transaction of XA.
 
     Attributes
@@ -115,7 +97,7 @@ class TextChange:
     """A statement that changes rows of a table and is logged as text."""
 
     schema_name: str
-    name: bytes
+    table_name: str
 
 
 class Statements:
@@ -143,71 +125,88 @@ class Statements:
         return sorted(found, key=lambda one: one[0])
 
     def _text_changes(self, block: Block, others: list[int]) -> Iterator[tuple[int, TextChange]]:
-        """The first one for each table behind each of the other statements, which may make it clear again."""
-        rows = block.rows_of(EventType.query_event)
-        rows = rows[~tables.frames_transaction(block, rows)]
-        if not len(rows):
-            return
-        body = block.gather(EventType.query_event, rows)
-        places = (*body.ranges("query"), *body.ranges("schema_name"))
+        """The first one for each table after each of the other statements, which may make it clear again."""
         epoch = 0
-        for row, start, length, name_at, name_length in zip(
-            rows.tolist(), *(values.tolist() for values in places), strict=True
-        ):
+        for row, query, schema in _texts(block):
             if epoch < (epoch := bisect(others, row)):
                 self._known.clear()
-            query = bytes(block.data[start : start + min(length, _BEGINNING)])
-            schema = bytes(block.data[name_at : name_at + name_length]).decode("utf-8", "surrogateescape")
-            for name in changed_tables(query):
-                if (found := TextChange(schema, name)) not in self._known:
+            for name in changed_tables(query, partial(_sql_mode, block, row)):
+                if (found := TextChange(*_key(name, schema))) not in self._known:
                     self._known.add(found)
                     yield int(block.positions[row]), found
 
 
-def changed_tables(query: bytes) -> list[bytes]:
-    """The tables that a statement may change rows of, by its beginning."""
-    if (change := _CHANGE.match(query)) is None:
-        return []
-    words = first_words(query)
-    if words is None or words[0] not in (b"UPDATE", b"DELETE"):
-        return [change[1]]
-    end = _END.search(query, change.end())
-    names = query[change.start(1) : end.start() if end else len(query)]
-    return [change[1], *_OTHER.findall(names)]
+def _texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
+    """The statements of a block that may change rows, with their default databases."""
+    return merge(_plain_texts(block), _other_texts(block), key=lambda one: one[0])
+
+
+def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
+    rows = block.rows_of(EventType.query_event)
+    rows = rows[~tables.frames_transaction(block, rows)]
+    if not len(rows):
+        return
+    body = block.gather(EventType.query_event, rows)
+    places = (*body.ranges("query"), *body.ranges("schema_name"))
+    for row, start, length, name_at, name_length in zip(
+        rows.tolist(), *(values.tolist() for values in places), strict=True
+    ):
+        schema = bytes(block.data[name_at : name_at + name_length])
+        yield row, bytes(block.data[start : start + length]), schema.decode("utf-8", "surrogateescape")
+
+
+def _other_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
+    """Compressed statements, and LOAD DATA."""
+    rows = [
+        block.rows_of(kind) for kind in (EventType.query_compressed_event, EventType.execute_load_query_event)
+    ]
+    for row in np.sort(np.concatenate(rows)).tolist():
+        body = tables.statement_body(block, row)
+        try:
+            if not isinstance(body, BinlogError):
+                yield row, bytes(body.query), body.schema_name
+        except zlib.error:
+            pass  # the definitions have lost what it names
+
+
+def _sql_mode(block: Block, row: int) -> int:
+    body = tables.statement_body(block, row)
+    return 0 if isinstance(body, BinlogError) else session_of(body).sql_mode
 
 
 def _may_matter(query: bytes) -> bool:
-    return may_matter_bytes(query) or _TRUNCATE.match(query) is not None or xa.END.match(query) is not None
+    return may_matter_bytes(query) or may_truncate(query) or xa.END.match(query) is not None
 
 
-def take_statement(position: int, body: Any, definitions: Definitions) -> list[Upheaval]:
+def take_statement(position: int, body: Any, definitions: Definitions) -> list[Effect]:
     """Let definitions know of a statement; gives what it does to whole tables."""
     if isinstance(body, Prepared):
-        return [Upheaval(position, Kind.PREPARED, "", body.xid, start=body.start)]
+        return [Effect(position, Kind.PREPARED, "", body.xid, start=body.start)]
     if isinstance(body, TextChange):
-        cursor = Cursor(list(tokens_of(body.name.decode("utf-8", "surrogateescape"))))
-        names = _key(cursor.dotted_name(), body.schema_name)
-        return [Upheaval(position, Kind.UNCLEAR, *names, reason=_AS_TEXT)]
+        return [Effect(position, Kind.UNCLEAR, body.schema_name, body.table_name, reason=_AS_TEXT)]
     definitions.observe_query(body)
     if isinstance(body, BinlogError):
         return []
-    return [Upheaval(position, *one) for one in _effects(body)]
+    return [Effect(position, *one) for one in _effects(body)]
 
 
 def _effects(body: Any) -> list[tuple[Any, ...]]:
     schema: str = body.schema_name
     try:
         query: bytes = body.query
-        if _TRUNCATE.match(query):
-            return [(Kind.EMPTIED, *_key(_truncated(query), schema))]
         if end := xa.END.match(query):
             kind = Kind.COMMITTED if end[1].upper() == b"COMMIT" else Kind.ROLLED_BACK
             return [(kind, "", end[2].decode())]
-        statement = statement_of(body)
+        if text_of(body) is None and may_truncate(query):  # the name needs no character set
+            statement = read_statement(query.decode("utf-8", "surrogateescape"), session_of(body).sql_mode)
+        else:
+            statement = statement_of(body)
     except (UnreadableError, RecursionError, zlib.error):
         return []  # the definitions have lost what it names
     match statement:
         case CreateTable(replaces=True):
+            return [(Kind.EMPTIED, *_key(statement.name, schema))]
+        case TruncateTable():
             return [(Kind.EMPTIED, *_key(statement.name, schema))]
         case DropTables():
             return [(Kind.EMPTIED, *_key(name, schema)) for name in statement.names]
@@ -232,13 +231,6 @@ def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
             cursor.skip_one("TO", "AS")
             found.append((Kind.RENAMED, *key, *_key(cursor.dotted_name(), schema)))
     return found
-
-
-def _truncated(query: bytes) -> Name:
-    cursor = Cursor(list(tokens_of(query.decode("utf-8", "surrogateescape"))))
-    cursor.skip("TRUNCATE")
-    cursor.skip("TABLE")
-    return cursor.dotted_name()
 
 
 def _key(name: Name, schema: str) -> tuple[str, str]:

@@ -8,26 +8,28 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.changed import changed_tables
+from binlog_kaitai.ddl.lexer import ANSI_QUOTES
 from binlog_kaitai.ddl.saved import restore, save
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow import Follower
-from binlog_kaitai.follow.upheavals import Kind, changed_tables
+from binlog_kaitai.follow.effects import Kind
 from tests.corpus_files import CORPUS, case, cases
 
 
-def upheavals(folder: str) -> list[tuple[str, ...]]:
+def effects(folder: str) -> list[tuple[str, ...]]:
     follower = Follower([str(CORPUS / folder / "*.0*")], follows_definitions=True)
     start = follower.earliest()
     return [
         (str(one.kind), f"{one.schema_name}.{one.table_name}", f"{one.new_schema_name}.{one.new_table_name}")
         for span in follower.spans(start, follower.advance(start))
-        for one in span.upheavals
+        for one in span.effects
     ]
 
 
 @pytest.mark.parametrize("case", ["mysql-9.7/ddl", "mariadb-11.8/ddl"])
-def test_upheavals_of_a_log(case: str) -> None:
-    found = upheavals(case)
+def test_effects_of_a_log(case: str) -> None:
+    found = effects(case)
     kinds = {kind for kind, *_ in found}
     assert kinds >= {Kind.EMPTIED, Kind.RENAMED}
     assert all(new != "." for kind, _, new in found if kind == Kind.RENAMED)
@@ -75,22 +77,48 @@ def test_a_file_of_definitions_stays_apart() -> None:
     ("query", "tables"),
     [
         ("INSERT INTO a VALUES (1)", ["a"]),
-        ("/* app */ INSERT LOW_PRIORITY IGNORE INTO `s`.`we ``ird`(id) SELECT 1", ["`s`.`we ``ird`"]),
+        ("/* app */ INSERT LOW_PRIORITY IGNORE INTO `s`.`we ``ird`(id) SELECT 1", ["s.we `ird"]),
         ("REPLACE a SET id = 1", ["a"]),
+        ("INSERT INTO a(x) VALUES ('it''s (not', \"the end\\\"", ["a"]),
         ("UPDATE a SET x = (SELECT 1 FROM b)", ["a"]),
-        ("UPDATE a, t2 . b SET a.x = 1", ["a", "t2 . b"]),
+        ("UPDATE a, t2 . b SET a.x = 1", ["a", "t2.b"]),
         ("UPDATE IGNORE a JOIN b USING (id) SET a.x = 1", ["a", "b"]),
+        ("UPDATE (a JOIN b ON a.x = concat(b.x, c.y)) SET a.x = 1", ["a", "b"]),
+        ("UPDATE { OJ a LEFT JOIN b ON a.x = b.x } SET a.x = 1", ["a", "b"]),
+        ("UPDATE a JOIN (SELECT id FROM c) d ON a.x = d.x SET a.x = 1", ["a"]),
+        ("WITH RECURSIVE c (n) AS (SELECT 1), d AS (SELECT 2) UPDATE a JOIN c SET a.x = 1", ["a", "c"]),
         ("DELETE QUICK FROM a WHERE id = 1", ["a"]),
-        ("DELETE a FROM a JOIN b ON a.id = b.id WHERE 1", ["a", "a", "b"]),
-        ("LOAD DATA LOCAL INFILE 'x' IGNORE INTO TABLE `a` FIELDS TERMINATED BY ','", ["`a`"]),
+        ("DELETE a FROM a JOIN b ON a.id = b.id WHERE 1", ["a", "b"]),
+        ("DELETE s.a.*, b.* FROM s.a, b", ["s.a", "b"]),
+        ("DELETE FROM a RETURNING id, name", ["a"]),
+        ("LOAD DATA LOCAL INFILE 'x' IGNORE INTO TABLE `a` FIELDS TERMINATED BY ','", ["a"]),
+        ("LOAD DATA INFILE 'set' INTO TABLE a (x) SET y = 1", ["a"]),
         ("SET STATEMENT max_statement_time=1 FOR INSERT INTO a VALUES (1)", ["a"]),
         ("SELECT `t`.`f`()", []),
         ("CREATE TABLE a (id INT)", []),
         ("SAVEPOINT `a`", []),
+        ("UPDATE `a", []),
     ],
 )
 def test_tables_that_a_logged_statement_may_change(query: str, tables: list[str]) -> None:
-    assert changed_tables(query.encode()) == [name.encode() for name in tables]
+    assert [".".join(name) for name in changed_tables(query.encode(), lambda: 0)] == tables
+
+
+@pytest.mark.parametrize(("mode", "tables"), [(0, []), (ANSI_QUOTES, [("s", "a")])])
+def test_quotes_read_by_the_mode_of_the_session(mode: int, tables: list[tuple[str, ...]]) -> None:
+    assert changed_tables(b'INSERT INTO "s"."a" VALUES (1)', lambda: mode) == tables
+
+
+def test_the_mode_is_asked_for_only_where_it_matters() -> None:
+    def never() -> int:
+        raise AssertionError
+
+    assert changed_tables(b"INSERT INTO a VALUES ('\\'', \"b\")", never) == [("a",)]
+
+
+def test_a_load_as_text_makes_its_table_unclear() -> None:
+    found = {(kind, table) for kind, table, _ in effects("mariadb-11.8/statement")}
+    assert {("unclear", "t.s"), ("unclear", "t.my")} <= found
 
 
 def test_a_transaction_of_xa_is_told_from_its_start_to_its_end() -> None:
@@ -98,7 +126,7 @@ def test_a_transaction_of_xa_is_told_from_its_start_to_its_end() -> None:
         logs = [str(path) for path in case(server, "xa").logs]
         follower = Follower(logs, follows_definitions=True)
         start = follower.earliest()
-        found = [one for span in follower.spans(start, follower.advance(start)) for one in span.upheavals]
+        found = [one for span in follower.spans(start, follower.advance(start)) for one in span.effects]
         kinds = Counter(one.kind for one in found)
         assert kinds[Kind.PREPARED] == kinds[Kind.COMMITTED] + kinds[Kind.ROLLED_BACK] > 2
         rows = bk.read_transactions(logs).read_all().to_pylist()

@@ -1,0 +1,129 @@
+"""The tables whose rows a statement may change, by its words up to the last one that it names.
+
+A statement may name tables that it only reads; what it changes is always among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from binlog_kaitai.ddl.beginnings import may_change_rows
+from binlog_kaitai.ddl.lexer import (
+    ANSI_QUOTES,
+    COMMA,
+    NO_BACKSLASH_ESCAPES,
+    Cursor,
+    Kind,
+    Token,
+    UnreadableError,
+    tokens_of,
+)
+from binlog_kaitai.ddl.statements import Name, skip_variables
+
+_VERBS = ("INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD")
+_MODIFIERS = ("LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "QUICK", "IGNORE", "INTO", "FROM")
+_BEFORE_TABLE = frozenset(("JOIN", "STRAIGHT_JOIN", "FROM", "USING"))
+_BEFORE_NAME = _BEFORE_TABLE.union(_VERBS, _MODIFIERS, ("TABLE",))
+#: Some servers take some of these for names as well, where a name is due.
+_AFTER_TABLES = frozenset(("SET", "WHERE", "ORDER", "LIMIT", "RETURNING", "VALUES", "VALUE", "SELECT"))
+_QUERIES = frozenset(("SELECT", "WITH", "VALUES", "TABLE"))
+
+
+def changed_tables(query: bytes, sql_mode: Callable[[], int]) -> list[Name]:
+    """The tables that a statement may change rows of, each once.
+
+    Parameters
+    ----------
+    query
+        The statement. Bytes that are not UTF-8 become surrogates in the names.
+    sql_mode
+        Gives the mode of the session; it is called only if the names depend on that.
+    """
+    if not may_change_rows(query):
+        return []
+    text = query.decode("utf-8", "surrogateescape")
+    names = _names(text, 0)
+    if '"' not in text and "\\" not in text:
+        return names
+    return names if names == _names(text, ANSI_QUOTES | NO_BACKSLASH_ESCAPES) else _names(text, sql_mode())
+
+
+def _names(text: str, sql_mode: int) -> list[Name]:
+    try:
+        return list(dict.fromkeys(_changed(Cursor(list(_heading(tokens_of(text, sql_mode)))))))
+    except (UnreadableError, RecursionError):
+        return []
+
+
+def _heading(tokens: Iterable[Token]) -> Iterator[Token]:
+    """The tokens up to where all tables are named: mostly a few, however long the statement is."""
+    depth, has_verb, is_name = 0, False, False
+    for token in tokens:
+        if token.kind is Kind.MARK:
+            depth += (token.text == "(") - (token.text == ")")
+        elif not depth:
+            if has_verb and not is_name and token.keyword in _AFTER_TABLES:
+                return
+            has_verb |= token.keyword in _VERBS
+        is_name = token.keyword in _BEFORE_NAME or token == COMMA
+        yield token
+
+
+def _changed(cursor: Cursor) -> list[Name]:
+    skip_variables(cursor)
+    _skip_named_queries(cursor)
+    verb = cursor.skip_one(*_VERBS)
+    if verb == "LOAD":
+        while cursor and not cursor.skip("INTO", "TABLE"):
+            cursor.next()
+        return [cursor.dotted_name()] if cursor else []
+    while cursor.skip_one(*_MODIFIERS):
+        pass
+    if verb in ("INSERT", "REPLACE"):
+        return [cursor.dotted_name()]
+    return list(_tables(cursor)) if verb else []
+
+
+def _skip_named_queries(cursor: Cursor) -> None:
+    """Move behind WITH, the names of its queries and these."""
+    if not cursor.skip("WITH"):
+        return
+    cursor.skip("RECURSIVE")
+    while True:
+        cursor.name()
+        cursor.skip_group()
+        cursor.skip("AS")
+        cursor.group()
+        if not cursor.skip(","):
+            return
+
+
+def _tables(cursor: Cursor) -> Iterator[Name]:
+    """The tables of an UPDATE or DELETE, joined or listed."""
+    is_due = True
+    while cursor:
+        token = cursor.peek()
+        if cursor.mark() == "(":
+            inner = Cursor(cursor.group())
+            if is_due and inner.keyword() not in _QUERIES:
+                yield from _tables(inner)
+            is_due = False
+        elif is_due and cursor.skip("{"):  # { OJ a LEFT JOIN b ON … }
+            cursor.skip("OJ")
+        elif is_due and token is not None and token.kind in (Kind.WORD, Kind.NAME):
+            yield _table(cursor)
+            is_due = False
+        else:
+            token = cursor.next()
+            is_due = token == COMMA or token.keyword in _BEFORE_TABLE
+            if token.keyword == "USING":
+                cursor.skip_group()  # the columns of a join
+
+
+def _table(cursor: Cursor) -> Name:
+    """A name, which in a DELETE of several tables `.*` may follow."""
+    names = [cursor.name()]
+    while cursor.mark() == "." and cursor.mark(1) != "*":
+        cursor.next()
+        names.append(cursor.name())
+    return tuple(names)
