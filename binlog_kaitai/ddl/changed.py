@@ -8,20 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from binlog_kaitai.ddl.beginnings import may_change_rows
-from binlog_kaitai.ddl.lexer import (
-    ANSI_QUOTES,
-    COMMA,
-    NO_BACKSLASH_ESCAPES,
-    Cursor,
-    Kind,
-    Token,
-    UnreadableError,
-    tokens_of,
-)
+from binlog_kaitai.ddl.lexer import COMMA, Cursor, Kind, Token, UnreadableError, tokens_of
 from binlog_kaitai.ddl.statements import Name, skip_variables
 
-_VERBS = ("INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD")
-_MODIFIERS = ("LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "QUICK", "IGNORE", "INTO", "FROM")
+_VERBS = frozenset(("INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"))
+_MODIFIERS = frozenset(("LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "QUICK", "IGNORE", "INTO", "FROM"))
 _BEFORE_TABLE = frozenset(("JOIN", "STRAIGHT_JOIN", "FROM", "USING"))
 _BEFORE_NAME = _BEFORE_TABLE.union(_VERBS, _MODIFIERS, ("TABLE",))
 #: Some servers take some of these for names as well, where a name is due.
@@ -41,18 +32,22 @@ def changed_tables(query: bytes, sql_mode: Callable[[], int]) -> list[Name]:
     """
     if not may_change_rows(query):
         return []
-    text = query.decode("utf-8", "surrogateescape")
-    names = _names(text, 0)
-    if '"' not in text and "\\" not in text:
-        return names
-    return names if names == _names(text, ANSI_QUOTES | NO_BACKSLASH_ESCAPES) else _names(text, sql_mode())
-
-
-def _names(text: str, sql_mode: int) -> list[Name]:
     try:
-        return list(dict.fromkeys(_changed(Cursor(list(_heading(tokens_of(text, sql_mode)))))))
+        tokens = _beginning(query.decode("utf-8", "surrogateescape"), sql_mode)
+        return list(dict.fromkeys(_changed(Cursor(tokens))))
     except (UnreadableError, RecursionError):
         return []
+
+
+def _beginning(text: str, sql_mode: Callable[[], int]) -> list[Token]:
+    """The tokens that name tables. The mode of the session decides how strings read, and nothing else."""
+    try:
+        tokens = list(_heading(tokens_of(text)))
+        if not any(token.kind is Kind.STRING for token in tokens):
+            return tokens
+    except UnreadableError:
+        pass  # maybe in this mode only
+    return list(_heading(tokens_of(text, sql_mode())))
 
 
 def _heading(tokens: Iterable[Token]) -> Iterator[Token]:
@@ -72,16 +67,16 @@ def _heading(tokens: Iterable[Token]) -> Iterator[Token]:
 def _changed(cursor: Cursor) -> list[Name]:
     skip_variables(cursor)
     _skip_named_queries(cursor)
-    verb = cursor.skip_one(*_VERBS)
+    verb = cursor.next().keyword
     if verb == "LOAD":
         while cursor and not cursor.skip("INTO", "TABLE"):
             cursor.next()
         return [cursor.dotted_name()] if cursor else []
-    while cursor.skip_one(*_MODIFIERS):
-        pass
+    while cursor.keyword() in _MODIFIERS:
+        cursor.next()
     if verb in ("INSERT", "REPLACE"):
         return [cursor.dotted_name()]
-    return list(_tables(cursor)) if verb else []
+    return list(_tables(cursor)) if verb in ("UPDATE", "DELETE") else []
 
 
 def _skip_named_queries(cursor: Cursor) -> None:
