@@ -20,7 +20,7 @@ seq:
       min: 0x81
       max: 0x84
     doc: |
-      The top bit is set, the next three are the algorithm, the low three the size of the length.
+      The top bit is set, the next three are `algorithm`, the low three the size of the length.
       Servers know one algorithm, 0 for zlib, and refuse all other values.
   - id: len_1
     -orig-id: Record Original Length
@@ -48,6 +48,9 @@ seq:
     type: zlib_stream
     doc: The compressed bytes, up to the end.
 instances:
+  algorithm:
+    value: (method >> 4) & 0x07
+    doc: How the data is compressed, 0 for zlib.
   len_length:
     value: method & 0x07
     doc: Size of the length that follows, which is big-endian, 1 to 4 bytes.

@@ -910,6 +910,7 @@ QUERY_COMPRESSED_EVENT = Layout(
         Number('compressed_query.len_3', '>u3', condition=lambda n, v: (v['compressed_query.len_length'] == 3)),
         Number('compressed_query.len_4', '>u4', condition=lambda n, v: (v['compressed_query.len_length'] == 4)),
         Run('compressed_query.deflated', None, is_structure=True),
+        Value('compressed_query.algorithm', lambda n, v: ((v['compressed_query.method'] >> 4) & 7)),
         Value('compressed_query.len_uncompressed', lambda n, v: n.where((v['compressed_query.len_length'] == 1), v['compressed_query.len_1'], n.where((v['compressed_query.len_length'] == 2), v['compressed_query.len_2'], n.where((v['compressed_query.len_length'] == 3), v['compressed_query.len_3'], v['compressed_query.len_4'])))),
     ),
     True,

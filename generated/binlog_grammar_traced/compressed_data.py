@@ -126,6 +126,15 @@ class CompressedData(KaitaiStruct):
 
 
     @property
+    def algorithm(self):
+        """How the data is compressed, 0 for zlib."""
+        if hasattr(self, '_m_algorithm'):
+            return self._m_algorithm
+
+        self._m_algorithm = self.method >> 4 & 7
+        return getattr(self, '_m_algorithm', None)
+
+    @property
     def len_length(self):
         """Size of the length that follows, which is big-endian, 1 to 4 bytes."""
         if hasattr(self, '_m_len_length'):

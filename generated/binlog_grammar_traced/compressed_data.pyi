@@ -14,7 +14,7 @@ class CompressedData(KaitaiStruct):
     See https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/log_event.cc binlog_buf_compress
     """
     method: int
-    """The top bit is set, the next three are the algorithm, the low three the size of the length.
+    """The top bit is set, the next three are `algorithm`, the low three the size of the length.
     Servers know one algorithm, 0 for zlib, and refuse all other values.
 
     The server's name: Record Header
@@ -46,6 +46,9 @@ class CompressedData(KaitaiStruct):
     """
     _raw_deflated: bytes
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    @property
+    def algorithm(self) -> int:
+        """How the data is compressed, 0 for zlib."""
     @property
     def len_length(self) -> int:
         """Size of the length that follows, which is big-endian, 1 to 4 bytes."""
