@@ -1,7 +1,7 @@
-"""Where no transaction is open, told as early as the log allows.
+"""Where no transaction is open, as early as the log allows.
 
-`boundaries` says which transaction an event belongs to; there the next GTID ends the one before. Who follows
-a log that is being written cannot wait for that: here a transaction is over with the event that commits it.
+In `boundaries` a transaction with a GTID goes on to the next GTID. A follower of a log that is being written
+cannot wait for that: here a transaction is over with the event that commits it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.transactions.boundaries import Role, roles_of
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Role, roles_of
 from binlog_kaitai.grammar import EventType
 
 
@@ -19,7 +19,7 @@ class Rests:
     """Finds the rests of one file, block by block."""
 
     def __init__(self) -> None:
-        self._is_begun = False  # a transaction that takes more than its first statement to end
+        self._boundaries = Boundaries()
         self._is_over = True  # the last event ended a transaction, or belongs to none
 
     def of(self, block: Block) -> Any:
@@ -27,19 +27,17 @@ class Rests:
         roles = roles_of(block).roles
         # A payload is a whole transaction, from BEGIN to its commit.
         roles[block.rows_of(EventType.transaction_payload_event)] = Role.END
-        is_gtid, is_outside = roles == Role.GTID, roles == Role.OUTSIDE
-        opens = roles == Role.BEGIN
-        if EventType.gtid_event in block.counts:
-            # MariaDB has no BEGIN: its GTID event says whether more than one statement follows.
-            alone = block.body(EventType.gtid_event).numbers("is_standalone").astype(np.bool_)
-            opens[block.rows_of(EventType.gtid_event)[~alone]] = True
-        is_turn = is_gtid | is_outside | opens | (roles == Role.END)
-        number = np.arange(len(roles))
-        last = np.maximum.accumulate(np.where(is_turn, number, -1))
-        is_begun = np.where(last >= 0, opens[last], self._is_begun)
-        was_begun = np.concatenate(([self._is_begun], is_begun[:-1]))
-        is_over = is_outside | (roles == Role.END) | ((roles == Role.STATEMENT) & ~was_begun)
+        is_over = self._boundaries.phases(roles, _begins(block)) & Phase.ENDS != 0
         rests = np.concatenate(([self._is_over], is_over))
-        rests[:-1] |= is_gtid | is_outside
-        self._is_begun, self._is_over = bool(is_begun[-1]), bool(is_over[-1])
+        rests[:-1] |= (roles == Role.GTID) | (roles == Role.OUTSIDE)
+        self._is_over = bool(is_over[-1])
         return np.flatnonzero(rests)
+
+
+def _begins(block: Block) -> Any:
+    """MariaDB's GTID events that more than one statement follows: it writes no BEGIN there."""
+    found = np.zeros(len(block), dtype=np.bool_)
+    if EventType.gtid_event in block.counts:
+        alone = block.body(EventType.gtid_event).numbers("is_standalone").astype(np.bool_)
+        found[block.rows_of(EventType.gtid_event)] = ~alone
+    return found

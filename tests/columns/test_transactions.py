@@ -14,8 +14,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks import payloads
 from binlog_kaitai.columns.transactions import boundaries
 from binlog_kaitai.columns.transactions.batches import read_transactions
-from binlog_kaitai.columns.transactions.boundaries import Outcome, Role
-from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, divide_events
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Phase, Role
+from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, follow_events
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.sources import Source
@@ -167,23 +167,48 @@ def test_filters_take_whole_transactions() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 3, 8])
-def test_dividing_is_the_same_compiled_and_in_blocks_of_any_length(cut: int) -> None:
-    roles = np.random.default_rng(cut).integers(0, len(Role), 5000).astype(np.int8)
+def test_the_state_machine_is_the_same_compiled_and_in_blocks_of_any_length(cut: int) -> None:
+    chance = np.random.default_rng(cut)
+    roles = chance.integers(0, len(Role), 5000).astype(np.int8)
+    is_begin = chance.integers(0, 2, 5000).astype(np.bool_)
 
-    def divided(divide: Any, limits: list[int]) -> list[int]:
-        """The first event of each transaction."""
-        state, found = np.zeros(STATE_SIZE, dtype=np.bool_), list[int]()
+    def phases(follow: Any, limits: list[int]) -> list[int]:
+        state, found = np.zeros(STATE_SIZE, dtype=np.bool_), np.full(len(roles), -1, dtype=np.int8)
         for begin, end in pairwise(limits):
-            rows, starts = (np.empty(end - begin, dtype=np.int64) for _ in range(2))
-            members, parts, continues = divide(roles[begin:end], state, rows, starts)
-            assert (roles[begin:end][rows[:members]] != Role.OUTSIDE).all()
-            found += (begin + rows[starts[:parts]]).tolist()[bool(continues) :]
-        return found
+            follow(roles[begin:end], is_begin[begin:end], state, found[begin:end])
+        return found.tolist()
 
-    whole = divided(divide_events.plain, [0, len(roles)])
-    assert len(whole) > 1000
-    assert divided(divide_events.compiled, [0, len(roles)]) == whole
-    assert divided(divide_events.plain, [*range(0, len(roles), cut), len(roles)]) == whole
+    whole = phases(follow_events.plain, [0, len(roles)])
+    assert sum(phase & Phase.BEGINS != 0 for phase in whole) > 1000
+    assert phases(follow_events.compiled, [0, len(roles)]) == whole
+    assert phases(follow_events.plain, [*range(0, len(roles), cut), len(roles)]) == whole
+
+
+IN, BEGINS, ENDS, GTID = Phase.IS_INSIDE, Phase.BEGINS, Phase.ENDS, Phase.IN_GTID
+
+
+@pytest.mark.parametrize(
+    ("roles", "expected"),
+    [
+        # The log itself, BEGIN, a statement, COMMIT, and a statement that stands alone.
+        ("OBSES", [ENDS, IN | BEGINS, IN, IN | ENDS, IN | BEGINS | ENDS]),
+        # The commit of a statement that stands alone (MySQL 5.0) belongs to it.
+        ("SES", [IN | BEGINS | ENDS, IN | ENDS, IN | BEGINS | ENDS]),
+        # What leads up to a statement belongs to it.
+        ("PSPS", [IN | BEGINS, IN | ENDS, IN | BEGINS, IN | ENDS]),
+        # A BEGIN whose transaction has no end.
+        ("BSBS", [IN | BEGINS, IN, IN | BEGINS, IN]),
+        # A GTID is in force up to the next one, or to an event of the log itself.
+        ("GBSEPO", [IN | BEGINS | GTID, IN | GTID, IN | GTID, IN | ENDS | GTID, IN | GTID, ENDS]),
+        ("GSGS", [IN | BEGINS | GTID, IN | ENDS | GTID] * 2),
+        # MariaDB's GTID event may stand for a BEGIN.
+        ("gSSE", [IN | BEGINS | GTID, IN | GTID, IN | GTID, IN | ENDS | GTID]),
+    ],
+)
+def test_phases_of_transactions(roles: str, expected: list[Phase]) -> None:
+    numbers = np.array(["POGBES".index(role.upper()) for role in roles], dtype=np.int8)
+    is_begin = np.array([role == "g" for role in roles])
+    assert Boundaries().phases(numbers, is_begin).tolist() == expected
 
 
 def test_a_statement_and_its_commit_are_one_transaction() -> None:

@@ -28,7 +28,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.kernels import BAD
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, roles_of
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Role, roles_of
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError
 from binlog_kaitai.event_types import type_name
@@ -307,7 +307,6 @@ class CutFinder:
         self._boundaries = Boundaries()
         self._is_sure = is_sure
         self._last_role = Role.OUTSIDE
-        self._is_in_gtid = False
 
     def take(self, block: Block) -> list[int]:
         """Offsets of the cuts before events of the next block."""
@@ -319,20 +318,13 @@ class CutFinder:
 
     def _without_gtids(self, block: Block) -> Any:
         roles = roles_of(block).roles
-        segments = self._boundaries.divide(Roles(roles, roles))
-        begins = np.zeros(len(block), dtype=np.bool_)
-        begins[segments.rows[segments.starts[int(segments.continues) :]]] = True
+        phases = self._boundaries.phases(roles)
         before = np.concatenate(([self._last_role], roles[:-1]))
         self._last_role = Role(roles[-1])
-        begins &= (roles == Role.BEGIN) | (before == Role.END)
-        # A GTID is in force up to the next one, or to an event of the log itself.
-        opens, closes = roles == Role.GTID, roles == Role.OUTSIDE
-        last = np.maximum.accumulate(np.where(opens | closes, np.arange(len(roles)), -1))
-        is_in_gtid = np.where(last >= 0, opens[last], self._is_in_gtid)
-        self._is_in_gtid = bool(is_in_gtid[-1])
+        begins = (phases & Phase.BEGINS != 0) & ((roles == Role.BEGIN) | (before == Role.END))
         if not self._is_sure:
             known = np.flatnonzero(np.isin(roles, (Role.GTID, Role.OUTSIDE, Role.BEGIN, Role.END)))
             first = int(known[0]) if len(known) else len(roles)
             begins[: first + (roles[first : first + 1] == Role.END).sum()] = False
             self._is_sure = len(known) > 0
-        return begins & ~is_in_gtid
+        return begins & (phases & Phase.IN_GTID == 0)

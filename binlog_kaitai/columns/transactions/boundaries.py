@@ -8,13 +8,16 @@ The rule
    each statement is a transaction, with the events that lead up to it, and with the commit right behind it,
    if there is one (MySQL 5.0 writes no BEGIN where a statement commits itself).
 3. Each file starts with nothing open.
+
+`boundary_kernels.follow_events` is the one state machine for this rule. All that asks where transactions are
+(views, splits, followers, repair) takes what it says of each event: a `Phase`.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,7 +27,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernels import copy_ranges
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
-from binlog_kaitai.columns.transactions.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, divide_events
+from binlog_kaitai.columns.transactions.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, follow_events
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
@@ -40,6 +43,15 @@ class Role(IntEnum):
     BEGIN = boundary_kernels.BEGIN
     END = boundary_kernels.END
     STATEMENT = boundary_kernels.STATEMENT
+
+
+class Phase(IntFlag):
+    """What the state machine says of an event."""
+
+    IS_INSIDE = boundary_kernels.IS_INSIDE
+    BEGINS = boundary_kernels.BEGINS
+    ENDS = boundary_kernels.ENDS
+    IN_GTID = boundary_kernels.IN_GTID
 
 
 class Outcome(IntEnum):
@@ -258,16 +270,33 @@ class Boundaries:
     def __init__(self) -> None:
         self._state = np.zeros(STATE_SIZE, dtype=np.bool_)
 
-    def divide(self, found: Roles, *, is_before_gtid: bool = False) -> Segments:
-        """The transactions of the next block; `is_before_gtid`: behind it comes a GTID event."""
-        count = len(found.roles)
-        rows, starts = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    def phases(self, roles: Any, is_begin: Any = None) -> Any:
+        """What the machine says of each event of the next block (`Phase`, int8).
+
+        Parameters
+        ----------
+        roles : int8 array
+            What the events are.
+        is_begin : bool array, optional
+            GTID events that stand for a BEGIN as well, which matters to `Phase.ENDS` alone.
+        """
+        if is_begin is None:
+            is_begin = np.zeros(len(roles), dtype=np.bool_)
+        found = np.empty(len(roles), dtype=np.int8)
         # Uncompiled, it takes as long for an event as other kernels for some bytes.
-        divide = divide_events.for_work(8 * count)
-        members, parts, continues = divide(found.roles, self._state, rows, starts)
+        follow_events.for_work(8 * len(roles))(roles, is_begin, self._state, found)
+        return found
+
+    def divide(self, found: Roles, *, is_before_gtid: bool = False) -> Segments:
+        """The transactions of the next block; `is_before_gtid`: after it comes a GTID event."""
+        phases = self.phases(found.roles)
         if is_before_gtid:
             self._state[IS_OPEN] = False
-        return Segments(rows[:members], starts[:parts], bool(continues), bool(self._state[IS_OPEN]))
+        rows = np.flatnonzero(phases & Phase.IS_INSIDE)
+        begins = phases[rows] & Phase.BEGINS != 0
+        continues = bool(len(rows)) and not begins[0]
+        begins[:1] = True
+        return Segments(rows, np.flatnonzero(begins), bool(continues), bool(self._state[IS_OPEN]))
 
     def count(self, block: Block) -> int:
         """How many transactions of `divide` begin in the next block, with less work where GTIDs tell."""

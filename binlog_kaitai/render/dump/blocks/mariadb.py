@@ -62,7 +62,7 @@ class MariadbBlocks(BlockPrinter):
 
     def is_usual(self, block: Block) -> bool:
         # An event to skip does nothing of what its type would do; servers mark only types of others so.
-        is_skipped = block.header.mask("is_ignorable")
+        is_skipped = block.header.numbers("is_ignorable") != 0
         return super().is_usual(block) and not (is_skipped & np.isin(block.types, self._printed_kinds)).any()
 
     def begin_dress(self) -> None:
