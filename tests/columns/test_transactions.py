@@ -205,7 +205,7 @@ IN, BEGINS, ENDS, GTID = Phase.IS_INSIDE, Phase.BEGINS, Phase.ENDS, Phase.IN_GTI
         ("gSSE", [IN | BEGINS | GTID, IN | GTID, IN | GTID, IN | ENDS | GTID]),
     ],
 )
-def test_phases_of_transactions(roles: str, expected: list[Phase]) -> None:
+def test_phases_of_transactions(roles: str, expected: list[int]) -> None:
     numbers = np.array(["POGBES".index(role.upper()) for role in roles], dtype=np.int8)
     is_begin = np.array([role == "g" for role in roles])
     assert Boundaries().phases(numbers, is_begin).tolist() == expected

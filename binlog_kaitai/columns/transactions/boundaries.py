@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import re
 import zlib
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -45,13 +45,13 @@ class Role(IntEnum):
     STATEMENT = boundary_kernels.STATEMENT
 
 
-class Phase(IntFlag):
-    """What the state machine says of an event."""
+class Phase:
+    """What the state machine says of an event, as bits: plain numbers, for arrays of bytes."""
 
-    IS_INSIDE = boundary_kernels.IS_INSIDE
-    BEGINS = boundary_kernels.BEGINS
-    ENDS = boundary_kernels.ENDS
-    IN_GTID = boundary_kernels.IN_GTID
+    IS_INSIDE: Final = boundary_kernels.IS_INSIDE
+    BEGINS: Final = boundary_kernels.BEGINS
+    ENDS: Final = boundary_kernels.ENDS
+    IN_GTID: Final = boundary_kernels.IN_GTID
 
 
 class Outcome(IntEnum):
@@ -293,10 +293,11 @@ class Boundaries:
         if is_before_gtid:
             self._state[IS_OPEN] = False
         rows = np.flatnonzero(phases & Phase.IS_INSIDE)
-        begins = phases[rows] & Phase.BEGINS != 0
-        continues = bool(len(rows)) and not begins[0]
-        begins[:1] = True
-        return Segments(rows, np.flatnonzero(begins), bool(continues), bool(self._state[IS_OPEN]))
+        starts = np.flatnonzero(phases[rows] & Phase.BEGINS)
+        continues = len(rows) > 0 and not (len(starts) and starts[0] == 0)
+        if continues:
+            starts = np.concatenate(([0], starts))
+        return Segments(rows, starts, continues, bool(self._state[IS_OPEN]))
 
     def count(self, block: Block) -> int:
         """How many transactions of `divide` begin in the next block, with less work where GTIDs tell."""
