@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-_COMMENT = r"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
+#: What may come before the words of a statement, as a regular expression.
+COMMENT = r"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
 
 
 def _begins_with(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{_COMMENT})*(?:{words})\b", re.IGNORECASE | re.DOTALL)
+    return re.compile(rf"(?:{COMMENT})*(?:{words})\b", re.IGNORECASE | re.DOTALL)
 
 
 def _of_bytes(pattern: re.Pattern[str]) -> re.Pattern[bytes]:

@@ -28,6 +28,7 @@ from binlog_kaitai.columns.kernels import copy_ranges
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
 from binlog_kaitai.columns.transactions.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, follow_events
+from binlog_kaitai.ddl.beginnings import COMMENT
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
@@ -72,7 +73,7 @@ _BEGIN, _COMMIT = (Role.BEGIN, Outcome.OPEN), (Role.END, Outcome.COMMIT)
 _DDL, _OTHER = (Role.STATEMENT, Outcome.DDL), (Role.STATEMENT, Outcome.IMPLICIT)
 _ROLLBACK, _PREPARE = (Role.END, Outcome.ROLLBACK), (Role.END, Outcome.XA_PREPARE)
 
-_COMMENT = rb"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
+_COMMENT = COMMENT.encode()
 _WORDS = re.compile(rb"(?:%s)*([A-Z]+)(?:\s+([A-Z]+))?" % _COMMENT, re.IGNORECASE | re.DOTALL)
 _TEMPORARY = re.compile(
     rb"(?:%s)*(?:CREATE|DROP)\b(?:%s)*(?:OR\b(?:%s)*REPLACE\b(?:%s)*)?TEMPORARY\b" % ((_COMMENT,) * 4),
