@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.render.sql.client import ANSI_QUOTES, NO_BACKSLASH_ESCAPES, is_safe
+from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
+from binlog_kaitai.render.sql.client import is_safe
 from binlog_kaitai.render.sql.prepared import arguments, can_prepare, prepared
 from binlog_kaitai.render.sql.report import comment, plain
 from binlog_kaitai.render.sql.session import delimited
