@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,8 @@ from binlog_kaitai.ddl.saved import restore, save
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow import Follower
 from binlog_kaitai.follow.effects import Kind
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType
+from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import CORPUS, case, cases
 
 
@@ -119,6 +123,21 @@ def test_the_mode_is_asked_for_only_where_it_matters() -> None:
 def test_a_load_as_text_makes_its_table_unclear() -> None:
     found = {(kind, table) for kind, table, _ in effects("mariadb-11.8/statement")}
     assert {("unclear", "t.s"), ("unclear", "t.my")} <= found
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_a_statement_as_text_makes_its_table_unclear(is_compressed: bool, tmp_path: Path) -> None:
+    layout, (head, *_) = events_of(case("mariadb-11.8", "statement").logs[0])
+    log = LogMaker(layout)
+    log.add(head[0])
+    text = b"INSERT INTO s.t VALUES (1)"
+    kind = EventType.query_compressed_event if is_compressed else EventType.query_event
+    query = b"\x81" + bytes([len(text)]) + zlib.compress(text) if is_compressed else text
+    log.add(bytes(4) + bytes([kind]) + bytes(14) + bytes(13) + b"\0" + query + bytes(CHECKSUM_SIZE))
+    follower = Follower([str(log.write(tmp_path / "binlog.000001"))], follows_definitions=True)
+    start = follower.earliest()
+    (found,) = [one for span in follower.spans(start, follower.advance(start)) for one in span.effects]
+    assert (found.kind, found.schema_name, found.table_name) == (Kind.UNCLEAR, "s", "t")
 
 
 def test_a_transaction_of_xa_is_told_from_its_start_to_its_end() -> None:
