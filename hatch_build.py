@@ -39,29 +39,40 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         sys.path[:0] = [str(root), str(root / "generated")]
         from tools.kernels.build import BuildError, build_here
 
+        is_left_out = os.environ.get("BINLOG_KAITAI_KERNELS") == "python"
         try:
+            if is_left_out:
+                raise BuildError("BINLOG_KAITAI_KERNELS=python was set when the package was built")
             if version == "editable":
                 build_here()
             else:
-                self._put_in(root / "build/wheel", build_data)
+                self._put_library(build_data)
         except BuildError as error:
             if os.environ.get(MACHINE):
                 raise
-            self.app.display_warning(f"No machine code, so reading will take 100 times as long: {error}")
+            if not is_left_out:
+                self.app.display_warning(f"No machine code, so reading will take 100 times as long: {error}")
             if version != "editable":
-                reason = root / "build/wheel/libkernels.txt"
-                reason.write_text(f"{error}\n")
-                build_data["force_include"][str(reason)] = f"{COLUMNS}/{reason.name}"
+                self._put_reason(str(error), build_data)
 
-    def _put_in(self, folder: Path, build_data: dict[str, Any]) -> None:
+    def _put_reason(self, text: str, build_data: dict[str, Any]) -> None:
+        path = self._folder() / "libkernels.txt"
+        path.write_text(f"{text}\n")
+        build_data["force_include"][str(path)] = f"{COLUMNS}/{path.name}"
+
+    def _folder(self) -> Path:
+        folder = Path(self.root) / "build/wheel"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _put_library(self, build_data: dict[str, Any]) -> None:
         from binlog_kaitai.columns.library import LIBRARY
         from binlog_kaitai.columns.signatures import SIGNATURES
         from tools.kernels.build import BuildError, build
         from tools.kernels.linking import GLIBC, needed_glibc
 
         machine = os.environ.get(MACHINE, "")
-        folder.mkdir(parents=True, exist_ok=True)
-        library = folder / f"libkernels{machine}.so"
+        library = self._folder() / f"libkernels{machine}.so"
         build(library, SIGNATURES, machine=machine, is_in_place=False)
         platform = sysconfig.get_platform()
         if machine:

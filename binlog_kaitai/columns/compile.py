@@ -111,12 +111,12 @@ def _find(function: Callable[..., Any]) -> Callable[..., Any] | None:
     path = CHECKED if MODE is Mode.CHECKED else LIBRARY
     found = library(path)
     if not isinstance(found, Library):
-        _complain(f"there is no machine code of kernels: {found}", "without it reading takes 100 times as long")
+        _complain(f"there is no machine code of kernels: {found}", "reading takes 100 times as long so")
         return None
     name = name_of(function)
     row = found.rows.get(name)
     if row is None:
-        _complain(f"{path.name} has no kernel {name}", "state its types in columns/signatures.py, and build it")
+        _complain(f"{path.name} has no kernel {name}", "state its types in columns/signatures.py")
     elif row.fingerprint and row.fingerprint != fingerprint(function):
         _complain(f"{name} is not what {path.name} was made of", "run `make kernels`")
     else:

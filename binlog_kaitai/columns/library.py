@@ -111,7 +111,7 @@ class MachineCode:
     def __init__(self, row: Row, entry: Any) -> None:
         self._row = row
         self._kinds = kinds_of(row.signature)
-        slots = "".join("P" + "q" * kind.ndim if kind.ndim else _NUMBERS[kind.dtype[0]] for kind in self._kinds)
+        slots = "".join("P" + "q" * one.ndim if one.ndim else _NUMBERS[one.dtype[0]] for one in self._kinds)
         self._call = _caller(entry, slots, row.result, row.name)
         #: Types that calls had and that fit.
         self._known: set[tuple[Any, ...]] = set()

@@ -140,4 +140,6 @@ _TABLE = {
 }
 
 #: The types of each kernel's arguments, by its module and name.
-SIGNATURES = {f"{module}.{name}": types for module, kernels in _TABLE.items() for name, types in kernels.items()}
+SIGNATURES = {
+    f"{module}.{name}": types for module, kernels in _TABLE.items() for name, types in kernels.items()
+}

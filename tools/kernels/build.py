@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
@@ -198,10 +199,9 @@ def _work(command: list[str], ahead: SimpleQueue[Task]) -> Iterator[Task]:
             except Empty:
                 worker.stdin.close()
                 return
-            try:
-                print(task.name, task.signature, task.entry, task.path, sep="\t", file=worker.stdin, flush=True)
-            except BrokenPipeError:
-                pass
+            with suppress(BrokenPipeError):  # the answer says that it has ended
+                worker.stdin.write("\t".join(map(str, task)) + "\n")
+                worker.stdin.flush()
             status, _, text = worker.stdout.readline().rstrip("\n").partition("\t")
             if status != "done":
                 worker.kill()

@@ -41,7 +41,8 @@ def link(output: Path, table: Iterable[Row], objects: Iterable[Path], machine: s
     source.write_text(f"const char binlog_kaitai_kernels[] = {json.dumps(text)};\n{_LEVELS.read_text()}")
     command = [*compiler(machine), "-shared", "-nostartfiles", "-fPIC", "-O2", "-s", "-o", str(draft)]
     try:
-        subprocess.run([*command, str(source), *map(str, objects)], check=True, capture_output=True, text=True)
+        files = [str(source), *map(str, objects)]
+        subprocess.run([*command, *files], check=True, capture_output=True, text=True)
         draft.replace(output)
     except subprocess.CalledProcessError as error:
         raise LinkError(f"{command[0]} cannot link: {error.stderr.strip()}") from error
@@ -65,5 +66,6 @@ def compiler(machine: str) -> list[str]:
             if path := shutil.which(name):
                 return [path]
     if importlib.util.find_spec("ziglang") is not None:
-        return [sys.executable, "-m", "ziglang", "cc", "-target", f"{machine}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"]
+        target = f"{machine}-linux-gnu.{'.'.join(map(str, GLIBC))}"
+        return [sys.executable, "-m", "ziglang", "cc", "-target", target]
     raise LinkError(f"there is no C compiler for {machine}: pip install ziglang, or install gcc or clang")

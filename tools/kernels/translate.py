@@ -96,7 +96,7 @@ class Translator:
         kernel = binding.parse_assembly(text).get_function(made.fndesc.llvm_func_name)
         module = binding.parse_assembly(text + _entry(kernel, kinds, entry))
         module.triple, module.data_layout = self._triple, str(self._machine.target_data)
-        # Names are Numba's, numbered in each process: in two object files they may stand for different things.
+        # Numba numbers names in each process: in two object files they may stand for different things.
         for one in (*module.functions, *module.global_variables):
             if not one.is_declaration and one.name != entry:
                 one.linkage = "internal"
