@@ -20,7 +20,6 @@ from binlog_kaitai.columns.signatures import SIGNATURES, kinds_of
 from binlog_kaitai.grammar import BODIES, LAYOUTS
 from tests.corpus_files import case
 from tools.bench.make_log import shape_of, write
-from tools.kernels import build as building
 from tools.kernels.build import BuildError, build
 from tools.kernels.targets import own_level
 
@@ -60,7 +59,7 @@ def sorted_out(values: Any) -> Any:
     return np.sort(values)[0]
 
 
-_SIGNATURES = {
+_SIGNATURES: dict[Callable[..., Any], str] = {
     total: "i8[] i8",
     total_of_bytes: "u1[] i8",
     fill: "i2[,]* i8",
@@ -165,7 +164,7 @@ def test_bounds_can_be_checked(tmp_path: Path) -> None:
 def test_what_has_not_changed_is_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(tmp_path, at)
     (tmp_path / "kernels.so").unlink()
-    monkeypatch.setattr(building.subprocess, "Popen", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
     with pytest.raises(TypeError):  # to link it is a process
         made(tmp_path, at)
 

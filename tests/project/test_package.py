@@ -119,7 +119,7 @@ def test_what_cannot_be_compiled_is_installed_with_the_reason(monkeypatch: pytes
     monkeypatch.setattr(building, "build", fail)
     monkeypatch.delenv("BINLOG_KAITAI_MACHINE", raising=False)
     hook = _hook(monkeypatch)
-    warned = []
+    warned: list[str] = []
     monkeypatch.setattr(type(hook), "app", SimpleNamespace(display_warning=warned.append))
     data: dict[str, Any] = {"force_include": {}}
     hook.initialize("standard", data)

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -100,7 +100,7 @@ def build(
     for number, level in enumerate(levels):
         _translate(tasks[number :: len(levels)], machine, level, is_checked)
     results = [task.result_path.read_text() for task in tasks[:: len(levels)]]
-    table = [Row(name, *made, result) for (name, *made), result in zip(rows, results, strict=True)]
+    table = [Row(*row, result) for row, result in zip(rows, results, strict=True)]
     objects = sorted(task.path for task in tasks)
     for path in objects:
         os.utime(path)
@@ -156,8 +156,8 @@ def _translate(tasks: list[Task], machine: str, level: str, is_checked: bool) ->
     command += ["checked"] if is_checked else []
     count = min(os.cpu_count() or 1, len(missing))
     with ThreadPoolExecutor(count) as pool:
-        for _ in pool.map(lambda _: [progress.step() for _ in _work(command, ahead)], range(count)):
-            pass
+        for done in [pool.submit(_work, command, ahead, progress) for _ in range(count)]:
+            done.result()
     progress.end()
 
 
@@ -171,7 +171,7 @@ def _size(name: str) -> int:
     return sum(len(function.__code__.co_code) for function in seen)
 
 
-def _work(command: list[str], ahead: SimpleQueue[Task]) -> Iterator[Task]:
+def _work(command: list[str], ahead: SimpleQueue[Task], progress: _Progress) -> None:
     """Give tasks to a worker, one at a time."""
     paths = [str(ROOT), str(ROOT / "generated"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {
@@ -207,7 +207,7 @@ def _work(command: list[str], ahead: SimpleQueue[Task]) -> Iterator[Task]:
                 worker.kill()
                 errors.seek(0)
                 raise BuildError(text or f"{task.name}: {errors.read().strip() or 'the compiler ended'}")
-            yield task
+            progress.step()
 
 
 class _Progress:

@@ -61,11 +61,12 @@ class Translator:
 
     def __init__(self, machine: str, cpu: str, *, is_checked: bool) -> None:
         # Numba makes vectors of what it knows; the baselines of both machines have such of 128 bits.
-        numba.config.CPU_NAME = cpu if machine == this_machine() else "generic"
-        numba.config.CPU_FEATURES = ""
+        config: Any = numba.config
+        config.CPU_NAME = cpu if machine == this_machine() else "generic"
+        config.CPU_FEATURES = ""
         if is_checked:
             # At the highest level LLVM moves thousands of checks out of loops, for an hour in the largest.
-            numba.config.OPT = type(numba.config.OPT)(1)
+            config.OPT = type(config.OPT)(1)
         self._options = {**_OPTIONS, "boundscheck": is_checked}
         binding.initialize_all_targets()
         binding.initialize_all_asmprinters()
