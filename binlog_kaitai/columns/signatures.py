@@ -101,6 +101,9 @@ _TABLE = {
     "binlog_kaitai.columns.text.base64": {
         "put_base64": "u1[] i8 i8 u2[] u1[]* i8",
     },
+    "binlog_kaitai.columns.text.hexdump": {
+        "put_hexdump": "u1[] i8 i8 i8 u1[] i8 u1[]* i8",
+    },
     "binlog_kaitai.columns.text.jobs": {
         "put_jobs": (
             "u1[] u1[] i8[,] u2[] i8[] i8[,] i8[] i8[] i8[] i8[] u1[] i8[,] i8[,] u1[] i8[]* i8[]* "
