@@ -18,7 +18,7 @@ LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/m
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate docs webide bench
+.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate docs webide bench kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,16 +29,24 @@ $(STAMP): pyproject.toml tools/setup_venv.sh
 	tools/setup_venv.sh $(VENV) $(PYTHON)
 	@touch $@
 
+kernels: setup ## compile the kernels that were edited into the library that this checkout loads
+	@$(BIN)/python -m tools.kernels
+
+wheel: setup ## dist/*.whl for Linux on x86-64 and on AArch64, each with the kernels' machine code
+	for machine in x86_64 aarch64; do \
+		BINLOG_KAITAI_MACHINE=$$machine $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || exit 1; \
+	done
+
 run: setup ## verify the sample logs, then bring some into a lake with a local Spark and look at it
 	@tools/need_java.sh
 	@$(BIN)/binlog-kaitai verify $(SAMPLES)
 	@$(BIN)/python examples/spark_lake.py build/lake $(LAKE_SAMPLES)
 
-test: check ## all checks and tests that need no database server
+test: check kernels ## all checks and tests that need no database server
 	@tools/need_java.sh
 	$(PYTEST) -m "not server and not browser and not delta and not iceberg" $(PYTEST_ARGS)
 
-test-servers: setup ## tests against real servers, started on this machine
+test-servers: kernels ## tests against real servers, started on this machine
 	@tools/need_java.sh
 	$(PYTEST) -m server $(PYTEST_ARGS)
 
@@ -69,5 +77,5 @@ docs: setup ## write build/docs/index.html, the reference of the format as a sta
 webide: setup ## write build/webide/mysql_binlog.ksy, one file for the Kaitai Web IDE
 	$(BIN)/python -m tools.generate --webide
 
-bench: setup ## measure throughput on this machine; the tables go to docs/performance.md
+bench: kernels ## measure throughput on this machine; the tables go to docs/performance.md
 	$(BIN)/python -m tools.bench --write docs/performance.md

@@ -12,6 +12,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from tools.generate.grammar import Grammar
+from tools.kernels.build import build_here
 
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
@@ -46,11 +47,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedS
     return SharedStarts(config, log)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes early, so that no process is left with it at the end.
+def pytest_configure(config: pytest.Config) -> None:
+    """Kernels that were edited are compiled before the first test."""
+    if not hasattr(config, "workerinput"):
+        build_here()
 
-    Before it come the tests that compile kernels: else each of Spark's workers would, at the same time.
-    """
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest comes early, so that no process is left with it at the end."""
     for item in items:
         for kind, folders in _FOLDERS.items():
             if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):
@@ -59,9 +63,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _turn(item: pytest.Item) -> int:
-    if item.nodeid.startswith("tests/columns/"):
-        return 0
-    return 1 if item.get_closest_marker("spark") else 2
+    return 0 if item.get_closest_marker("spark") else 1
 
 
 @pytest.fixture(scope="session")

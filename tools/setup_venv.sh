@@ -34,4 +34,6 @@ fi
 
 [ -x "$venv/bin/pip" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
+# The kernels are compiled after it, where their progress is seen.
+BINLOG_KAITAI_KERNELS=python "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
+"$venv/bin/python" -m tools.kernels || true  # which says why there is no machine code

@@ -29,19 +29,20 @@ from binlog_kaitai.render.json_text import ENCODING_ERRORS
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2
 
-_COMMANDS = (
-    "dump",
-    "events",
-    "explain",
-    "export",
-    "pipeline",
-    "repair",
-    "rows",
-    "slice",
-    "sql",
-    "stats",
-    "verify",
-)
+#: The commands, as their help begins; a list of them does without loading their modules.
+_COMMANDS = {
+    "dump": "What mysqlbinlog and mariadb-binlog print, byte for byte.",
+    "events": "One line for each event.",
+    "explain": "Every byte of an event: offset, hex, field, value, meaning.",
+    "export": "Write logs as Parquet files.",
+    "pipeline": "Keep a lake of Parquet files up to date, by Spark.",
+    "repair": "Write what is whole in a damaged log as a log without damage.",
+    "rows": "One line for each changed row.",
+    "slice": "Write the wanted transactions as a log of their own.",
+    "sql": "Statements that make changes again, or take them back.",
+    "stats": "What happened, when, and to which tables.",
+    "verify": "Check logs for damage.",
+}
 
 
 class _Commands(click.Group):
@@ -59,6 +60,10 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:

@@ -1,30 +1,27 @@
 """Kernels: small functions over arrays, run as they are or as machine code.
 
 A kernel is plain Python that Numba can compile. It takes arrays and numbers, checks every bound itself, and
-gives the same result either way. Compiling takes seconds, so it is done only when there is much to do;
-machine code is kept on disk for the next process, which loads it in less time than some hundred KB take
-without.
+gives the same result either way. The build of the package compiles all kernels into one library
+(`tools/kernels`), which `columns.library` loads; nothing is compiled when they run.
 """
 
 from __future__ import annotations
 
-import os
+import hashlib
+import importlib
 import types
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
-from binlog_kaitai.columns import kept_code
 from binlog_kaitai.columns.kernel_mode import MODE, Mode
-from binlog_kaitai.columns.machine_code import MachineCode
+from binlog_kaitai.columns.library import CHECKED, LIBRARY, Library, library
+from binlog_kaitai.errors import UsageError
 
-#: Bytes of work, of all kernels of the process, from which it pays to load machine code that is kept, and
-#: from which a kernel is compiled that has none: that takes longer, but once for all processes.
-LOAD_FROM = 256 << 10
+#: Bytes of work from which it pays to print by kernels, which need tables made first.
 COMPILE_FROM = 2 << 20
-
-_work_done = 0
 
 _inlined: set[Callable[..., Any]] = set()
 
@@ -39,7 +36,8 @@ class Kernel:
     plain : callable
         The function as written.
     uncompiled : callable
-        What to run for little work: the same, or a function of the same meaning that is faster uncompiled.
+        What to run where there is no machine code: the same, or a function of the same meaning that is
+        faster uncompiled.
     """
 
     def __init__(self, function: Callable[..., Any], uncompiled: Callable[..., Any] | None = None) -> None:
@@ -49,42 +47,36 @@ class Kernel:
 
     @property
     def compiled(self) -> Callable[..., Any]:
-        """The machine code, found or made at the first call with arguments of some types."""
+        """The machine code; `uncompiled`, with a warning, where there is none.
+
+        Raises
+        ------
+        UsageError
+            There is none, and the environment asks for it.
+        """
         if self._compiled is None:
-            is_off = MODE is Mode.PYTHON or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-            plain = self.plain
-            self._compiled = plain if is_off else MachineCode(plain, lambda: told(plain))
+            self._compiled = self.plain if MODE is Mode.PYTHON else _find(self.plain) or self.uncompiled
         return self._compiled
 
     def for_work(self, size: int) -> Callable[..., Any]:
-        """The better one for `size` bytes of work, after all that there was before."""
-        global _work_done
-        if MODE is not Mode.AUTO:
-            return self.uncompiled if MODE is Mode.PYTHON else self.compiled
-        _work_done += size
-        if self._compiled is not None or _work_done >= COMPILE_FROM:
-            return self.compiled
-        is_near = _work_done >= LOAD_FROM and kept_code.has(self.plain.__name__)
-        return self.compiled if is_near else self.uncompiled
+        """What to run for `size` bytes of work."""
+        return self.uncompiled if MODE is Mode.PYTHON else self.compiled
 
     def __call__(self, *arguments: Any) -> Any:
         # Kernels call each other by this; the compiled ones find compiled ones.
         return self.uncompiled(*arguments)
 
 
-def note_work(size: int) -> None:
-    """Count bytes of work done otherwise, which the next call of `for_work` takes into account."""
-    global _work_done
-    _work_done += size
-
-
 def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a kernel of a function that uses arrays, numbers, kernels, and functions of its module only."""
+    """Make a kernel of a function that uses arrays, numbers, kernels, and functions of its module only.
+
+    What Python code calls needs its types in `columns.signatures`.
+    """
     return Kernel(function)
 
 
 def kernel_or(uncompiled: Callable[..., Any]) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a kernel that has a function of the same meaning beside it, for work too little to compile it."""
+    """Make a kernel that has a function of the same meaning beside it, for where there is no machine code."""
     return lambda function: Kernel(function, uncompiled)
 
 
@@ -102,6 +94,47 @@ def is_inlined(function: Callable[..., Any]) -> bool:
     return function in _inlined
 
 
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a kernel in the table of signatures and in a library."""
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def find_kernel(name: str) -> Callable[..., Any]:
+    """The function of a kernel of this name."""
+    module, _, function = name.rpartition(".")
+    found = getattr(importlib.import_module(module), function)
+    return found.plain if isinstance(found, Kernel) else found
+
+
+def _find(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The machine code of a function; None, with one warning, if a library has none."""
+    path = CHECKED if MODE is Mode.CHECKED else LIBRARY
+    found = library(path)
+    if not isinstance(found, Library):
+        _complain(f"there is no machine code of kernels: {found}", "reading takes 100 times as long so")
+        return None
+    name = name_of(function)
+    row = found.rows.get(name)
+    if row is None:
+        _complain(f"{path.name} has no kernel {name}", "state its types in columns/signatures.py")
+    elif row.fingerprint and row.fingerprint != fingerprint(function):
+        _complain(f"{name} is not what {path.name} was made of", "run `make kernels`")
+    else:
+        return found.kernel(name)
+    return None
+
+
+_complaints: set[str] = set()
+
+
+def _complain(problem: str, advice: str) -> None:
+    if MODE is not Mode.AUTO:
+        raise UsageError(f"{problem}; {advice}")
+    if problem not in _complaints:
+        _complaints.add(problem)
+        warnings.warn(f"{problem}; it runs as plain Python ({advice})", RuntimeWarning, stacklevel=4)
+
+
 def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     """The plain functions that are compiled with one, by name: kernels, and functions of its module."""
     found = {}
@@ -114,14 +147,14 @@ def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return found
 
 
-def told(function: Callable[..., Any]) -> str:
-    """What tells the code of a function, and of all that is compiled with it."""
+def fingerprint(function: Callable[..., Any]) -> str:
+    """A digest of the code of a function, and of all that is compiled with it."""
     seen, ahead = {function}, [function]
     while ahead:
         new = [one for one in called_by(ahead.pop()).values() if one not in seen]
         seen.update(new)
         ahead += new
-    return "\n".join(sorted(map(_told_alone, seen)))
+    return hashlib.sha256("\n".join(sorted(map(_told_alone, seen))).encode()).hexdigest()[:32]
 
 
 def _told_alone(function: Callable[..., Any]) -> str:

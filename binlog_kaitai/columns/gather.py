@@ -327,8 +327,9 @@ def chosen_texts(data: Any, starts: Any, lengths: Any, choices: Any, valid: Any 
     """One of a few ranges of UTF-8 for each choice, as an Arrow array; null where `valid` is false."""
     import pyarrow as pa
 
+    choices = choices.astype(np.int64, copy=False)
     offsets = np.empty(len(choices) + 1, dtype=np.int32)
-    out = np.empty(int(lengths.take(choices.astype(np.int64, copy=False)).sum()), dtype=np.uint8)
+    out = np.empty(int(lengths.take(choices).sum()), dtype=np.uint8)
     join_chosen.for_work(len(out))(data, starts, lengths, choices, offsets, out)
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     return pa.Array.from_buffers(pa.string(), len(choices), [bits, pa.py_buffer(offsets), pa.py_buffer(out)])

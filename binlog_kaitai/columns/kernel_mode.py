@@ -1,4 +1,4 @@
-"""How kernels are run: by how much there is to do, or always in one way, as tests ask for."""
+"""How kernels are run: as machine code where it was built, or in one way, as tests ask for."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Mode(Enum):
     """How kernels are run.
 
     AUTO
-        As plain Python where there is little to do, else as machine code.
+        As machine code; where there is none, as plain Python, with a warning.
     PYTHON
-        Always as plain Python.
+        As plain Python.
     COMPILED
-        Always as machine code.
+        As machine code; where there is none, that is an error.
     CHECKED
-        Always as machine code that checks the bounds of arrays: a read or write outside is an error.
+        As machine code that checks the bounds of arrays: a read or write outside is an error. Tools build it.
     """
 
     AUTO = "auto"

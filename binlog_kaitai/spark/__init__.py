@@ -21,10 +21,8 @@ state      the content of a table from its changes
 history    what statements in the logs did to it
 tables     the same for the tables of a lake
 session    a Spark for the command line
-classes    Java's archive of Spark's classes
 interpreter
            the Python of the workers
-warm       one that is ready to be a stream's source
 source     the entry that Spark calls
 =========  ==================================================================
 

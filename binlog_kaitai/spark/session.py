@@ -8,8 +8,6 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from binlog_kaitai.spark import warm
-from binlog_kaitai.spark.classes import archive_options
 from binlog_kaitai.spark.interpreter import local_interpreter
 
 #: Quiet, small, and to be reached from this machine only; whoever submits to a cluster sets his own.
@@ -61,15 +59,14 @@ def session(
     given = dict(one.partition("=")[::2] for one in settings)
     local = {}
     if is_local:
-        java = [*(() if has_rows else (_THIN,)), archive_options(makes=not has_rows)]
-        local = {**_LOCAL, _JAVA: " ".join(filter(None, java))}
+        local = _LOCAL if has_rows else {**_LOCAL, _JAVA: _THIN}
     for name, value in {**_ALWAYS, **local, **given}.items():
         builder = builder.config(name, value)
     if not is_local or "PYSPARK_PYTHON" in os.environ:
         return builder.getOrCreate()
     # `register` names the interpreter for the sources here; Spark looks for others when it starts.
     path, variables = local_interpreter()
-    added = {**_NO_LOOKUP, **variables, **(warm.start() if variables else {}), "PYSPARK_PYTHON": path}
+    added = {**_NO_LOOKUP, **variables, "PYSPARK_PYTHON": path}
     before = {name: os.environ.get(name) for name in added}
     os.environ |= added
     try:

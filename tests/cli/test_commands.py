@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import binlog_kaitai as bk
@@ -19,6 +20,14 @@ from tests.corpus_files import Case, case, cases, special_cases
 ROTATE = case("mysql-9.7", "rotate")
 FIRST_KEYS = ["file", "position", "end_position", "timestamp", "type", "type_code"]
 KEYS = [*FIRST_KEYS, "server_id", "size", "flags", "checksum", "gtid", "info"]
+
+
+def test_the_list_of_commands_says_what_their_own_help_does() -> None:
+    context = click.Context(app.app)
+    for name, text in app._COMMANDS.items():
+        command = app.app.get_command(context, name)
+        assert command is not None
+        assert command.get_short_help_str(limit=200) == text
 
 
 def listed(run: Run, *arguments: object) -> list[dict[str, object]]:

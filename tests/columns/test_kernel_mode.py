@@ -1,4 +1,4 @@
-"""How kernels are run can be chosen, and machine code that checks bounds does."""
+"""How kernels are run can be chosen."""
 
 from __future__ import annotations
 
@@ -10,41 +10,42 @@ import pytest
 
 from binlog_kaitai.columns.kernel_mode import VARIABLE
 
-_OUTSIDE = """
+_RUN = """
 import numpy as np
-from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns import compile
+from binlog_kaitai.columns.kernels import read_u4
 
-@kernel
-def at(data, place):
-    return data[place]
-
-room = np.zeros(8, dtype=np.uint8)
-print(at.for_work(0)(room, 3), end=" ")
-print(at.for_work(0) is at.plain, end=" ")
-try:
-    at.for_work(0)(room[:4], 6)
-except Exception as error:
-    print(type(error).__name__)
+if {has_no_library}:
+    compile.CHECKED = compile.LIBRARY = compile.LIBRARY.with_name("none.so")
+print(read_u4.for_work(0) is read_u4.plain, read_u4.for_work(0)(np.arange(4, dtype=np.uint8), np.uint64(0)))
 """
 
 
-def _run(mode: str) -> subprocess.CompletedProcess[str]:
+def _run(mode: str, *, has_no_library: bool = False) -> subprocess.CompletedProcess[str]:
     given = {**os.environ, VARIABLE: mode}
-    command = [sys.executable, "-c", _OUTSIDE]
+    command = [sys.executable, "-c", _RUN.format(has_no_library=has_no_library)]
     return subprocess.run(command, env=given, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize(
-    ("mode", "expected"),
-    [
-        ("", "0 True IndexError\n"),
-        ("python", "0 True IndexError\n"),
-        ("checked", "0 False RuntimeError\n"),
-        ("compiled", "0 False "),
-    ],
-)
-def test_the_environment_chooses(mode: str, expected: str) -> None:
-    assert _run(mode).stdout == expected
+@pytest.mark.parametrize(("mode", "is_plain"), [("", False), ("python", True), ("compiled", False)])
+def test_the_environment_chooses(mode: str, is_plain: bool) -> None:
+    done = _run(mode)
+    assert (done.stdout, done.stderr) == (f"{is_plain} {0x03020100}\n", "")
+
+
+def test_without_a_library_there_is_one_warning() -> None:
+    done = _run("auto", has_no_library=True)
+    assert done.stdout == f"True {0x03020100}\n"
+    assert done.stderr.count("RuntimeWarning") == 1
+    assert "no machine code of kernels" in done.stderr
+    assert _run("python", has_no_library=True).stderr == ""
+
+
+@pytest.mark.parametrize("mode", ["compiled", "checked"])
+def test_who_asks_for_machine_code_gets_it_or_an_error(mode: str) -> None:
+    done = _run(mode, has_no_library=True)
+    assert done.returncode == 1
+    assert "UsageError: there is no machine code of kernels" in done.stderr
 
 
 def test_an_unknown_way_is_refused() -> None:

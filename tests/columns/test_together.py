@@ -111,12 +111,12 @@ def test_values_that_are_not_inside_are_nothing(how: int) -> None:
 
 
 def test_machine_code_goes_by_the_kernels_of_other_modules_that_it_calls() -> None:
-    before = compiling.told(ways.read_columns.plain)
+    before = compiling.fingerprint(ways.read_columns.plain)
     changed: Any = lambda data, at: 0  # noqa: E731
     plain = read_u4.plain
     try:
         read_u4.plain = FunctionType(changed.__code__, {"__name__": plain.__module__})
-        assert compiling.told(ways.read_columns.plain) != before
+        assert compiling.fingerprint(ways.read_columns.plain) != before
     finally:
         read_u4.plain = plain
-    assert compiling.told(ways.read_columns.plain) == before
+    assert compiling.fingerprint(ways.read_columns.plain) == before

@@ -38,12 +38,11 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("make", [small_transactions, statements])
-@pytest.mark.parametrize("compile_from", [0, 1 << 40])
+@pytest.mark.parametrize("mode", ["uncompiled", "compiled"])
 def test_the_columns_say_what_the_reader_says(
-    make: Any, compile_from: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Any, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernels_of, "LOAD_FROM", compile_from)
-    monkeypatch.setattr(kernels_of, "COMPILE_FROM", compile_from)
+    monkeypatch.setattr(kernels_of.Kernel, "for_work", lambda self, size: getattr(self, mode))
     path = make(tmp_path)
     lines, error = by_columns(path)
     assert error is None

@@ -18,6 +18,8 @@ TARGETS = {
     "test-servers",
     "test-browser",
     "generate",
+    "kernels",
+    "wheel",
     "check",
     "fuzz",
     "bench",

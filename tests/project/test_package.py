@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+import sysconfig
 import zipfile
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import binlog_kaitai
+from binlog_kaitai.columns.library import Library
+from tools.kernels import build as building
+from tools.kernels.targets import own_level, this_machine
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,8 +73,9 @@ def test_a_dump_by_whole_columns_does_without_arrow() -> None:
 
 def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    given = {**os.environ, "BINLOG_KAITAI_KERNELS": "python"}
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True, env=given)
+    (wheel,) = tmp_path.glob("*-py3-none-any.whl")
     packed = zipfile.ZipFile(wheel)
     names = packed.namelist()
     assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {
@@ -74,5 +84,46 @@ def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> N
         "binlog_grammar_traced",
     }
     assert {"binlog_kaitai/py.typed", "binlog_grammar/mysql_binlog.py"} <= set(names)
+    assert b"BINLOG_KAITAI_KERNELS=python was set" in packed.read("binlog_kaitai/columns/libkernels.txt")
     # Mode bits of a file are in the upper half; Spark runs this one.
     assert packed.getinfo("binlog_kaitai/spark/worker-python").external_attr >> 16 & 0o111
+
+
+def _hook(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return import_module("hatch_build").KernelsHook(str(ROOT), {}, None, None, "", "wheel")
+
+
+@pytest.mark.parametrize(
+    ("machine", "tag"),
+    [("", sysconfig.get_platform().replace("-", "_")), (this_machine(), f"manylinux_2_17_{this_machine()}")],
+)
+def test_a_wheel_has_machine_code_for_one_platform(
+    machine: str, tag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BINLOG_KAITAI_MACHINE", machine)
+    monkeypatch.setenv("BINLOG_KAITAI_KERNELS", "")
+    monkeypatch.setattr(building, "build", partial(building.build, levels=[own_level()]))
+    data: dict[str, Any] = {"force_include": {}}
+    _hook(monkeypatch).initialize("standard", data)
+    assert (data["tag"], data["pure_python"]) == (f"py3-none-{tag}", False)
+    ((library, place),) = data["force_include"].items()
+    assert place == "binlog_kaitai/columns/libkernels.so"
+    assert {row.fingerprint for row in Library(Path(library)).rows.values()} == {""}
+
+
+def test_what_cannot_be_compiled_is_installed_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: Any, **named: Any) -> None:
+        raise building.BuildError("there is no C compiler")
+
+    monkeypatch.setattr(building, "build", fail)
+    monkeypatch.delenv("BINLOG_KAITAI_MACHINE", raising=False)
+    hook = _hook(monkeypatch)
+    warned: list[str] = []
+    monkeypatch.setattr(type(hook), "app", SimpleNamespace(display_warning=warned.append))
+    data: dict[str, Any] = {"force_include": {}}
+    hook.initialize("standard", data)
+    ((reason, place),) = data["force_include"].items()
+    assert place == "binlog_kaitai/columns/libkernels.txt"
+    assert Path(reason).read_text() == "there is no C compiler\n"
+    assert "100 times as long: there is no C compiler" in warned[0]

@@ -17,13 +17,11 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from binlog_kaitai.spark import register
-    from binlog_kaitai.spark.classes import archive_options
     from binlog_kaitai.spark.session import session
 
     settings = {
         "spark.driver.memory": "768m",
-        # An archive of classes that somebody's run has left is used; none is written.
-        "spark.driver.extraJavaOptions": f"{JAVA} {archive_options(makes=False)}".strip(),
+        "spark.driver.extraJavaOptions": JAVA,
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.log.level": "OFF",  # Failing jobs are part of these tests.

@@ -23,6 +23,10 @@ def main() -> int:
     given = _arguments()
     # Kernels are made when their modules are imported, here and in the processes that are started.
     os.environ["BINLOG_KAITAI_KERNELS"] = given.kernels
+    if given.kernels != "python":
+        from tools.kernels.build import build_here
+
+        build_here(is_checked=given.kernels == "checked")
     return _replay(given.replay) if given.replay is not None else _work(given)
 
 

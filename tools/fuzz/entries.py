@@ -60,7 +60,7 @@ def run_all(run: Run, *, leaves_none_out: bool = False) -> None:
 
 
 def _run_one(run: Run, name: str, entry: Entry) -> None:
-    """Run an entry; once more where it took long, since kernels may have had no machine code before."""
+    """Run an entry; once more where it took long, which a busy machine may have been the cause of."""
     before = len(run.problems)
     if _takes_long(run, name, entry):
         del run.problems[before:]

@@ -24,7 +24,6 @@ from binlog_kaitai.columns.blocks.ahead import ahead, is_regular_file
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.columns.blocks.mapped import LONG, bytes_ahead, map_next
-from binlog_kaitai.columns.compile import note_work
 from binlog_kaitai.columns.kernels import NONE, PENDING
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
@@ -47,9 +46,6 @@ _READ_AHEAD_FROM = 16 << 20
 
 #: As much is read and framed at once, in bytes.
 _STEP = 4 << 20
-
-#: Where events are longer, in bytes, finding them is little work for their number of bytes.
-_SMALL = 1000
 
 #: More events than this, if nobody asks for fewer, are divided into several blocks: their columns stay small.
 MAX_EVENTS = 1 << 17
@@ -328,8 +324,6 @@ def find_events(
     count, behind, why = find(
         data, at, end, length, *_header_places(), special, max_event_size, starts, sizes, codes
     )
-    # Small events call for machine code by their bytes, large ones by their number.
-    note_work(12 * count if behind - at > _SMALL * count else behind - at)
     state = PENDING if layout.is_checksummed else NONE
     found = Frames(starts[:count], sizes[:count], codes[:count], np.full(count, state, dtype=np.uint8))
     if not leaves_checks:

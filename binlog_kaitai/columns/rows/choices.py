@@ -72,7 +72,8 @@ def texts(cells: Cells, kind: Any, values: Values | None) -> Any:
         unknown = np.flatnonzero(cells.valid & (numbers < 0))
         new, first = np.unique(raw[unknown], return_index=True)
         known.add(new.astype(np.int64), cells.by_reader(unknown[first]))
-        numbers = np.where(cells.valid, known.numbers[np.where(cells.valid, raw, 0).astype(np.int64)], -1)
+        places = np.where(cells.valid, raw, 0).astype(np.int64)
+        numbers = np.where(cells.valid, known.numbers[places], -1).astype(np.int32, copy=False)
     # The last one stands for no value.
     lengths = np.append(np.diff(known.limits), 0)
     offsets = np.zeros(count + 1, dtype=np.int32)

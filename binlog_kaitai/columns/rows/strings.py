@@ -107,7 +107,7 @@ def of_bytes(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
 def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     """Strings of which some are no UTF-8, all by `escape_bytes`."""
     out, ends = np.empty(_OF_BYTE * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
-    size = escape_bytes.for_work(len(data))(data, offsets, out, ends)
+    size = escape_bytes.for_work(len(data))(data, offsets.astype(np.int64, copy=False), out, ends)
     if size < 0:
         raise AssertionError("strings do not fit their room")
     return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)

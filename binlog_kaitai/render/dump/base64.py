@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
+from binlog_kaitai.columns.compile import COMPILE_FROM
 from binlog_kaitai.columns.text.base64 import LINE, put_base64
 
 _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -39,7 +39,6 @@ class Base64:
             return binascii.b2a_base64(data[:LINE]) + binascii.b2a_base64(data[LINE:])
         self._work += len(data)
         if len(data) < _SHORT or self._work < COMPILE_FROM:
-            note_work(len(data))
             pieces = [data[at : at + LINE] for at in range(0, len(data), LINE)]
             return b"".join(map(binascii.b2a_base64, pieces))
         room = (len(data) // LINE + 1) * 77 + 8

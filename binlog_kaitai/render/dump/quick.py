@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
+from binlog_kaitai.columns.compile import COMPILE_FROM
 from binlog_kaitai.columns.text.jobs import COUNT, ROWS
 from binlog_kaitai.reader import Event
 from binlog_kaitai.render.dump.jobs import Jobs, MisfitError
@@ -66,7 +66,6 @@ class QuickRows:
         size = len(event.raw) + _CALL
         if self._work < COMPILE_FROM:
             self._work += size
-            note_work(size)
             return rows_text(event, self.style, name)
         program = self._program(event, head, name)
         found = None if program < 0 else self._run(ROWS, event, head, program)

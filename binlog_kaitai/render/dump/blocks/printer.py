@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.compile import COMPILE_FROM, note_work
+from binlog_kaitai.columns.compile import COMPILE_FROM
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.tables import last_of_each
@@ -156,7 +156,6 @@ class BlockPrinter:
         """
         at, stop, self.host = 0, len(block), host
         self._work += block.data.size // 2 + _CALL * len(block)
-        note_work(_CALL * len(block))
         if block.is_special or not self.is_usual(block) or self._work < COMPILE_FROM:
             self._print_by_reader(at, stop)
             return

@@ -1,0 +1,84 @@
+"""The step of the build that compiles the kernels: a wheel has machine code for one kind of machine.
+
+`BINLOG_KAITAI_MACHINE` names another one (x86_64 or aarch64, with Linux), and has the wheel run on all
+distributions with a glibc that is not older than `tools.kernels.linking.GLIBC`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+MACHINE = "BINLOG_KAITAI_MACHINE"
+COLUMNS = "binlog_kaitai/columns"
+
+
+class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Compiles; where that is impossible, the wheel has the reason, and kernels are plain Python."""
+
+    def dependencies(self) -> list[str]:
+        """What links, where the machine has no C compiler."""
+        sys.path.insert(0, self.root)
+        from tools.kernels.linking import LinkError, compiler
+        from tools.kernels.targets import this_machine
+
+        try:
+            compiler(os.environ.get(MACHINE) or this_machine())
+        except LinkError:
+            return ["ziglang"]
+        return []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile and link, and put what came of it into the wheel."""
+        root = Path(self.root)
+        sys.path[:0] = [str(root), str(root / "generated")]
+        from tools.kernels.build import BuildError, build_here
+
+        is_left_out = os.environ.get("BINLOG_KAITAI_KERNELS") == "python"
+        try:
+            if is_left_out:
+                raise BuildError("BINLOG_KAITAI_KERNELS=python was set when the package was built")
+            if version == "editable":
+                build_here()
+            else:
+                self._put_library(build_data)
+        except BuildError as error:
+            if os.environ.get(MACHINE):
+                raise
+            if not is_left_out:
+                self.app.display_warning(f"No machine code, so reading will take 100 times as long: {error}")
+            if version != "editable":
+                self._put_reason(str(error), build_data)
+
+    def _put_reason(self, text: str, build_data: dict[str, Any]) -> None:
+        path = self._folder() / "libkernels.txt"
+        path.write_text(f"{text}\n")
+        build_data["force_include"][str(path)] = f"{COLUMNS}/{path.name}"
+
+    def _folder(self) -> Path:
+        folder = Path(self.root) / "build/wheel"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _put_library(self, build_data: dict[str, Any]) -> None:
+        from binlog_kaitai.columns.library import LIBRARY
+        from binlog_kaitai.columns.signatures import SIGNATURES
+        from tools.kernels.build import BuildError, build
+        from tools.kernels.linking import GLIBC, needed_glibc
+
+        machine = os.environ.get(MACHINE, "")
+        library = self._folder() / f"libkernels{machine}.so"
+        build(library, SIGNATURES, machine=machine, is_in_place=False)
+        platform = sysconfig.get_platform()
+        if machine:
+            platform = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
+            if needed_glibc(library) > GLIBC:
+                raise BuildError(f"{library} needs a newer glibc than {GLIBC}: pip install ziglang")
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{platform.replace('-', '_').replace('.', '_')}"
+        build_data["force_include"][str(library)] = f"{COLUMNS}/{LIBRARY.name}"

@@ -1,0 +1,71 @@
+"""Object files to a shared library, by the machine's C compiler or by `ziglang` from PyPI."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tools.kernels.targets import this_machine
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.library import Row  # which what asks for `compiler` alone cannot import
+
+_LEVELS = Path(__file__).with_name("library.c")
+
+#: The oldest glibc that a library linked by zig runs with; wheels are named after it.
+GLIBC = 2, 17
+
+
+class LinkError(Exception):
+    """There is no shared library for the machine: why not."""
+
+
+def link(output: Path, table: Iterable[Row], objects: Iterable[Path], machine: str, folder: Path) -> None:
+    """Write a library of object files, with the table of what is in it.
+
+    Raises
+    ------
+    LinkError
+    """
+    text = "".join("\t".join(row) + "\n" for row in table)
+    source, draft = (folder / f"library.{os.getpid()}.{ending}" for ending in ("c", "so"))
+    source.write_text(f"const char binlog_kaitai_kernels[] = {json.dumps(text)};\n{_LEVELS.read_text()}")
+    command = [*compiler(machine), "-shared", "-nostartfiles", "-fPIC", "-O2", "-s", "-o", str(draft)]
+    try:
+        files = [str(source), *map(str, objects)]
+        subprocess.run([*command, *files], check=True, capture_output=True, text=True)
+        draft.replace(output)
+    except subprocess.CalledProcessError as error:
+        raise LinkError(f"{command[0]} cannot link: {error.stderr.strip()}") from error
+    finally:
+        source.unlink()
+        draft.unlink(missing_ok=True)
+
+
+def needed_glibc(library: Path) -> tuple[int, ...]:
+    """The oldest glibc that has all that a library needs."""
+    found = re.findall(rb"GLIBC_([0-9.]+)", library.read_bytes())
+    return max((tuple(map(int, version.decode().split("."))) for version in found), default=(0,))
+
+
+def compiler(machine: str) -> list[str]:
+    """The command of a C compiler for a machine; raises `LinkError` if there is none."""
+    if machine == this_machine():
+        if chosen := os.environ.get("CC"):
+            return shlex.split(chosen)
+        for name in ("cc", "gcc", "clang"):
+            if path := shutil.which(name):
+                return [path]
+    if importlib.util.find_spec("ziglang") is not None:
+        target = f"{machine}-linux-gnu.{'.'.join(map(str, GLIBC))}"
+        return [sys.executable, "-m", "ziglang", "cc", "-target", target]
+    raise LinkError(f"there is no C compiler for {machine}: pip install ziglang, or install gcc or clang")

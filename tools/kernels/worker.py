@@ -1,0 +1,36 @@
+"""A process that translates kernels: `python -m tools.kernels.worker MACHINE CPU [checked]`.
+
+It reads a task a line (name of the kernel, signature, name of the entry, file to write) and answers each with
+a line: the file is there, or what went wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from binlog_kaitai.columns.compile import find_kernel
+from binlog_kaitai.columns.signatures import kinds_of
+from tools.kernels.translate import Translator
+
+
+def main(machine: str, cpu: str, *options: str) -> None:
+    """Do tasks until there are no more."""
+    translate = Translator(machine, cpu, is_checked="checked" in options)
+    for line in sys.stdin:
+        name, signature, entry, path = line.rstrip("\n").split("\t")
+        try:
+            made = translate(find_kernel(name), kinds_of(signature), entry)
+        except Exception as error:  # Numba's are of many kinds
+            print("error", f"{name} ({signature}): {error}".replace("\n", " "), sep="\t", flush=True)
+            continue
+        # The object file comes last, and whole: where it is there, so is the other.
+        Path(path).with_suffix(".result").write_text(made.result)
+        draft = Path(f"{path}.draft")
+        draft.write_bytes(made.code)
+        draft.replace(path)
+        print("done", name, sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
