@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import pyarrow as pa
-
 import binlog_kaitai as bk
 from binlog_kaitai.columns.events import write_json
 from binlog_kaitai.columns.row_objects import write_rows
@@ -140,41 +138,6 @@ def events(run: Run) -> None:
     """The events of the columns are those of the reader."""
     found = run.gather("events", lambda: _lines(write_json(run.source)))
     run.differ("diff-events", run.outcomes["read events"], found)
-
-
-def batches(reader: Iterable[pa.RecordBatch]) -> Iterable[dict[str, Any]]:
-    for batch in reader:
-        batch.validate(full=True)
-        yield from batch.to_pylist()
-
-
-def read_events(run: Run) -> None:
-    run.gather("read_events", lambda: batches(bk.read_events(run.source)))
-
-
-def read_transactions(run: Run) -> None:
-    run.gather("read_transactions", lambda: batches(bk.read_transactions(run.source)))
-
-
-def read_changes(run: Run) -> None:
-    """The changes are the rows; those of one table with their types are as many."""
-    found = run.gather("read_changes", lambda: batches(bk.read_changes(run.source)))
-    tables = sorted({f"{row['schema']}.{row['table']}" for row in found.value if _is_name(row)})
-    if tables and run.chance.random() < 0.6:
-        table = run.chance.choice(tables)
-        zero_dates = run.chance.choice(("null", "null", "text", "error"))
-        typed = run.gather(
-            "read_changes typed",
-            lambda: batches(bk.read_changes(run.source, table=table, zero_dates=zero_dates)),
-        )
-        rows = [row for row in found.value if f"{row['schema']}.{row['table']}" == table]
-        if typed.error is None and found.error is None and len(typed.value) < len(rows):
-            run.note("typed-changes", "fewer rows", f"{len(typed.value)} instead of {len(rows)} of {table}")
-
-
-def _is_name(row: dict[str, Any]) -> bool:
-    """Whether a table has a name that can be asked for; bytes that are no UTF-8 are shown in another way."""
-    return bool(row["schema"] and row["table"]) and "\\udc" not in row["schema"] + row["table"]
 
 
 def thorough(run: Run) -> None:
