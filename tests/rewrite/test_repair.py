@@ -14,9 +14,9 @@ from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.rewrite import Repair, repair
 from binlog_kaitai.rewrite.heads import read_head
 from binlog_kaitai.sources import MAGIC, Source
-from tests.columns.log_maker import log_of_statements
+from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.core.test_pieces import in_pieces
-from tests.corpus_files import CORPUS, Case, LogFile, logs, special_cases
+from tests.corpus_files import CORPUS, Case, LogFile, case, logs, special_cases
 from tests.rewrite.damage import random_damage, transactions_of
 
 #: Logs that are read in no time.
@@ -221,3 +221,17 @@ def test_behind_a_gap_temporary_tables_begin_nothing(tmp_path: Path) -> None:
 
     assert kept_behind(1) == texts[4:]
     assert kept_behind(5) == [*texts[:4], *texts[8:]]
+
+
+def test_the_last_format_description_says_whether_events_have_checksums(tmp_path: Path) -> None:
+    """The log has none; then a format description says that they have some."""
+    plain, _ = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    first, *rest = (event.raw for event in bk.open(case("mysql-9.7", "no_checksum").logs[0]))
+    other = next(iter(bk.open(case("mysql-9.7", "types_metadata").logs[0]))).raw
+    log = LogMaker(plain)
+    log.add(first, as_is=True)
+    log.add(other, as_is=True)
+    log.add_all(rest)
+    done = _repair(bytes(log.data), tmp_path)
+    assert done.lost_bytes == sum(map(len, rest))
+    assert done.result.events == 2
