@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
 from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.rewrite import Repair, repair
@@ -177,8 +178,12 @@ def test_partial_transactions_on_request(tmp_path: Path) -> None:
     without = _repair(bad, tmp_path)
     assert sum(one.events for one in without.dropped) > 0
     kept = _repair(bad, tmp_path, keep_partial=True)
-    assert not kept.dropped
-    assert kept.result.events == without.result.events + sum(one.events for one in without.dropped)
+    (rows,) = kept.dropped
+    assert (rows.position, rows.reason) == (middle.end_position, "the table map of these rows is lost")
+    assert (
+        kept.result.events == without.result.events + sum(one.events for one in without.dropped) - rows.events
+    )
+    assert not scan(Source.of_path(kept.target), is_thorough=True).damage_count
 
 
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
@@ -235,3 +240,15 @@ def test_the_last_format_description_says_whether_events_have_checksums(tmp_path
     done = _repair(bytes(log.data), tmp_path)
     assert done.lost_bytes == sum(map(len, rest))
     assert done.result.events == 2
+
+
+def test_pieces_of_rows_whose_table_map_is_lost_are_left_out(tmp_path: Path) -> None:
+    good = in_pieces(4)
+    first = next(event for event in bk.open(good) if event.type == "PARTIAL_ROW_DATA_EVENT")
+    at = (
+        max(event.position for event in bk.open(good[: first.position]) if event.type == "TABLE_MAP_EVENT")
+        + 25
+    )
+    done = _repair(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :], tmp_path, keep_partial=True)
+    assert not scan(Source.of_path(done.target), is_thorough=True).damage_count
+    assert [(one.position, one.events) for one in done.dropped] == [(first.position, 4)]
