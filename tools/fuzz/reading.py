@@ -23,7 +23,7 @@ from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.render.report import report_lines
 from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
-from binlog_kaitai.rows import row_object, rows_of
+from binlog_kaitai.rows import Change, row_object, rows_of
 from binlog_kaitai.rows import to_json as row_json
 from binlog_kaitai.schema import Schema, is_mariadb
 from binlog_kaitai.stats import collect
@@ -171,11 +171,14 @@ def blind(run: Run) -> None:
 
 
 def _sql(run: Run, name: str, *, undo: bool) -> None:
-    options = SqlOptions.of(undo=undo, allow_unnamed=run.chance.random() < 0.8)
+    # Statements that servers do not prepare, such as XA, are printed in the character set that they are in.
+    rows_only = undo or run.chance.random() < 0.5
+    operation = [one.value for one in Change] if rows_only else []
+    options = SqlOptions.of(undo=undo, operation=operation, allow_unnamed=run.chance.random() < 0.8)
     report = SqlReport(lambda warning: None)
     found = run.gather(name, lambda: write_sql([run.source], Filters(), options, report))
     text = b"".join(bytes(part) for part in found.value)
-    if wrong := set(text) - _SAFE:
+    if wrong := set(text) - _SAFE if rows_only else ():
         place = min(text.index(byte) for byte in wrong)
         around = text[max(place - 100, 0) : place + 50]
         run.note(f"ascii-{name}", "bytes that are not printable ASCII", repr(around))
