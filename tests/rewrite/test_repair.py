@@ -252,3 +252,11 @@ def test_pieces_of_rows_whose_table_map_is_lost_are_left_out(tmp_path: Path) -> 
     done = _repair(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :], tmp_path, keep_partial=True)
     assert not scan(Source.of_path(done.target), is_thorough=True).damage_count
     assert [(one.position, one.events) for one in done.dropped] == [(first.position, 4)]
+
+
+def test_a_format_description_that_stood_elsewhere_gets_its_own_position(tmp_path: Path) -> None:
+    first, *rest = bk.open(CORPUS / "mysql-9.7/rotate/binlog.000001")
+    log = LogMaker(first.layout)
+    log.add_all(event.raw for event in (rest[0], first, *rest[1:]))
+    done = _repair(bytes(log.data), tmp_path)
+    assert done.result.events == len(rest)
