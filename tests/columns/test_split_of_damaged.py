@@ -21,7 +21,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import cuts
 from binlog_kaitai.columns.splits.split import plan, read_split
-from binlog_kaitai.grammar import EventType, header_length
+from binlog_kaitai.grammar import EventType, header_length, header_offset
+from binlog_kaitai.sources import MAGIC
 from tests.columns.damaged_logs import mutated_log
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements, placed
 from tests.columns.test_splits import WHOLE
@@ -127,3 +128,16 @@ def test_a_statement_that_cannot_be_read_is_damage_where_it_stands(path: Path) -
     found = agree(path, bytes(data))
     assert found["changes"][1] is None
     assert all(error is not None and error[0] == at for _, error in (found["events"], found["transactions"]))
+
+
+@pytest.mark.parametrize("is_in_use", [False, True], ids=["closed", "in use"])
+def test_a_size_that_the_log_does_not_hold_is_the_same_damage_in_a_split(path: Path, is_in_use: bool) -> None:
+    layout, (head, *transactions) = events_of(case("mysql-9.7", "mixed").logs[0])
+    log = LogMaker(layout)
+    log.add_all([*head, *transactions[6][:2]])
+    at = len(log.data)
+    log.add_all([*transactions[6][2:], *transactions[7]])
+    log.data[at + header_offset("event_size") + 3] = 1
+    log.data[len(MAGIC) + header_offset("flags")] |= is_in_use  # the checksum is that of a closed log
+    found = agree(path, bytes(log.data))
+    assert {error[0] if error else None for _, error in found.values()} == {at}
