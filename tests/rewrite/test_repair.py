@@ -11,7 +11,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
-from binlog_kaitai.grammar import EventType, header_offset
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.rewrite import Repair, repair
 from binlog_kaitai.rewrite.heads import read_head
 from binlog_kaitai.sources import MAGIC, Source
@@ -260,3 +260,14 @@ def test_a_format_description_that_stood_elsewhere_gets_its_own_position(tmp_pat
     log.add_all(event.raw for event in (rest[0], first, *rest[1:]))
     done = _repair(bytes(log.data), tmp_path)
     assert done.result.events == len(rest)
+
+
+def test_a_damaged_note_of_encryption_is_left_out(tmp_path: Path) -> None:
+    """A server sends a log in plain text, with the event that says where encryption begins."""
+    path = CORPUS / "encrypted/mariadb-10.11/plain/binlog.000001"
+    note = next(event for event in bk.open(path) if event.type == "START_ENCRYPTION_EVENT")
+    data = bytearray(path.read_bytes())
+    data[note.end_position - CHECKSUM_SIZE - 1] ^= 1
+    done = _repair(bytes(data), tmp_path)
+    assert [(one.start, one.end) for one in done.lost] == [(note.position, note.end_position)]
+    assert done.result.events == len(list(bk.open(path))) - 1

@@ -357,7 +357,7 @@ def _end_of(block: Block, error: BinlogError) -> int | None:
 
     A format that could be read is in force, whatever its checksum says.
     """
-    if isinstance(error, FramingError) or block.is_special:
+    if isinstance(error, FramingError) or block.types[0] == EventType.format_description_event:
         return None
     row = int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
     return int(block.end_positions[row])
