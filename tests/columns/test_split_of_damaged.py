@@ -137,7 +137,7 @@ def test_a_size_that_the_log_does_not_hold_is_the_same_damage_in_a_split(path: P
     log.add_all([*head, *transactions[6][:2]])
     at = len(log.data)
     log.add_all([*transactions[6][2:], *transactions[7]])
-    log.data[at + header_offset("event_size") + 3] = 1
+    log.data[at + header_offset("len_event") + 3] = 1
     log.data[len(MAGIC) + header_offset("flags")] |= is_in_use  # the checksum is that of a closed log
     found = agree(path, bytes(log.data))
     assert {error[0] if error else None for _, error in found.values()} == {at}

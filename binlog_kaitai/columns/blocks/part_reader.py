@@ -146,10 +146,10 @@ class PartReader:
         self._stream.seek(tail.position)
         header = read_header(head, version) if len(head) == header_length(version) else None
         try:
-            if header is None or tail.position + header.event_size > size:
+            if header is None or tail.position + header.len_event > size:
                 whole = Tail(TailKind.PART, tail.position, size - tail.position, header)
                 judge_end(self.name, whole, context)
-            elif header.event_size < len(head):
+            elif header.len_event < len(head):
                 next(iter(Framer(self._stream, version, tail.position)), None)
         except DamagedError as error:
             return error
