@@ -50,7 +50,7 @@ def read(run: Run) -> None:
                 run.sure_rows = len(rows)
             if events_error is None:
                 try:
-                    lines.append(_line_of(event))
+                    lines.append(line_of(event))
                 except BinlogError as error:
                     events_error = error
             if rows_error is None:
@@ -65,7 +65,7 @@ def read(run: Run) -> None:
     run.keep("read rows", Outcome(rows, rows_error if run.sure_rows is None else None))
 
 
-def _line_of(event: Event) -> bytes:
+def line_of(event: Event) -> bytes:
     """The line of `events --format json`."""
     header = event.fixed_header
     values = {
@@ -90,7 +90,7 @@ class _Tables:
 
     def __init__(self) -> None:
         self._definitions = Definitions()
-        self._schemas: dict[int, tuple[TableMapEvent, Schema]] = {}
+        self._schemas: dict[int, tuple[TableMapEvent, Schema | BinlogError]] = {}
 
     def rows_of(self, event: Event) -> list[bytes]:
         """The lines of `rows --format json` for an event."""
@@ -101,9 +101,15 @@ class _Tables:
             table_map = event.body
             names = table_map.schema_name, table_map.table_name
             definition = self._definitions.of(*names, table_map)
-            schema = Schema.of(table_map, definition, is_mariadb=is_mariadb(event.layout))
+            schema: Schema | BinlogError
+            try:
+                schema = Schema.of(table_map, definition, is_mariadb=is_mariadb(event.layout))
+            except BinlogError as error:
+                schema = error
             self._schemas[id(table_map)] = table_map, schema
         _, known = self._schemas.get(id(event.table_map), (None, None))
+        if isinstance(known, BinlogError):
+            raise event.locate(type(known)(known.reason, field=known.field))
         rows = list(rows_of(event, known))
         return [row_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
 
