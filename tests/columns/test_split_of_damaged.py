@@ -131,13 +131,18 @@ def test_a_statement_that_cannot_be_read_is_damage_where_it_stands(path: Path) -
 
 
 @pytest.mark.parametrize("is_in_use", [False, True], ids=["closed", "in use"])
-def test_a_size_that_the_log_does_not_hold_is_the_same_damage_in_a_split(path: Path, is_in_use: bool) -> None:
+@pytest.mark.parametrize("more", [1 << 24, 200])
+def test_a_size_that_is_too_large_is_the_same_damage_in_a_split(
+    path: Path, more: int, is_in_use: bool
+) -> None:
+    """The log ends before the event, or later."""
     layout, (head, *transactions) = events_of(case("mysql-9.7", "mixed").logs[0])
     log = LogMaker(layout)
     log.add_all([*head, *transactions[6][:2]])
     at = len(log.data)
     log.add_all([*transactions[6][2:], *transactions[7]])
-    log.data[at + header_offset("len_event") + 3] = 1
+    size = at + header_offset("len_event")
+    log.data[size : size + 4] = (more + log.data[size]).to_bytes(4, "little")
     log.data[len(MAGIC) + header_offset("flags")] |= is_in_use  # the checksum is that of a closed log
     found = agree(path, bytes(log.data))
     assert {error[0] if error else None for _, error in found.values()} == {at}
@@ -159,6 +164,6 @@ def test_a_definition_that_cannot_be_read_takes_no_transaction_before_it_along(p
     assert [row["kind"] for row in rows] == ["ddl", "open"]
 
 
-def len_status(query: bytes) -> int:
+def len_status(query: bytes | bytearray) -> int:
     """The length of the status variables of a statement."""
     return int.from_bytes(query[header_length(4) + 11 : header_length(4) + 13], "little")

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Protocol
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.checksums import BAD_CHECKSUM
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, MAX_EVENTS, BlockReader
+from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, DamagedError, FramingError
+from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, FramingError
+from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Framer, Tail, TailKind, read_up_to
 from binlog_kaitai.grammar import header_length, read_header
 from binlog_kaitai.reader import End, judge_end
@@ -151,6 +154,11 @@ class PartReader:
                 judge_end(self.name, whole, context)
             elif header.len_event < len(head):
                 next(iter(Framer(self._stream, version, tail.position)), None)
+            elif context.layout.is_checksummed and not Search(self._stream).is_whole(
+                tail.position, context.layout
+            ):
+                kind = type_name(context.layout.effective_type(header.type_code))
+                return ChecksumError(BAD_CHECKSUM, position=tail.position, event_type=kind, field="checksum")
         except DamagedError as error:
             return error
         return FramingError(f"an event goes past {stop}, where other events begin", position=tail.position)
