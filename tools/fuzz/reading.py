@@ -52,7 +52,7 @@ def read(run: Run) -> None:
                 try:
                     lines.append(line_of(event))
                 except BinlogError as error:
-                    events_error = error
+                    events_error = event.locate(error)
             if rows_error is None:
                 try:
                     if run.sure_rows is None:
