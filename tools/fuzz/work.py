@@ -96,8 +96,13 @@ def prepare() -> Path:
 def _process(plan: Plan, number: int, words: Any) -> None:
     from tools.fuzz.shrink import shrunk
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that the folder is removed
     folder = prepare()
+
+    def stop(*_: Any) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)  # an exception could be taken for a finding, or be lost in machine code
+
+    signal.signal(signal.SIGTERM, stop)
     known: set[str] = set()
     end = time.monotonic() + plan.seconds
     try:
