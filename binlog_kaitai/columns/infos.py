@@ -152,7 +152,7 @@ class Infos:
                 wanted[row] = self._selection.takes_names(*(info.get(name) for name in _NAMES))
             except BinlogError as error:
                 texts.append(b"null")
-                self._fail(row, error)
+                self._fail(row, self._block.event(row).locate(error))
         self.program_of[rows], self.row_of = len(self.programs), self.row_of.copy()
         self.row_of[rows] = np.arange(len(rows))
         self.programs.append(self._new_program().column(self._pool.verbatim(texts)))

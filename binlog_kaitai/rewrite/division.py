@@ -8,10 +8,13 @@ The rule
 2. Behind a gap, events belong to a transaction whose beginning may be lost, up to the next sure beginning:
    a GTID event or an event of the log itself. In logs without GTIDs that is a BEGIN or a definition, but not
    of a temporary table, or what stands behind the end of a transaction.
+3. Where parts of transactions are kept, rows are not without their table map.
 """
 
 from __future__ import annotations
 
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +22,16 @@ import numpy as np
 
 from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles, is_of_temporary_table
+from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.grammar import EventType
+from binlog_kaitai.rows import rows_of
 from binlog_kaitai.transactions import GTID_TYPES
 
-_PIECE = EventType.partial_row_data_event
+_PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_payload_event
 
 
 @dataclass
@@ -101,6 +109,44 @@ def orphans(block: Block) -> int:
     rows = block.rows_of(_PIECE)
     is_one = (rows == np.arange(len(rows))) & (block.body(_PIECE).numbers("fragment_number") != 1)
     return _first(~is_one)
+
+
+def rows_without_tables(block: Block, tables: Tables) -> Any:
+    """Which events are rows, or pieces of rows, whose table map is not there (a bool array).
+
+    Parameters
+    ----------
+    tables
+        The table maps before the block; its own are added.
+    """
+    is_lost = np.zeros(len(block), dtype=np.bool_)
+    # A payload that cannot be opened has maps of its own; that a definition does not fit is no damage.
+    with suppress(BinlogError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DefinitionWarning)
+        for part in expand(block):
+            images = Images(part, tables)
+            for row in images.rows[images.table_of < 0].tolist():
+                at = int(np.searchsorted(block.positions, part.positions[row]))
+                if block.types[at] != _PAYLOAD and _lacks_table(part, row):
+                    is_lost[_first_piece(block, at) : at + 1] = True
+    return is_lost
+
+
+def _lacks_table(block: Block, row: int) -> bool:
+    """Whether a rows event without a table map needs one: the dummy that ends a statement does not."""
+    try:
+        for _ in rows_of(block.event(row)):
+            pass
+    except BinlogError:
+        return True
+    return False
+
+
+def _first_piece(block: Block, row: int) -> int:
+    """The first of the pieces in a block that end with an event; the event itself if it is no piece."""
+    while row and block.types[row] == _PIECE and block.event(row).body.fragment_number > 1:
+        row -= 1
+    return row
 
 
 def open_pieces(block: Block, first: int, target: int, before: Open | None) -> Open | None:

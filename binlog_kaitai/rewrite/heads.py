@@ -24,6 +24,7 @@ from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import Lost
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError
+from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, read_up_to
 from binlog_kaitai.grammar import (
     CHECKSUM_SIZE,
@@ -139,7 +140,12 @@ def _context_after(data: bytes) -> Context:
     framer = Framer.of_file(io.BytesIO(data))
     context = Context(framer.binlog_version)
     for frame in framer:
-        context.observe(frame.raw, frame.header)
+        try:
+            context.observe(frame.raw, frame.header)
+        except BinlogError as error:
+            error.position = frame.position
+            error.event_type = type_name(frame.header.type_code)
+            raise
     return context
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -15,9 +16,11 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import Limited
 from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.columns.verify.report import Lost, Report
 from binlog_kaitai.columns.verify.scan import Start, scan
+from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import (
     BinlogError,
     DamagedError,
@@ -27,7 +30,13 @@ from binlog_kaitai.errors import (
     reading,
 )
 from binlog_kaitai.grammar import EventType, Format
-from binlog_kaitai.rewrite.division import Open, open_pieces, orphans, sure_beginning
+from binlog_kaitai.rewrite.division import (
+    Open,
+    open_pieces,
+    orphans,
+    rows_without_tables,
+    sure_beginning,
+)
 from binlog_kaitai.rewrite.format_search import Rebuilt
 from binlog_kaitai.rewrite.heads import Head, find_head, read_head, replaced
 from binlog_kaitai.rewrite.salvage import Doubtful, knows_gtids, lost_in
@@ -38,8 +47,9 @@ from binlog_kaitai.transactions import GTID_TYPES
 #: Where one of these is, each transaction begins with a GTID event.
 _TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
 
-#: Why events are left out: those of a relay log; pieces of a rows event.
+#: Why events are left out: those of a relay log; rows; pieces of a rows event.
 _NO_FORMAT = "the format description of their server is lost"
+_NO_TABLE = "the table map of these rows is lost"
 _PIECES = "not all pieces of the rows event are there"
 
 
@@ -127,7 +137,8 @@ def repair(
     target
         Path of the new log.
     keep_partial
-        Keep whole events of transactions that are not whole, too; of rows events in pieces, those with all.
+        Keep whole events of transactions that are not whole, too; of rows events in pieces, those with all;
+        no rows whose table map is lost.
     format_from
         Another log of the same server: its first event takes the place of the damaged one.
     overwrite
@@ -210,10 +221,11 @@ class _Rebuild:
         self._boundaries = Boundaries()
         self._open: Open | None = None
         self._pieces: Open | None = None
+        self._tables = Tables(Definitions())
 
     def run(self, stream: BinaryIO) -> None:
         for block in BlockReader.of_file(io.BytesIO(self._head.data), self._done.file, reads_ahead=False):
-            self._take(block)
+            self._take_usable(block)
         at = self._head.end
         if self._head.lost is not None:
             self._done.lost.insert(0, self._head.lost)
@@ -221,7 +233,7 @@ class _Rebuild:
         for lost in [*(one for one in self._done.lost if one.end > at or one.start >= at), None]:
             end = stream.seek(0, io.SEEK_END) if lost is None else lost.start
             for block in self._blocks(stream, at, end):
-                self._take(block)
+                self._take_usable(block)
             self._close("its end is missing" if lost is None else "a part of it is lost")
             at = end if lost is None else lost.end
 
@@ -231,6 +243,20 @@ class _Rebuild:
         reader = BlockReader(part, self._context, start, name=self._done.file, reads_ahead=False)
         yield from reader
         self._context = reader.context
+
+    def _take_usable(self, block: Block) -> None:
+        """Take a block; where parts of transactions are kept, without rows whose table map is lost."""
+        if not self._keep_partial:
+            self._take(block)
+            return
+        is_lost = rows_without_tables(block, self._tables)
+        limits = [0, *(np.flatnonzero(np.diff(is_lost)) + 1).tolist(), len(block)]
+        for begin, end in pairwise(limits):
+            if is_lost[begin]:
+                size = int(block.end_positions[end - 1] - block.positions[begin])
+                self._drop(int(block.positions[begin]), size, end - begin, None, _NO_TABLE)
+            else:
+                self._take(block if end - begin == len(block) else block.part(begin, end))
 
     def _take(self, block: Block) -> None:
         found, first = roles_of(block), 0

@@ -7,12 +7,13 @@ event, that takes whole events along; so what is lost is searched once more, fro
 from __future__ import annotations
 
 import io
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
 from binlog_kaitai.adapter import checksum_status
-from binlog_kaitai.columns.blocks.part_reader import Limited
+from binlog_kaitai.columns.blocks.part_reader import Limited, context_of
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
@@ -28,6 +29,7 @@ from binlog_kaitai.grammar import (
     read_header,
 )
 from binlog_kaitai.rewrite.heads import Head
+from binlog_kaitai.sources import MAGIC, Part
 
 #: Shorter events are read to see whether they are whole, in bytes.
 _SHORT = 64 << 10
@@ -59,21 +61,33 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Lost], l
     if end is not None and end.bytes_behind and (not found or found[-1].end < size):
         # A log in use: what was being written is no damage, but no event either.
         found.append(Lost(end.position, TO_THE_END, "is no whole event"))
-    context, doubtful = head.context, list[Doubtful]()
-    if context.layout.binlog_version < 4:
+    contexts, doubtful = _Contexts(head, report), list[Doubtful]()
+    if head.context.layout.binlog_version < 4:
         rest = found  # nothing in a header proves where it is
     else:
-        if not context.layout.is_checksummed:
-            found = _joined(_with_shifted(stream, found, head, doubtful))
+        found = _joined(_with_shifted(stream, found, head.end, contexts, doubtful))
         search = Search(stream)
-        rest = [part for one in found for part in _searched(stream, search, one, context)]
+        rest = [part for one in found for part in _searched(stream, search, one, contexts.at(one.start))]
     rest = [one._replace(start=max(one.start, head.end), end=min(one.end, size)) for one in rest]
-    doubtful += _after_damage(stream, rest, head, has_gtids=bool(report.gtids))
+    doubtful += _after_damage(stream, rest, head, contexts, has_gtids=bool(report.gtids))
     return rest, sorted(doubtful)
 
 
+class _Contexts:
+    """What is known at an offset of a log: a later format description may say otherwise than the first."""
+
+    def __init__(self, head: Head, report: Report) -> None:
+        self._positions = [position for position, _ in report.formats]
+        first, version = head.data[len(MAGIC) :], head.context.layout.binlog_version
+        self._found = [head.context]
+        self._found += [context_of(Part((), version, (first, raw))) for _, raw in report.formats]
+
+    def at(self, position: int) -> Context:
+        return self._found[bisect_left(self._positions, position)]
+
+
 def _with_shifted(
-    stream: BinaryIO, found: list[Lost], head: Head, doubtful: list[Doubtful]
+    stream: BinaryIO, found: list[Lost], begin: int, contexts: _Contexts, doubtful: list[Doubtful]
 ) -> Iterator[Lost]:
     """The same, with events that no checksum covers and that have other bytes than they should.
 
@@ -81,16 +95,18 @@ def _with_shifted(
     event begins. The positions that later events state are off by as much. If they are not, the damage may
     still have begun in the event.
     """
-    context, at, size = head.context, head.end, stream.seek(0, io.SEEK_END)
-    is_exact = context.has_exact_positions or context.is_relay_log
+    at, size = begin, stream.seek(0, io.SEEK_END)
     for lost in found:
-        if lost.start == lost.end:
+        context = contexts.at(lost.start)
+        if lost.start == lost.end or context.layout.is_checksummed:
             yield lost
             continue
+        is_exact = context.has_exact_positions or context.is_relay_log
         after = _event_at(stream, lost.end, size, context) if lost.end < size and is_exact else None
         start = lost.start
         while start > at:
-            before, own = _last_event(stream, at, start, context), _event_at(stream, start, size, context)
+            before = _last_event(stream, at, start, contexts.at(at))
+            own = _event_at(stream, start, size, context)
             if before is None or (own is not None and _shift(own) == _shift(before)):
                 break  # the header that follows is where it should be
             shifts = {_shift(one) for one in (after, before) if one is not None}
@@ -103,10 +119,13 @@ def _with_shifted(
         at = lost.end
 
 
-def _after_damage(stream: BinaryIO, lost: list[Lost], head: Head, *, has_gtids: bool) -> Iterator[Doubtful]:
+def _after_damage(
+    stream: BinaryIO, lost: list[Lost], head: Head, contexts: _Contexts, *, has_gtids: bool
+) -> Iterator[Doubtful]:
     """The first events after damage, where nothing proves them or what precedes them."""
-    context, size = head.context, stream.seek(0, io.SEEK_END)
+    size = stream.seek(0, io.SEEK_END)
     for one in lost:
+        context = contexts.at(one.end)
         frame = _event_at(stream, one.end, size, context) if one.start < one.end < size else None
         if frame is None:
             continue

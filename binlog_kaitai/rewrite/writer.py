@@ -93,8 +93,11 @@ class LogWriter:
             is_relay_log = bool(np.asarray(block.header["is_relay_log"]).any())
             self._has_own_positions = not (self._has_format or is_relay_log)
             self._has_format = True
-            raw = closed(block.event(0).parsed, raw)
-            self._put(raw)
+            data = np.frombuffer(bytearray(raw), dtype=np.uint8)
+            if self._has_own_positions:
+                # It may have stood elsewhere. Its checksum is made anew below.
+                self._put_positions(data, np.zeros(1, dtype=np.int64), np.array([len(data)]), block)
+            self._put(closed(block.event(0).parsed, data.tobytes()))
             return
         data = np.frombuffer(bytearray(raw), dtype=np.uint8)
         if self._has_own_positions:

@@ -1,8 +1,7 @@
-"""Mutated logs, and every way to read one to its end: what tests of damage share."""
+"""Logs made of events, and every way to read one to its end: what tests of damage share."""
 
 from __future__ import annotations
 
-import random
 import tempfile
 import warnings
 import zlib
@@ -15,7 +14,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.lake import write_changes
 from binlog_kaitai.columns.row_objects import write_rows
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset, read_header
+from binlog_kaitai.grammar import header_offset, read_header
 from binlog_kaitai.options import Filters
 from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
@@ -23,9 +22,8 @@ from binlog_kaitai.rows import has_rows, row_objects
 from binlog_kaitai.sources import SourceLike
 from binlog_kaitai.stats import collect
 
-_MAGIC, _SIZE_AT, _TYPE_AT = 4, header_offset("len_event"), header_offset("type_code")
+_MAGIC = 4
 _NEXT_AT = header_offset("next_position")
-_BYTES = (0, 1, 0x7F, 0x80, 0xFA, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF)
 
 
 def events_in(data: bytes) -> list[bytes]:
@@ -49,31 +47,6 @@ def log_of(events: Iterable[bytes], *, is_checksummed: bool) -> bytes:
             event[-4:] = zlib.crc32(event[:-4]).to_bytes(4, "little")
         log += event
     return bytes(log)
-
-
-def mutated(data: bytes, rng: random.Random, *, is_checksummed: bool) -> bytes:
-    """A log with one to three events changed, under right lengths, positions and checksums."""
-    events = events_in(data)
-    for _ in range(rng.choice((1, 1, 2, 3))):
-        rows = [index for index, event in enumerate(events) if 19 <= event[_TYPE_AT] <= 39]
-        index = rng.choice(rows) if rows and rng.random() < 0.7 else rng.randrange(len(events))
-        event, end = bytearray(events[index]), CHECKSUM_SIZE * is_checksummed
-        what = rng.random()
-        if what < 0.05 and index:
-            del events[index]
-            continue
-        if what < 0.1:
-            event[_TYPE_AT] = rng.choice([int(kind) for kind in EventType])
-        elif what < 0.2 and len(event) > 20 + end:
-            at = rng.randrange(19, len(event) - end)
-            event[at : at + rng.choice((0, 1, 2))] = rng.randbytes(rng.choice((0, 1, 4)))
-            event[_SIZE_AT : _SIZE_AT + 4] = len(event).to_bytes(4, "little")
-        elif len(event) > 19 + end:
-            for _ in range(rng.choice((1, 1, 2))):
-                at = rng.randrange(19, len(event) - end)
-                event[at] = rng.choice((*_BYTES, event[at] ^ 1 << rng.randrange(8), rng.randrange(256)))
-        events[index] = bytes(event)
-    return log_of(events, is_checksummed=is_checksummed)
 
 
 def _events(path: SourceLike) -> None:

@@ -11,10 +11,9 @@ from binlog_kaitai.columns import compile as kernels_of
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.events import write_json
-from binlog_kaitai.info import info_of
 from binlog_kaitai.options import Filters
-from binlog_kaitai.render.json_text import to_json
 from tests.corpus_files import CORPUS
+from tools.fuzz.reading import line_of
 
 
 def all_files() -> list[Path]:
@@ -25,26 +24,6 @@ def all_files() -> list[Path]:
 def blocks(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[Block]:
     with path.open("rb") as stream:
         yield from BlockReader.of_file(stream, str(path), block_size=block_size)
-
-
-def line_of(event: bk.Event) -> bytes:
-    """The line of ``events --format json`` for one event, made from what the reader gives."""
-    header = event.fixed_header
-    values: dict[str, Any] = {
-        "file": event.file,
-        "position": event.position,
-        "end_position": event.end_position,
-        "timestamp": header.timestamp,
-        "type": event.type,
-        "type_code": event.type_code,
-        "server_id": header.server_id,
-        "size": len(event.raw),
-        "flags": header.flags,
-        "checksum": event.checksum_status,
-        "gtid": event.gtid,
-        "info": info_of(event.parsed),
-    }
-    return to_json(values).encode("utf-8", "backslashreplace")
 
 
 def by_reader(source: Any, *, verify_checksums: bool = True) -> tuple[list[bytes], str | None]:

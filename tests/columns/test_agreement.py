@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,24 +12,17 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns import compile as kernels_of
 from binlog_kaitai.grammar import EventType, header_length
 from tests.columns.log_maker import LogMaker, events_of
-from tests.columns.mutations import Sample, inner_events
+from tests.columns.samples import Sample, inner_events
 from tests.columns.support import by_columns, by_reader, use_plain_kernels
 from tests.columns.test_rows_corpus import by_columns as values_by_columns
 from tests.columns.test_rows_corpus import by_reader as values_by_reader
 from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
-from tests.corpus_files import case, logs
+from tests.corpus_files import case
 from tests.grammar.row_bytes import field, table_map_bytes
+from tools.fuzz.mutants import mutant
 
-#: Larger logs take long, and say the same again.
-_MOST_BYTES = 6_000
 _COUNT = 50
-
-PATHS = sorted(
-    log.path
-    for log in logs()
-    if log.path.stat().st_size < _MOST_BYTES and not {"damaged", "encrypted"} & set(log.path.parts)
-)
 
 
 def has_wrong_statement(log: Path) -> bool:
@@ -60,15 +52,13 @@ def test_mutated_logs_read_the_same(mode: str, tmp_path: Path, monkeypatch: pyte
         use_plain_kernels(monkeypatch)
     else:
         monkeypatch.setattr(kernels_of.Kernel, "for_work", lambda self, size: self.compiled)
-    dice = random.Random(20)
-    samples = [Sample(path) for path in dice.sample(PATHS, 20)]
     path = tmp_path / "binlog.000001"
     refused = 0
     for number in range(_COUNT):
-        sample = dice.choice(samples)
-        path.write_bytes(sample.mutated(dice))
+        made = mutant(f"agreement/{number}")
+        path.write_bytes(made.data)
         found = disagreement(path)
-        assert found is None, (number, sample.path)
+        assert found is None, (made.base, made.done)
         try:
             list(bk.open(path))
         except bk.BinlogError:

@@ -177,3 +177,19 @@ def test_a_name_of_a_column_that_is_no_text_is_escaped(tmp_path: Path) -> None:
     maker.add(row_event(EventType.write_rows_event, bytes.fromhex("070000000000 0100 0200 01 ff 00 05")))
     found = bk.read_changes(maker.write(tmp_path / "binlog.000001"), table="s.t").read_all()
     assert found["a\\udcff"].to_pylist() == [5]
+
+
+def test_extra_data_that_cannot_be_read_is_refused_as_the_reader_refuses_it(tmp_path: Any) -> None:
+    """Rows of partitioned tables have a chunk of it; here the type of one is that of NDB, which is longer."""
+    layout, groups = events_of(case("mysql-9.7", "partitions").logs[0])
+    log, changed = LogMaker(layout), 0
+    for raw in (bytearray(raw) for group in groups for raw in group):
+        if raw[4] == EventType.write_rows_event and raw[27] > 2 and not changed:
+            raw[29], changed = 0, changed + 1
+        log.add(bytes(raw))
+    assert changed
+    path = log.write(tmp_path / "binlog.000001")
+    found, expected = list(by_columns(path)), list(by_reader(path))
+    assert found == expected
+    with pytest.raises(bk.DamagedError, match=r"WRITE_ROWS_EVENT, field body.content.extra_data"):
+        list(bk.read_changes(path))

@@ -21,11 +21,12 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import cuts
 from binlog_kaitai.columns.splits.split import plan, read_split
-from binlog_kaitai.grammar import EventType, header_length
-from tests.columns.damaged_logs import mutated_log
+from binlog_kaitai.grammar import EventType, header_length, header_offset
+from binlog_kaitai.sources import MAGIC
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements, placed
 from tests.columns.test_splits import WHOLE
 from tests.corpus_files import case
+from tools.fuzz.mutants import mutant
 
 #: Of `cuts`: from where on, how far back, and how far ahead events are looked for.
 WINDOWS = ((1200, 1000, 20_000), (300, 200, 2000), (300, 300, 300))
@@ -80,7 +81,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_splits_of_a_mutated_log_agree_with_the_whole(path: Path, seed: int) -> None:
     warnings.simplefilter("ignore")
     for own in range(seed, seed + 8):
-        data = mutated_log(own)
+        data = mutant(f"splits/{own}").data
         path.with_suffix(f".{own:06}").write_bytes(data)
         for number, view in enumerate(WHOLE):
             size = max(len(data) // (3 + (own + number) % 9), 50)
@@ -127,3 +128,42 @@ def test_a_statement_that_cannot_be_read_is_damage_where_it_stands(path: Path) -
     found = agree(path, bytes(data))
     assert found["changes"][1] is None
     assert all(error is not None and error[0] == at for _, error in (found["events"], found["transactions"]))
+
+
+@pytest.mark.parametrize("is_in_use", [False, True], ids=["closed", "in use"])
+@pytest.mark.parametrize("more", [1 << 24, 200])
+def test_a_size_that_is_too_large_is_the_same_damage_in_a_split(
+    path: Path, more: int, is_in_use: bool
+) -> None:
+    """The log ends before the event, or later."""
+    layout, (head, *transactions) = events_of(case("mysql-9.7", "mixed").logs[0])
+    log = LogMaker(layout)
+    log.add_all([*head, *transactions[6][:2]])
+    at = len(log.data)
+    log.add_all([*transactions[6][2:], *transactions[7]])
+    size = at + header_offset("len_event")
+    log.data[size : size + 4] = (more + log.data[size]).to_bytes(4, "little")
+    log.data[len(MAGIC) + header_offset("flags")] |= is_in_use  # the checksum is that of a closed log
+    found = agree(path, bytes(log.data))
+    assert {error[0] if error else None for _, error in found.values()} == {at}
+
+
+def test_a_definition_that_cannot_be_read_takes_no_transaction_before_it_along(path: Path) -> None:
+    """Its text is a value of the transactions; its status variables end too early."""
+    layout, (head, *transactions) = events_of(case("mysql-9.7", "ddl").logs[0])
+    log = LogMaker(layout)
+    log.add_all([*head, *transactions[0], transactions[1][0]])
+    at = len(log.data)
+    query = bytearray(transactions[1][1])
+    status = header_length(4) + 13
+    query[status : status + len_status(query)] = bytes(len_status(query) - 1) + b"\3"
+    log.add(bytes(query))
+    rows, error = agree(path, bytes(log.data))["transactions"]
+    assert error is not None
+    assert error[0] == at
+    assert [row["kind"] for row in rows] == ["ddl", "open"]
+
+
+def len_status(query: bytes | bytearray) -> int:
+    """The length of the status variables of a statement."""
+    return int.from_bytes(query[header_length(4) + 11 : header_length(4) + 13], "little")

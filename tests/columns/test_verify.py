@@ -13,11 +13,12 @@ from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.verify import bodies
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import AnotherLogError, ChecksumError, FramingError, GrammarError
-from binlog_kaitai.grammar import header_offset
+from binlog_kaitai.grammar import EventType, UserVarEvent, header_length, header_offset
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.reader import EndKind
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources import Source
+from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import by_columns, by_reader
 from tests.corpus_files import Case, LogFile, case, logs
 from tools.bench.make_log import shape_of, write
@@ -299,3 +300,24 @@ def test_large_logs_with_and_without_a_thread(
             file.seek(place)
             file.write(bytes([byte[0] ^ 1]))
     assert [type(error) for error in scan(Source.of_path(str(path))).damages] == [ChecksumError] * 3
+
+
+def test_a_user_variable_that_is_no_decimal_is_damage(tmp_path: Path) -> None:
+    """What `events` refuses at the event, `verify` names there."""
+    layout, groups = events_of(case("mysql-9.7", "statement").logs[0])
+    log, positions = LogMaker(layout), []
+    for raw in (bytearray(raw) for group in groups for raw in group):
+        value = header_length(4) + 4 + raw[header_length(4)] + 1
+        if raw[header_offset("type_code")] == EventType.user_var_event and raw[value] == DECIMAL:
+            positions.append(len(log.data))
+            raw[value + 10] = 200  # digits behind the point
+        log.add(bytes(raw))
+    path = str(log.write(tmp_path / "binlog.000001"))
+    report = scan(Source.of_path(path), is_thorough=True)
+    assert [error.position for error in report.damages] == positions != []
+    with pytest.raises(bk.DamagedError, match=rf"position {positions[0]}, USER_VAR_EVENT: no DECIMAL\("):
+        list(bk.read_events(path))
+
+
+#: A type of the value of a user variable.
+DECIMAL = UserVarEvent.ResultType.decimal.value

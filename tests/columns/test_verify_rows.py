@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import zlib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -17,9 +16,10 @@ from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.grammar import ColumnType, EventType
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources import Source
-from tests.columns.refusals import ENTRIES, events_in, log_of, mutated, refusal, refusals
+from tests.columns.refusals import ENTRIES, events_in, log_of, refusal, refusals
 from tests.columns.support import all_files, use_plain_kernels
-from tests.corpus_files import Case, case, logs
+from tests.corpus_files import Case, case
+from tools.fuzz.mutants import mutant
 
 _WITHOUT = case("mysql-9.7", "no_checksum").logs[0]
 _DAMAGED = [path for path in all_files() if "damaged" in path.parts]
@@ -149,23 +149,12 @@ def test_definitions_go_on_from_log_to_log() -> None:
     assert ["there is no member" in error.reason for error in found[1]] == [True]
 
 
-_SMALL = [log for log in logs() if log.path.stat().st_size < 6_000]
-
-
-def _mutants(seed: int, count: int) -> Iterator[bytes]:
-    rng = random.Random(seed)
-    for log in rng.choices(_SMALL, k=count):
-        data = log.path.read_bytes()
-        is_checksummed = list(bk.open(data))[-1].checksum_status != "none"
-        yield mutated(data, rng, is_checksummed=is_checksummed)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_what_anyone_refuses_is_damage(seed: int, tmp_path: Path) -> None:
     """Mutated logs under right checksums through every entry; `tools/fuzz` does the same for longer."""
     path = tmp_path / "binlog.000001"
-    for data in _mutants(seed, 12):
-        path.write_bytes(data)
+    for number in range(12):
+        path.write_bytes(mutant(f"refused {seed}/{number}").data)
         named = {error.position for error in scan(Source.of_path(str(path)), is_thorough=True).damages}
         for entry, error in refusals(str(path)).items():
             assert error.position in named, (entry, str(error))

@@ -11,12 +11,13 @@ from click.testing import CliRunner
 
 import binlog_kaitai as bk
 from binlog_kaitai.cli.app import app
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rewrite import Repair, repair
 from binlog_kaitai.rewrite.heads import read_head
 from binlog_kaitai.rewrite.known_formats import known_formats
-from binlog_kaitai.sources import Source
-from tests.corpus_files import CORPUS, LogFile, logs
+from binlog_kaitai.sources import MAGIC, Source
+from tests.corpus_files import CORPUS, LogFile, case, logs
 from tests.rewrite.damage import transactions_of
 from tests.rewrite.test_repair import _CHECKED, _has_transactions
 
@@ -138,3 +139,15 @@ def test_shifted_bytes_are_left_out_or_named(log: LogFile, tmp_path: Path) -> No
         counts[is_right] += 1
         assert is_right or done.doubtful, (at, size)
     assert counts[True] > counts[False]
+
+
+def test_a_first_event_that_cannot_be_read_is_named_where_it_stands(tmp_path: Path) -> None:
+    """Bytes are missing in it, no checksum proves what it was, and nothing follows that does."""
+    good = case("mysql-5.6", "no_checksum").logs[-1].read_bytes()
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(good[:90] + good[130:227])
+    with pytest.raises(bk.BinlogError) as error:
+        repair(Source.of_path(str(path)), str(tmp_path / "new"))
+    damage = scan(Source.of_path(str(path))).damages[0]
+    assert (error.value.position, error.value.event_type) == (len(MAGIC), "FORMAT_DESCRIPTION_EVENT")
+    assert (damage.position, damage.event_type) == (error.value.position, error.value.event_type)

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
-from binlog_kaitai.grammar import EventType, header_offset
+from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.rewrite import Repair, repair
 from binlog_kaitai.rewrite.heads import read_head
 from binlog_kaitai.sources import MAGIC, Source
-from tests.columns.log_maker import log_of_statements
+from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.core.test_pieces import in_pieces
-from tests.corpus_files import CORPUS, Case, LogFile, logs, special_cases
+from tests.corpus_files import CORPUS, Case, LogFile, case, logs, special_cases
 from tests.rewrite.damage import random_damage, transactions_of
 
 #: Logs that are read in no time.
@@ -177,8 +178,12 @@ def test_partial_transactions_on_request(tmp_path: Path) -> None:
     without = _repair(bad, tmp_path)
     assert sum(one.events for one in without.dropped) > 0
     kept = _repair(bad, tmp_path, keep_partial=True)
-    assert not kept.dropped
-    assert kept.result.events == without.result.events + sum(one.events for one in without.dropped)
+    (rows,) = kept.dropped
+    assert (rows.position, rows.reason) == (middle.end_position, "the table map of these rows is lost")
+    assert (
+        kept.result.events == without.result.events + sum(one.events for one in without.dropped) - rows.events
+    )
+    assert not scan(Source.of_path(kept.target), is_thorough=True).damage_count
 
 
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
@@ -221,3 +226,48 @@ def test_behind_a_gap_temporary_tables_begin_nothing(tmp_path: Path) -> None:
 
     assert kept_behind(1) == texts[4:]
     assert kept_behind(5) == [*texts[:4], *texts[8:]]
+
+
+def test_the_last_format_description_says_whether_events_have_checksums(tmp_path: Path) -> None:
+    """The log has none; then a format description says that they have some."""
+    plain, _ = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    first, *rest = (event.raw for event in bk.open(case("mysql-9.7", "no_checksum").logs[0]))
+    other = next(iter(bk.open(case("mysql-9.7", "types_metadata").logs[0]))).raw
+    log = LogMaker(plain)
+    log.add(first, as_is=True)
+    log.add(other, as_is=True)
+    log.add_all(rest)
+    done = _repair(bytes(log.data), tmp_path)
+    assert done.lost_bytes == sum(map(len, rest))
+    assert done.result.events == 2
+
+
+def test_pieces_of_rows_whose_table_map_is_lost_are_left_out(tmp_path: Path) -> None:
+    good = in_pieces(4)
+    first = next(event for event in bk.open(good) if event.type == "PARTIAL_ROW_DATA_EVENT")
+    at = (
+        max(event.position for event in bk.open(good[: first.position]) if event.type == "TABLE_MAP_EVENT")
+        + 25
+    )
+    done = _repair(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :], tmp_path, keep_partial=True)
+    assert not scan(Source.of_path(done.target), is_thorough=True).damage_count
+    assert [(one.position, one.events) for one in done.dropped] == [(first.position, 4)]
+
+
+def test_a_format_description_that_stood_elsewhere_gets_its_own_position(tmp_path: Path) -> None:
+    first, *rest = bk.open(CORPUS / "mysql-9.7/rotate/binlog.000001")
+    log = LogMaker(first.layout)
+    log.add_all(event.raw for event in (rest[0], first, *rest[1:]))
+    done = _repair(bytes(log.data), tmp_path)
+    assert done.result.events == len(rest)
+
+
+def test_a_damaged_note_of_encryption_is_left_out(tmp_path: Path) -> None:
+    """A server sends a log in plain text, with the event that says where encryption begins."""
+    path = CORPUS / "encrypted/mariadb-10.11/plain/binlog.000001"
+    note = next(event for event in bk.open(path) if event.type == "START_ENCRYPTION_EVENT")
+    data = bytearray(path.read_bytes())
+    data[note.end_position - CHECKSUM_SIZE - 1] ^= 1
+    done = _repair(bytes(data), tmp_path)
+    assert [(one.start, one.end) for one in done.lost] == [(note.position, note.end_position)]
+    assert done.result.events == len(list(bk.open(path))) - 1

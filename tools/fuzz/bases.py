@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "corpus"
 
 #: Most bytes of the transactions of a base, by chance; a longer transaction comes alone, up to the last one.
-_SIZES = (400, 800, 1500, 3000)
+_SIZES = (300, 500, 800, 1500, 3000)
 _LONGEST = 6000
 
 #: Types of events that a transaction without GTID ends with.

@@ -14,7 +14,7 @@ from binlog_kaitai.render.leaves import Leaf, dissect
 from tools.fuzz.draft import Draft
 
 #: Names of fields that hold the length of another one.
-_LENGTHS = re.compile(r"len_|num_|number_1|number_2|group|first|next_|value_")
+_LENGTHS = re.compile(r"len_|size|number_1|number_2|group|first|next_|value_")
 
 
 def leaves_of(draft: Draft, index: int) -> list[Leaf]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
+
+import pyarrow as pa
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import cuts
@@ -15,7 +17,6 @@ from binlog_kaitai.follow import Follower
 from binlog_kaitai.sources import resolve
 from tools.fuzz import values
 from tools.fuzz.outcome import Outcome
-from tools.fuzz.reading import batches
 from tools.fuzz.run import Run
 
 _WHOLE = {"events": bk.read_events, "transactions": bk.read_transactions, "changes": bk.read_changes}
@@ -33,12 +34,47 @@ def _small_windows(run: Run) -> Iterator[None]:
         yield
 
 
-def splits(run: Run) -> None:
-    """The rows of all splits are those of the whole, up to the first damage."""
+def batches(reader: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    for batch in reader:
+        batch.validate(full=True)
+        yield from batch.to_pylist()
+
+
+def views(run: Run) -> None:
+    """One view, as a whole; and in splits, or the changes of one table with their types."""
     view = run.chance.choice((*_WHOLE, "changes"))
-    size = run.chance.randrange(100, max(len(run.data), 101) + 100)
     path = str(run.path)
-    whole = run.gather(f"whole {view}", lambda: batches(_WHOLE[view](path)))
+    whole = run.gather(f"read_{view}", lambda: batches(_WHOLE[view](path)))
+    if view == "changes" and run.chance.random() < 0.4:
+        _typed(run, whole)
+    elif run.chance.random() < 0.7:
+        _splits(run, view, whole)
+
+
+def _typed(run: Run, changes: Outcome) -> None:
+    """The changes of a table with their types are as many as without."""
+    tables = sorted({f"{row['schema']}.{row['table']}" for row in changes.value if _is_name(row)})
+    if not tables:
+        return
+    table = run.chance.choice(tables)
+    zero_dates = run.chance.choice(("null", "null", "text", "error"))
+    typed = run.gather(
+        "read_changes typed",
+        lambda: batches(bk.read_changes(str(run.path), table=table, zero_dates=zero_dates)),
+    )
+    rows = [row for row in changes.value if f"{row['schema']}.{row['table']}" == table]
+    if typed.error is None and changes.error is None and len(typed.value) < len(rows):
+        run.note("typed-changes", "fewer rows", f"{len(typed.value)} instead of {len(rows)} of {table}")
+
+
+def _is_name(row: dict[str, Any]) -> bool:
+    """Whether a table has a name that can be asked for; bytes that are no UTF-8 are shown in another way."""
+    return bool(row["schema"] and row["table"]) and "\\udc" not in row["schema"] + row["table"]
+
+
+def _splits(run: Run, view: str, whole: Outcome) -> None:
+    """The rows of all splits are those of the whole, up to the first damage."""
+    path, size = str(run.path), run.chance.randrange(100, max(len(run.data), 101) + 100)
     with _small_windows(run):
         found = run.gather(f"split {view}", lambda: _in_splits(path, view, size))
     run.differ(f"diff-split-{view}", whole, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -43,7 +44,7 @@ def _work_from(size: int) -> Iterator[None]:
 def dump(of: Run) -> None:
     """Both printers print the same, and end with the same error."""
     chance = of.chance
-    options: dict[str, Any] = {"local_load": str(of.folder), "verbose": chance.choice((0, 1, 2, 2))}
+    options: dict[str, Any] = {"local_load": str(of.folder / "load"), "verbose": chance.choice((0, 1, 2, 2))}
     options["base64_output"] = chance.choice((Base64Output.AUTO, Base64Output.AUTO, *Base64Output))
     flags = ("hexdump", "short_form", "print_table_metadata", "skip_gtids", "verify_checksums", "flashback")
     for name in flags:
@@ -65,8 +66,12 @@ def dump(of: Run) -> None:
 def _printed(of: Run, name: str, options: DumpOptions) -> Outcome:
     parts: list[bytes] = []
     error: BinlogError | None = None
+    # Data of LOAD DATA get the first name that is free.
+    (of.folder / "load").mkdir()
     try:
         dump_log(of.source, lambda part: parts.append(bytes(part)), options)
     except BinlogError as caught:
         error = caught
+    finally:
+        shutil.rmtree(of.folder / "load")
     return of.keep(name, Outcome(b"".join(parts).split(b"\n"), error))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import pyarrow as pa
-
 import binlog_kaitai as bk
 from binlog_kaitai.columns.events import write_json
 from binlog_kaitai.columns.row_objects import write_rows
@@ -25,7 +23,7 @@ from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.render.report import report_lines
 from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
-from binlog_kaitai.rows import row_object, rows_of
+from binlog_kaitai.rows import Change, row_object, rows_of
 from binlog_kaitai.rows import to_json as row_json
 from binlog_kaitai.schema import Schema, is_mariadb
 from binlog_kaitai.stats import collect
@@ -52,9 +50,9 @@ def read(run: Run) -> None:
                 run.sure_rows = len(rows)
             if events_error is None:
                 try:
-                    lines.append(_line_of(event))
+                    lines.append(line_of(event))
                 except BinlogError as error:
-                    events_error = error
+                    events_error = event.locate(error)
             if rows_error is None:
                 try:
                     if run.sure_rows is None:
@@ -67,7 +65,7 @@ def read(run: Run) -> None:
     run.keep("read rows", Outcome(rows, rows_error if run.sure_rows is None else None))
 
 
-def _line_of(event: Event) -> bytes:
+def line_of(event: Event) -> bytes:
     """The line of `events --format json`."""
     header = event.fixed_header
     values = {
@@ -92,7 +90,7 @@ class _Tables:
 
     def __init__(self) -> None:
         self._definitions = Definitions()
-        self._schemas: dict[int, tuple[TableMapEvent, Schema]] = {}
+        self._schemas: dict[int, tuple[TableMapEvent, Schema | BinlogError]] = {}
 
     def rows_of(self, event: Event) -> list[bytes]:
         """The lines of `rows --format json` for an event."""
@@ -103,9 +101,15 @@ class _Tables:
             table_map = event.body
             names = table_map.schema_name, table_map.table_name
             definition = self._definitions.of(*names, table_map)
-            schema = Schema.of(table_map, definition, is_mariadb=is_mariadb(event.layout))
+            schema: Schema | BinlogError
+            try:
+                schema = Schema.of(table_map, definition, is_mariadb=is_mariadb(event.layout))
+            except BinlogError as error:
+                schema = error
             self._schemas[id(table_map)] = table_map, schema
         _, known = self._schemas.get(id(event.table_map), (None, None))
+        if isinstance(known, BinlogError):
+            raise event.locate(type(known)(known.reason, field=known.field))
         rows = list(rows_of(event, known))
         return [row_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
 
@@ -142,41 +146,6 @@ def events(run: Run) -> None:
     run.differ("diff-events", run.outcomes["read events"], found)
 
 
-def batches(reader: Iterable[pa.RecordBatch]) -> Iterable[dict[str, Any]]:
-    for batch in reader:
-        batch.validate(full=True)
-        yield from batch.to_pylist()
-
-
-def read_events(run: Run) -> None:
-    run.gather("read_events", lambda: batches(bk.read_events(run.source)))
-
-
-def read_transactions(run: Run) -> None:
-    run.gather("read_transactions", lambda: batches(bk.read_transactions(run.source)))
-
-
-def read_changes(run: Run) -> None:
-    """The changes are the rows; those of one table with their types are as many."""
-    found = run.gather("read_changes", lambda: batches(bk.read_changes(run.source)))
-    tables = sorted({f"{row['schema']}.{row['table']}" for row in found.value if _is_name(row)})
-    if tables and run.chance.random() < 0.6:
-        table = run.chance.choice(tables)
-        zero_dates = run.chance.choice(("null", "null", "text", "error"))
-        typed = run.gather(
-            "read_changes typed",
-            lambda: batches(bk.read_changes(run.source, table=table, zero_dates=zero_dates)),
-        )
-        rows = [row for row in found.value if f"{row['schema']}.{row['table']}" == table]
-        if typed.error is None and found.error is None and len(typed.value) < len(rows):
-            run.note("typed-changes", "fewer rows", f"{len(typed.value)} instead of {len(rows)} of {table}")
-
-
-def _is_name(row: dict[str, Any]) -> bool:
-    """Whether a table has a name that can be asked for; bytes that are no UTF-8 are shown in another way."""
-    return bool(row["schema"] and row["table"]) and "\\udc" not in row["schema"] + row["table"]
-
-
 def thorough(run: Run) -> None:
     run.thorough = run.attempt("verify --thorough", lambda: scan(run.source, is_thorough=True)).value
 
@@ -208,11 +177,14 @@ def blind(run: Run) -> None:
 
 
 def _sql(run: Run, name: str, *, undo: bool) -> None:
-    options = SqlOptions.of(undo=undo, allow_unnamed=run.chance.random() < 0.8)
+    # Statements that servers do not prepare, such as XA, are printed in the character set that they are in.
+    rows_only = undo or run.chance.random() < 0.5
+    operation = [one.value for one in Change] if rows_only else []
+    options = SqlOptions.of(undo=undo, operation=operation, allow_unnamed=run.chance.random() < 0.8)
     report = SqlReport(lambda warning: None)
     found = run.gather(name, lambda: write_sql([run.source], Filters(), options, report))
     text = b"".join(bytes(part) for part in found.value)
-    if wrong := set(text) - _SAFE:
+    if wrong := set(text) - _SAFE if rows_only else ():
         place = min(text.index(byte) for byte in wrong)
         around = text[max(place - 100, 0) : place + 50]
         run.note(f"ascii-{name}", "bytes that are not printable ASCII", repr(around))

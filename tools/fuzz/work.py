@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import queue
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -28,6 +29,9 @@ from tools.fuzz.outcome import Problem
 _SILENCE = 600
 
 _MEMORY = Path("/dev/shm")
+
+#: The number of a mutant that is begun, or with a finding.
+_Said = tuple[int, "Finding | None"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,12 @@ def _process(plan: Plan, number: int, words: Any) -> None:
     from tools.fuzz.shrink import shrunk
 
     folder = prepare()
+
+    def stop(*_: Any) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)  # an exception could be taken for a finding, or be lost in machine code
+
+    signal.signal(signal.SIGTERM, stop)
     known: set[str] = set()
     end = time.monotonic() + plan.seconds
     try:
@@ -137,7 +147,7 @@ class _Team:
         for process in self.processes:
             process.start()
 
-    def listen(self) -> Iterator[tuple[int, Finding | None]]:
+    def listen(self) -> Iterator[_Said]:
         """Each mutant that is begun, and each finding, until all processes have ended."""
         left = set(range(self.plan.jobs))
         while left:
@@ -169,11 +179,24 @@ class _Team:
         return Finding(Problem(kind, sign, f"{kind}: {sign}"), mutant(name), self.plan.kernels)
 
 
+def _stop(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _until_stopped(said: Iterator[_Said]) -> Iterator[_Said]:
+    """What comes until the run is stopped by a signal, which ends it as if it had been planned so."""
+    try:
+        yield from said
+    except KeyboardInterrupt:
+        return
+
+
 def work(plan: Plan, say: Callable[[str], object]) -> tuple[int, Findings]:
     """Try all mutants of a plan; gives how many, and what was found."""
     findings, done, begin = Findings(plan.folder), 0, time.monotonic()
     told = begin
-    for _, finding in _Team(plan).listen():
+    signal.signal(signal.SIGTERM, _stop)
+    for _, finding in _until_stopped(_Team(plan).listen()):
         if finding is None:
             done += 1
         elif findings.is_new(finding):

@@ -31,6 +31,8 @@ from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sums_of_runs
 #: The reader's words for NONE, OK and BAD.
 STATUSES = ("none", "ok", "bad")
 
+BAD_CHECKSUM = "the checksum does not fit the bytes"
+
 #: Events that end within so many bytes are one run; also the length of the table, in numbers of 4 bytes.
 _RUN = 1 << 18
 

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Protocol
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.checksums import BAD_CHECKSUM
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, MAX_EVENTS, BlockReader
+from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import FramingError
-from binlog_kaitai.framing import TailKind
-from binlog_kaitai.grammar import read_header
+from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, FramingError
+from binlog_kaitai.event_types import type_name
+from binlog_kaitai.framing import Framer, Tail, TailKind, read_up_to
+from binlog_kaitai.grammar import header_length, read_header
 from binlog_kaitai.reader import End, judge_end
 from binlog_kaitai.sources import Part, Source
 
@@ -133,9 +136,32 @@ class PartReader:
                 yield block
             self.position = reader.position
             if stop is not None and reader.tail is not None and reader.tail.kind is not TailKind.NOTHING:
-                raise FramingError(
-                    f"an event goes past {stop}, where other events begin", position=reader.tail.position
-                )
+                raise self._past(stop, reader.tail, reader.context)
+
+    def _past(self, stop: int, tail: Tail, context: Context) -> BinlogError:
+        """What is wrong with an event that does not end before others begin.
+
+        Where it does not end in the log either, or is none, that is what a reader of the whole log says.
+        """
+        version, size = context.layout.binlog_version, self._stream.seek(0, io.SEEK_END)
+        self._stream.seek(tail.position)
+        head = read_up_to(self._stream, header_length(version))
+        self._stream.seek(tail.position)
+        header = read_header(head, version) if len(head) == header_length(version) else None
+        try:
+            if header is None or tail.position + header.len_event > size:
+                whole = Tail(TailKind.PART, tail.position, size - tail.position, header)
+                judge_end(self.name, whole, context)
+            elif header.len_event < len(head):
+                next(iter(Framer(self._stream, version, tail.position)), None)
+            elif context.layout.is_checksummed and not Search(self._stream).is_whole(
+                tail.position, context.layout
+            ):
+                kind = type_name(context.layout.effective_type(header.type_code))
+                return ChecksumError(BAD_CHECKSUM, position=tail.position, event_type=kind, field="checksum")
+        except DamagedError as error:
+            return error
+        return FramingError(f"an event goes past {stop}, where other events begin", position=tail.position)
 
     def end(self) -> End | None:
         reader = self._reader

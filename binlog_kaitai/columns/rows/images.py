@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISFIT, STATE_SIZE, locate
@@ -65,7 +66,7 @@ class Images:
     def __init__(self, block: Block, tables: Tables) -> None:
         self.block = block
         kinds = [kind for kind in block.kinds if kind in ROWS_TYPES]
-        parts = [_Part.of(block, kind) for kind in kinds]
+        parts = [_Part.of(block, kind, tables.judge) for kind in kinds]
         part = parts[0] if len(parts) == 1 else _Part.joined(parts)
         self.rows = part.rows
         self.tables, self.table_of = tables.take(block, part.rows, part.ids)
@@ -222,7 +223,7 @@ class _Part(NamedTuple):
     images_size: Any
 
     @classmethod
-    def of(cls, block: Block, kind: int) -> _Part:
+    def of(cls, block: Block, kind: int, judge: Judge) -> _Part:
         rows, body = block.rows_of(kind), block.body(kind)
         count = len(rows)
 
@@ -240,6 +241,8 @@ class _Part(NamedTuple):
         which = np.where(is_update != 0, 3, np.where(is_write != 0, 2, 1))
         # Rows from before 5.1.16 have a record of the server's own, which has no extra data.
         fits = body.fits & ("len_extra_data" in body)
+        if "extra_data" in body and (has_extra := fits & (body.ranges("extra_data")[1] > 0)).any():
+            fits &= ~has_extra | judge.accepts(block, kind, has_extra)
         return cls(
             rows,
             body.numbers(_ID).astype(np.int64),

@@ -15,6 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.compile import kernel_or
+from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, width_of
@@ -93,6 +94,7 @@ class Tables:
         self._known: dict[int, Table | BinlogError] = {}  # by table id, from earlier blocks
         self._tables: dict[tuple[bytes, bool], tuple[int, Table | BinlogError]] = {}
         self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block that cannot be read
+        self.judge = Judge()  # of what rows events say besides their rows
         self._changes = 0  # statements that may have changed a definition
 
     def take(self, block: Block, rows: Any, ids: Any) -> tuple[list[Table | BinlogError], Any]:

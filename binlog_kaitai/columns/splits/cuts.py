@@ -48,8 +48,6 @@ _BLOCK = 1 << 18
 #: The events that stand before the first transaction are a few.
 _MAX_HEAD_EVENTS = 64
 
-BAD_CHECKSUM = "the checksum does not fit the bytes"
-
 #: A known cut is kept for each of so many bytes of a log that has been followed.
 _STRIDE = 1 << 20
 
@@ -227,7 +225,7 @@ class Log:
                     if len(whole):
                         yield whole
                     if bad:
-                        error = ChecksumError(BAD_CHECKSUM, position=int(block.positions[bad[0]]))
+                        error = ChecksumError(checksums.BAD_CHECKSUM, position=int(block.positions[bad[0]]))
                         break
                     if stop is not None and reader.position >= stop:
                         return

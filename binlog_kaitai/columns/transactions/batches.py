@@ -17,11 +17,12 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
+from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, roles_of
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles, roles_of
 from binlog_kaitai.columns.transactions.choice import Choice
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
 from binlog_kaitai.columns.transactions.pages import Page
@@ -30,7 +31,7 @@ from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
 from binlog_kaitai.columns.unmatched import Unmatched
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, ChecksumError, reading
-from binlog_kaitai.event_types import type_name
+from binlog_kaitai.event_types import QUERY_TYPES, type_name
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
@@ -231,6 +232,7 @@ class _Log:
         self._definitions = definitions
         self._gtids, self._boundaries = GtidColumns(), Boundaries()
         self._tables: Tables | None = None
+        self._judge = Judge()
         self._open: dict[str, Any] | None = None
 
     def read(self) -> Iterator[list[Finished]]:
@@ -267,16 +269,32 @@ class _Log:
             check_gtids(block, failures.setdefault)
         _check(block, failures)
         if failures:
+            block = block.part(0, min(failures))
+        roles = roles_of(block)
+        self._check_definitions(block, roles, failures)
+        if failures:
             stop = min(failures)
-            block = block.part(0, stop)
+            block, roles = block.part(0, stop), Roles(*(values[:stop] for values in roles))
             gtids = gtids and gtids._replace(first=gtids.first[:stop], second=gtids.second[:stop])
         self.unmatched.look(block, len(block), gtids, pool)
-        yield self._finished(block, gtids, pool)
+        yield self._finished(block, roles, gtids, pool)
         if failures:
             raise failures[min(failures)]
 
-    def _finished(self, block: Block, gtids: Column | None, pool: Pool) -> list[Finished]:
-        images, roles = Images(block, self._tables_of(block)), roles_of(block)
+    def _check_definitions(self, block: Block, roles: Roles, failures: dict[int, BinlogError]) -> None:
+        """Have the reader say what is wrong with definitions, whose text becomes a value."""
+        defines = (roles.roles == Role.STATEMENT) & (roles.outcomes == Outcome.DDL)
+        for kind in block.kinds:
+            if kind not in QUERY_TYPES:
+                continue
+            wanted = defines[block.rows_of(kind)]
+            if not wanted.any():
+                continue
+            for row in block.rows_of(kind)[wanted & ~self._judge.accepts(block, kind, wanted)].tolist():
+                _read(block, row, failures)
+
+    def _finished(self, block: Block, roles: Roles, gtids: Column | None, pool: Pool) -> list[Finished]:
+        images = Images(block, self._tables_of(block))
         segments = self._boundaries.divide(roles, is_before_gtid=block.is_before_gtid)
         if not len(block):
             return []
@@ -324,7 +342,11 @@ def _check(block: Block, failures: dict[int, BinlogError]) -> None:
     """Have the reader say what is wrong with needed events that their layout does not fit."""
     for kind in _NEEDED.intersection(block.kinds):
         for row in block.rows_of(kind)[~block.body(kind).fits].tolist():
-            try:
-                block.event(row).parsed  # noqa: B018
-            except BinlogError as error:
-                failures.setdefault(row, error)
+            _read(block, row, failures)
+
+
+def _read(block: Block, row: int, failures: dict[int, BinlogError]) -> None:
+    try:
+        block.event(row).parsed  # noqa: B018
+    except BinlogError as error:
+        failures.setdefault(row, error)

@@ -17,6 +17,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType
+from binlog_kaitai.info import info_of
 
 #: Types with no more events than this in a block are rare.
 _RARE = 256
@@ -79,11 +80,14 @@ class Bodies:
             accepted = self._judge.accepts(block, kind, wanted)
             for row in block.rows_of(kind)[wanted & ~accepted].tolist():
                 self._judge.reads += 1
+                event = block.event(row)
                 try:
-                    _ = block.event(row).parsed
+                    parsed = event.parsed
+                    if kind == EventType.user_var_event:
+                        info_of(parsed)  # a DECIMAL has more rules than the grammar states
                 except BinlogError as error:
                     self.refused.append(row)
-                    yield error
+                    yield event.locate(error)
             if count > _RARE:
                 self._left -= int(wanted.sum()) + _READ * (self._judge.reads - before)
 

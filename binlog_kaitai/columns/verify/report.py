@@ -56,6 +56,8 @@ class Report:
         What the log says that came before it; None where it says nothing.
     gtids : GtidSet
         The transactions in it.
+    formats : list of (int, bytes)
+        The format description events after the first event, each with its offset.
     """
 
     file: str
@@ -71,6 +73,7 @@ class Report:
     end: End | None = None
     previous_gtids: GtidSet | None = None
     gtids: GtidSet = field(default_factory=GtidSet)
+    formats: list[tuple[int, bytes]] = field(default_factory=list)
 
     @property
     def is_log(self) -> bool:

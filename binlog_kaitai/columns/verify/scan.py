@@ -259,6 +259,9 @@ class _Scan:
         is_first = block.positions[0] == self._begin
         self._is_relay_log |= not is_first or bool(np.asarray(block.header["is_relay_log"]).any())
         self._is_exact = checksums.check(block)[0] != NONE
+        position = int(block.positions[0])
+        if block.types[0] == EventType.format_description_event and position > len(MAGIC):
+            self._report.formats.append((position, block.raw(0)))
 
     def _expanded(self, block: Block, damages: list[BinlogError]) -> Iterator[Block]:
         while True:
@@ -354,7 +357,7 @@ def _end_of(block: Block, error: BinlogError) -> int | None:
 
     A format that could be read is in force, whatever its checksum says.
     """
-    if isinstance(error, FramingError) or block.is_special:
+    if isinstance(error, FramingError) or block.types[0] == EventType.format_description_event:
         return None
     row = int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
     return int(block.end_positions[row])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.adapter import decimal_text
 from binlog_kaitai.charsets import BINARY, charset_of, decode
-from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import EventType, IntvarEvent, UserVarEvent
 from binlog_kaitai.reader import Event
 from binlog_kaitai.render.sql.client import is_safe, is_whole
@@ -98,8 +98,8 @@ def statement_text(event: Event, context: list[Event], dialect: Dialect) -> byte
     ------
     MisreadError
         There is no way to write it that is read as it is meant.
-    GrammarError
-        An event says what no server knows.
+    BinlogError
+        An event that is whole names a variable, or the type of a value, that no server knows.
     """
     body: Any = event.body
     variables = _variables(body)
@@ -251,7 +251,7 @@ def _context(event: Event) -> bytes:
     match event.layout.effective_type(event.type_code):
         case EventType.intvar_event:
             if (name := _COUNTERS.get(body.variable)) is None:
-                raise event.locate(GrammarError(f"no session variable has the number {int(body.variable)}"))
+                raise event.locate(BinlogError(f"no session variable has the number {int(body.variable)}"))
             return f"SET {name} = {body.value};\n".encode()
         case EventType.rand_event:
             return f"SET RAND_SEED1 = {body.seed1}, RAND_SEED2 = {body.seed2};\n".encode()
@@ -276,4 +276,4 @@ def _user_value(event: Event) -> str:
         case kinds.string:
             charset = charset_of(body.collation_id)
             return ("" if charset in (None, BINARY) else introducer(charset)) + hexed(value.data)
-    raise event.locate(GrammarError(f"no user variable has a value of type {int(body.value_type)}"))
+    raise event.locate(BinlogError(f"no user variable has a value of type {int(body.value_type)}"))
