@@ -10,6 +10,7 @@ import io
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from binlog_grammar.binlog_enums import BinlogEnums
@@ -145,6 +146,13 @@ def detect_version(head: bytes) -> int:
         raise DamagedStartError(
             f"no known version: the first event has type {first.type_code} and {first.len_event} bytes"
         ) from error
+
+
+def decoders() -> ModuleType:
+    """The generated functions that give the parts of values; they need NumPy, so not everybody imports them."""
+    from binlog_grammar import decoders
+
+    return decoders
 
 
 @dataclass(frozen=True)

@@ -1268,6 +1268,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'packed': '0x800000 plus a sign bit, hours (10 bits), minutes (6) and seconds (6).',
         'fraction': "The fraction of the second, in two's complement where the time is negative.",
         'magnitude': 'Hours, minutes and seconds without the sign, packed.',
+        'has_spare_bit': 'Whether the bit above the hours is set, which it is in no time that a server writes.',
         'hour': '0 to 838.',
     },
     'TemporalValues.Datetime2': {

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes, collection, layouts, meanings, names, stubs, targets, webide
+from tools.generate import classes, collection, decoders, layouts, meanings, names, stubs, targets, webide
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
@@ -27,6 +27,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
             **classes.render(grammar, plain),
             **stubs.render(grammar, types, traced=False),
             **layouts.render(grammar),
+            **decoders.render(grammar),
         },
         "binlog_grammar_traced": {
             **classes.render(grammar, traced),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import date, datetime2, time2, timestamp2
 from binlog_kaitai.columns.text.general import put_general
 from binlog_kaitai.columns.text.kernels import put_two
 from binlog_kaitai.columns.text_kernels import copy, put_number
@@ -230,35 +231,25 @@ def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at:
 @kernel
 def put_day(data: Any, place: int, out: Any, at: int) -> int:
     """Write a DATE; -1 for a year of five digits."""
-    number = np.int64(data[place]) | np.int64(data[place + 1]) << 8 | np.int64(data[place + 2]) << 16
-    year = number >> 9
+    year, month, day = date(data, place)
     if year > 9999:
         return -1
     out[at] = 39
     at = put_two(year // 100, out, at + 1)
     at = put_two(year % 100, out, at)
     out[at] = 58
-    at = put_two((number >> 5) & 15, out, at + 1)
+    at = put_two(month, out, at + 1)
     out[at] = 58
-    at = put_two(number & 31, out, at + 1)
+    at = put_two(day, out, at + 1)
     out[at] = 39
     return at + 1
 
 
 @kernel
-def put_fraction(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
-    """Write the fraction of a second; -1 for more than a second."""
+def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
+    """Write microseconds with so many digits, behind a point, if any; -1 for a second or more."""
     if digits == 0:
         return at
-    number: Any = np.int64(0)
-    for step in range((digits + 1) >> 1):
-        number = number << 8 | np.int64(data[place + step])
-    return put_micros(number * (10_000 if digits < 3 else 100 if digits < 5 else 1), digits, out, at)
-
-
-@kernel
-def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
-    """Write microseconds with so many digits, behind a point; -1 for a second or more."""
     if number >= 1_000_000:
         return -1
     out[at] = 46
@@ -272,46 +263,36 @@ def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_clock_parts(number: int, out: Any, at: int) -> Any:
-    """Write hours, minutes and seconds out of their 22 bits."""
-    hour = number >> 12
+def put_clock(hour: int, minute: int, second: int, out: Any, at: int) -> Any:
+    """Write hours, minutes and seconds; -1 for hours of four digits."""
+    if hour >= 1000:
+        return -1
     if hour >= 100:
-        out[at] = 48 + hour // 100 % 10
+        out[at] = 48 + hour // 100
         at += 1
-        if hour >= 1000:
-            return -1
     at = put_two(hour % 100, out, at)
     out[at] = 58
-    at = put_two((number >> 6) & 63, out, at + 1)
+    at = put_two(minute, out, at + 1)
     out[at] = 58
-    return put_two(number & 63, out, at + 1)
+    return put_two(second, out, at + 1)
 
 
 @kernel
 def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
     """Write a DATETIME of the format since 5.6.4; -1 for what is none."""
-    number: Any = np.int64(0)
-    for step in range(5):
-        number = number << 8 | np.int64(data[place + step])
-    number -= 0x8000000000
-    if number < 0:
-        return -1
-    months = number >> 22
-    year = months // 13
-    if year > 9999:
+    is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
+    if not is_positive or year > 9999:
         return -1
     out[at] = 39
     at = put_two(year // 100, out, at + 1)
     at = put_two(year % 100, out, at)
     out[at] = 45
-    at = put_two(months % 13, out, at + 1)
+    at = put_two(month, out, at + 1)
     out[at] = 45
-    at = put_two((number >> 17) & 31, out, at + 1)
+    at = put_two(day, out, at + 1)
     out[at] = 32
-    at = put_clock_parts(number & 0x1FFFF, out, at + 1)
-    if at < 0:
-        return -1
-    at = put_fraction(data, place + 5, digits, out, at)
+    at = put_clock(hour, minute, second, out, at + 1)
+    at = put_micros(microsecond, digits, out, at)
     if at < 0:
         return -1
     out[at] = 39
@@ -321,25 +302,17 @@ def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 @kernel
 def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
     """Write a TIME of the format since 5.6.4; -1 for what is none."""
-    size = (digits + 1) >> 1
-    number: Any = np.int64(0)
-    for step in range(3 + size):
-        number = number << 8 | np.int64(data[place + step])
-    # The bytes with the fraction are one number, to which half its range was added.
-    number -= np.int64(0x800000) << (8 * size)
+    has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
+    if has_spare_bit:
+        return -1
     out[at] = 39
     at += 1
-    if number < 0:
-        number = -number
+    if is_negative:
         out[at] = 45
         at += 1
-    whole = number >> (8 * size)
-    if whole >> 22:
-        return -1
-    at = put_clock_parts(whole, out, at)
-    if at >= 0 and digits:
-        fraction = number & ((np.int64(1) << (8 * size)) - 1)
-        at = put_micros(fraction * (10_000 if digits < 3 else 100 if digits < 5 else 1), digits, out, at)
+    at = put_clock(hour, minute, second, out, at)
+    if at >= 0:
+        at = put_micros(microsecond, digits, out, at)
     if at < 0:
         return -1
     out[at] = 39
@@ -349,10 +322,8 @@ def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 @kernel
 def put_timestamp(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
     """Write a TIMESTAMP of the format since 5.6.4, in seconds; -1 for what is none."""
-    number: Any = np.int64(0)
-    for step in range(4):
-        number = number << 8 | np.int64(data[place + step])
-    return put_fraction(data, place + 4, digits, out, put_number(number, out, at))
+    seconds, microsecond = timestamp2(data, place, digits)
+    return put_micros(microsecond, digits, out, put_number(seconds, out, at))
 
 
 @kernel

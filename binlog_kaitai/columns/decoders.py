@@ -1,0 +1,27 @@
+"""The generated decoders of values, as kernels: each gives the parts of a value, see `binlog_grammar.decoders`.
+
+They check no bounds; who calls one knows by the value's width that its bytes are there.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from binlog_kaitai.columns.compile import Kernel, inlined, kernel
+from binlog_kaitai.grammar import decoders
+
+_GENERATED = {name: inlined(one) for name, one in vars(decoders()).items() if isinstance(one, FunctionType)}
+
+
+def _decoder(name: str) -> Kernel:
+    return kernel(_GENERATED[name])
+
+
+year = _decoder("year")
+date = _decoder("date")
+time = _decoder("time")
+datetime = _decoder("datetime")
+timestamp = _decoder("timestamp")
+time2 = _decoder("time2")
+datetime2 = _decoder("datetime2")
+timestamp2 = _decoder("timestamp2")

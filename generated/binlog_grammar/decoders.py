@@ -1,0 +1,181 @@
+"""Decoders of values, generated from formats/: the parts of a value in `data` (uint8) that begins at `at`.
+
+A decoder checks no bounds: all bytes of the value must be inside `data`. Numbers are int64; one of eight bytes
+is that of the same bits. All is plain Python that Numba can compile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
+_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+_5, _6, _7 = np.uint64(5), np.uint64(6), np.uint64(7)
+
+
+def byte(data: Any, at: Any) -> Any:
+    """A number of one byte."""
+    return np.int64(data[np.uint64(at)])
+
+
+def little_2(data: Any, at: Any) -> Any:
+    """A little-endian number of two bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) | np.int64(data[place + _1]) << 8
+
+
+def little_3(data: Any, at: Any) -> Any:
+    """A little-endian number of three bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) | np.int64(data[place + _1]) << 8 | np.int64(data[place + _2]) << 16
+
+
+def little_4(data: Any, at: Any) -> Any:
+    """A little-endian number of four bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place])
+        | np.int64(data[place + _1]) << 8
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 24
+    )
+
+
+def little_8(data: Any, at: Any) -> Any:
+    """A little-endian number of eight bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place])
+        | np.int64(data[place + _1]) << 8
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 24
+        | np.int64(data[place + _4]) << 32
+        | np.int64(data[place + _5]) << 40
+        | np.int64(data[place + _6]) << 48
+        | np.int64(data[place + _7]) << 56
+    )
+
+
+def big_2(data: Any, at: Any) -> Any:
+    """A big-endian number of two bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) << 8 | np.int64(data[place + _1])
+
+
+def big_3(data: Any, at: Any) -> Any:
+    """A big-endian number of three bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) << 16 | np.int64(data[place + _1]) << 8 | np.int64(data[place + _2])
+
+
+def big_4(data: Any, at: Any) -> Any:
+    """A big-endian number of four bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place]) << 24
+        | np.int64(data[place + _1]) << 16
+        | np.int64(data[place + _2]) << 8
+        | np.int64(data[place + _3])
+    )
+
+
+def big_5(data: Any, at: Any) -> Any:
+    """A big-endian number of five bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place]) << 32
+        | np.int64(data[place + _1]) << 24
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 8
+        | np.int64(data[place + _4])
+    )
+
+
+def year(data: Any, at: Any) -> Any:
+    """years, value of a `temporal_values::year`."""
+    years = byte(data, at)
+    value = 0 if (years == 0) else (1900 + years)
+    return years, value
+
+
+def date(data: Any, at: Any) -> Any:
+    """year, month, day of a `temporal_values::date`."""
+    bits = little_3(data, at)
+    year = bits >> 9
+    month = (bits >> 5) & 0xf
+    day = bits & 0x1f
+    return year, month, day
+
+
+def time(data: Any, at: Any) -> Any:
+    """is_negative, hour, minute, second of a `temporal_values::time`."""
+    number = little_3(data, at)
+    is_negative = number >= 8388608
+    magnitude = (16777216 - number) if is_negative else number
+    hour = magnitude // 10000
+    minute = (magnitude // 100) % 100
+    second = magnitude % 100
+    return is_negative, hour, minute, second
+
+
+def datetime(data: Any, at: Any) -> Any:
+    """year, month, day, hour, minute, second of a `temporal_values::datetime`."""
+    number = little_8(data, at)
+    year = number // 10000000000
+    month = (number // 100000000) % 100
+    day = (number // 1000000) % 100
+    hour = (number // 10000) % 100
+    minute = (number // 100) % 100
+    second = number % 100
+    return year, month, day, hour, minute, second
+
+
+def timestamp(data: Any, at: Any) -> Any:
+    """seconds of a `temporal_values::timestamp`."""
+    seconds_le = little_4(data, at)
+    return seconds_le
+
+
+def time2(data: Any, at: Any, fractional_digits: Any) -> Any:
+    """has_spare_bit, is_negative, hour, minute, second, microsecond of a `temporal_values::time2`."""
+    packed = big_3(data, at)
+    is_negative = packed < 8388608
+    fraction_value = 0 if (fractional_digits == 0) else (byte(data, at + 3) if (fractional_digits < 3) else (big_2(data, at + 3) if (fractional_digits < 5) else big_3(data, at + 3)))
+    magnitude = (packed - 8388608) if (not is_negative) else ((8388608 - packed) if (fraction_value == 0) else (8388607 - packed))
+    has_spare_bit = magnitude >= 4194304
+    hour = (magnitude >> 12) & 1023
+    minute = (magnitude >> 6) & 63
+    second = magnitude & 63
+    fraction_modulus = 256 if (fractional_digits < 3) else (65536 if (fractional_digits < 5) else 16777216)
+    fraction_unit = 10000 if (fractional_digits < 3) else (100 if (fractional_digits < 5) else 1)
+    fraction_microsecond = fraction_value * fraction_unit
+    microsecond = ((fraction_modulus - fraction_value) * fraction_unit) if (is_negative and (fraction_value != 0)) else fraction_microsecond
+    return has_spare_bit, is_negative, hour, minute, second, microsecond
+
+
+def datetime2(data: Any, at: Any, fractional_digits: Any) -> Any:
+    """is_positive, year, month, day, hour, minute, second, microsecond of a `temporal_values::datetime2`."""
+    bits = big_5(data, at)
+    is_positive = bits >> 39
+    year_month = (bits >> 22) & 0x1ffff
+    year = year_month // 13
+    month = year_month % 13
+    day = (bits >> 17) & 0x1f
+    hour = (bits >> 12) & 0x1f
+    minute = (bits >> 6) & 0x3f
+    second = bits & 0x3f
+    fraction_value = 0 if (fractional_digits == 0) else (byte(data, at + 5) if (fractional_digits < 3) else (big_2(data, at + 5) if (fractional_digits < 5) else big_3(data, at + 5)))
+    fraction_unit = 10000 if (fractional_digits < 3) else (100 if (fractional_digits < 5) else 1)
+    fraction_microsecond = fraction_value * fraction_unit
+    return is_positive, year, month, day, hour, minute, second, fraction_microsecond
+
+
+def timestamp2(data: Any, at: Any, fractional_digits: Any) -> Any:
+    """seconds, microsecond of a `temporal_values::timestamp2`."""
+    seconds = big_4(data, at)
+    fraction_value = 0 if (fractional_digits == 0) else (byte(data, at + 4) if (fractional_digits < 3) else (big_2(data, at + 4) if (fractional_digits < 5) else big_3(data, at + 4)))
+    fraction_unit = 10000 if (fractional_digits < 3) else (100 if (fractional_digits < 5) else 1)
+    fraction_microsecond = fraction_value * fraction_unit
+    return seconds, fraction_microsecond
