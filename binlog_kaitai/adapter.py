@@ -11,15 +11,12 @@ from typing import Any
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import BinlogEvent, EventType, Format, Header, header_offset, parse_event
+from binlog_kaitai.grammar import BinlogEvent, EventType, Format, Header, decoders, header_offset, parse_event
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid, mysql_source
 
 #: Number of the character set and collation `binary`.
 BINARY_COLLATION = 63
-
-_DIGITS = 9
-_BYTES_OF_DIGITS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 
 #: LOG_EVENT_BINLOG_IN_USE_F.
 IN_USE = 0x0001
@@ -105,10 +102,7 @@ def gtid_set(data: Any) -> GtidSet:
 
 
 def decimal_text(digits: bytes, precision: int, scale: int) -> str:
-    """A DECIMAL as MySQL prints it.
-
-    Nine digits take four bytes, the digits left over at either end as few as they need; the top bit is
-    inverted, and in a negative number all bits are (strings/decimal.cc, `bin2decimal`).
+    """A DECIMAL as MySQL prints it, from its bytes.
 
     Raises
     ------
@@ -117,24 +111,20 @@ def decimal_text(digits: bytes, precision: int, scale: int) -> str:
     """
     if not digits or scale > precision:
         raise GrammarError(f"no DECIMAL({precision},{scale}) of {len(digits)} bytes")
-    is_negative = not digits[0] & 0x80
-    flipped = bytes(byte ^ (0xFF if is_negative else 0) for byte in digits)
-    data = bytes([flipped[0] ^ 0x80]) + flipped[1:]
-    whole, rest = divmod(precision - scale, _DIGITS)
-    before = [rest] * bool(rest) + [_DIGITS] * whole
-    whole, rest = divmod(scale, _DIGITS)
-    behind = [_DIGITS] * whole + [rest] * bool(rest)
-    texts, at = [], 0
-    for count in before + behind:
-        size = _BYTES_OF_DIGITS[count]
-        number = int.from_bytes(data[at : at + size], "big")
-        if at + size > len(data) or number >= 10**count:
+    read = decoders()
+    count, before = read.decimal_groups(precision, scale)
+    is_negative = read.decimal_sign(digits, 0, len(digits))
+    texts = []
+    for index in range(count):
+        number_of_digits, size, offset = read.digit_group(index, precision, scale)
+        is_inside = offset + size <= len(digits)
+        number = int(read.digits_value(digits, 0, index, offset, size, is_negative)) if is_inside else -1
+        if not 0 <= number < 10**number_of_digits:
             raise GrammarError(f"no digits of a DECIMAL({precision},{scale})")
-        texts.append(f"{number:0{count}d}")
-        at += size
-    integer = "".join(texts[: len(before)]).lstrip("0") or "0"
-    fraction = "".join(texts[len(before) :])
-    return "-" * is_negative + integer + ("." + fraction if fraction else "")
+        texts.append(f"{number:0{number_of_digits}d}")
+    integer = "".join(texts[:before]).lstrip("0") or "0"
+    fraction = "".join(texts[before:])
+    return ("-" if is_negative else "") + integer + ("." + fraction if fraction else "")
 
 
 def utc(seconds: int) -> datetime:

@@ -149,7 +149,7 @@ def detect_version(head: bytes) -> int:
 
 
 def decoders() -> ModuleType:
-    """The generated functions that give the parts of values; they need NumPy, so not everybody imports them."""
+    """The generated decoders of values; imported when asked for, since they need NumPy."""
     from binlog_grammar import decoders
 
     return decoders

@@ -1,4 +1,4 @@
-"""The generated decoders of values, as kernels: each gives the parts of a value, see `binlog_grammar.decoders`.
+"""The generated decoders of values, as kernels: each gives parts of a value, see `binlog_grammar.decoders`.
 
 They check no bounds; who calls one knows by the value's width that its bytes are there.
 """
@@ -25,3 +25,7 @@ timestamp = _decoder("timestamp")
 time2 = _decoder("time2")
 datetime2 = _decoder("datetime2")
 timestamp2 = _decoder("timestamp2")
+decimal_groups = _decoder("decimal_groups")
+decimal_sign = _decoder("decimal_sign")
+digit_group = _decoder("digit_group")
+digits_value = _decoder("digits_value")

@@ -1,7 +1,7 @@
 """Decoders of values, generated from formats/: the parts of a value in `data` (uint8) that begins at `at`.
 
-A decoder checks no bounds: all bytes of the value must be inside `data`. Numbers are int64; one of eight bytes
-is that of the same bits. All is plain Python that Numba can compile.
+A decoder checks no bounds: all bytes of the value must be inside `data`. Numbers are int64; one of eight
+bytes is that of the same bits. All is plain Python that Numba can compile.
 """
 
 from __future__ import annotations
@@ -179,3 +179,38 @@ def timestamp2(data: Any, at: Any, fractional_digits: Any) -> Any:
     fraction_unit = 10000 if (fractional_digits < 3) else (100 if (fractional_digits < 5) else 1)
     fraction_microsecond = fraction_value * fraction_unit
     return seconds, fraction_microsecond
+
+
+def decimal_groups(precision: Any, scale: Any) -> Any:
+    """num_groups, num_integer_groups of a `numeric_values::decimal`."""
+    integer_digits = (precision - scale) if (precision > scale) else 0
+    num_integer_groups = (integer_digits + 8) // 9
+    num_groups = num_integer_groups + ((scale + 8) // 9)
+    return num_groups, num_integer_groups
+
+
+def decimal_sign(data: Any, at: Any, digits_length: Any) -> Any:
+    """is_negative of a `numeric_values::decimal`."""
+    is_negative = (digits_length > 0) and ((byte(data, at) & 128) == 0)
+    return is_negative
+
+
+def digit_group(index: Any, precision: Any, scale: Any) -> Any:
+    """num_digits, len_group, ofs_group of a `numeric_values::digit_group`."""
+    outer_integer_digits = (precision - scale) if (precision > scale) else 0
+    outer_num_integer_groups = (outer_integer_digits + 8) // 9
+    is_integer = index < outer_num_integer_groups
+    outer_num_groups = outer_num_integer_groups + ((scale + 8) // 9)
+    num_digits = (((outer_integer_digits - 1) % 9) + 1) if (is_integer and (index == 0)) else ((((scale - 1) % 9) + 1) if ((index == (outer_num_groups - 1)) and (not is_integer)) else 9)
+    len_group = 4 if (num_digits == 9) else ((num_digits + 1) >> 1)
+    outer_len_integer = ((outer_integer_digits // 9) * 4) + (((outer_integer_digits % 9) + 1) >> 1)
+    ofs_group = (outer_len_integer + ((index - outer_num_integer_groups) * 4)) if (not is_integer) else (0 if (index == 0) else (outer_len_integer - ((outer_num_integer_groups - index) * 4)))
+    return num_digits, len_group, ofs_group
+
+
+def digits_value(data: Any, at: Any, index: Any, ofs_group: Any, len_group: Any, is_negative: Any) -> Any:
+    """value of a `numeric_values::digit_group`."""
+    modulus = 256 if (len_group == 1) else (65536 if (len_group == 2) else (16777216 if (len_group == 3) else 4294967296))
+    stored = byte(data, at + ofs_group) if (len_group == 1) else (((byte(data, at + ofs_group) * 256) + byte(data, at + (ofs_group + 1))) if (len_group == 2) else ((((byte(data, at + ofs_group) * 65536) + (byte(data, at + (ofs_group + 1)) * 256)) + byte(data, at + (ofs_group + 2))) if (len_group == 3) else ((((byte(data, at + ofs_group) * 16777216) + (byte(data, at + (ofs_group + 1)) * 65536)) + (byte(data, at + (ofs_group + 2)) * 256)) + byte(data, at + (ofs_group + 3)))))
+    value = (((modulus - 1) - stored) if is_negative else stored) - ((modulus >> 1) if (index == 0) else 0)
+    return value

@@ -1161,6 +1161,18 @@ MEANINGS: dict[str, dict[str, str]] = {
         'integer_digits': 'Number of digits in front of the point.',
         'len_integer': 'Length of the integer part, in bytes.',
         'len_fraction': 'Length of the fraction, in bytes.',
+        'num_integer_groups': 'Number of groups of digits in front of the point.',
+        'num_groups': 'Number of groups of digits.',
+        'groups': 'The digits, group by group; no bytes of their own.',
+    },
+    'NumericValues.DigitGroup': {
+        'is_integer': 'Whether the digits are in front of the point.',
+        'num_digits': 'Number of digits, 1 to 9.',
+        'len_group': 'Length, in bytes.',
+        'ofs_group': 'Where the group begins in `digits`, in bytes.',
+        'modulus': 'Number of values that the bytes can have.',
+        'stored': 'The bytes as they are, a big-endian number.',
+        'value': "The digits as a number. Without the first group's top bit, which is always set by now.",
     },
     'NumericValues.Bit': {
         'bits': 'The bits, the highest first, with zeros in front.',

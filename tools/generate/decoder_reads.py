@@ -1,7 +1,7 @@
 """Decoders of values, generated from formats/: the parts of a value in `data` (uint8) that begins at `at`.
 
-A decoder checks no bounds: all bytes of the value must be inside `data`. Numbers are int64; one of eight bytes
-is that of the same bits. All is plain Python that Numba can compile.
+A decoder checks no bounds: all bytes of the value must be inside `data`. Numbers are int64; one of eight
+bytes is that of the same bits. All is plain Python that Numba can compile.
 """
 
 from __future__ import annotations

@@ -78,7 +78,9 @@ class Decoder:
         self._known: list[str] = []
         self._root = scope = _Scope(type_, "at")
         for outer in around:
-            scope.parent = _Scope(outer, "", f"outer{scope.prefix}_")
+            # What has no bytes of its own is given with the place of what it is in.
+            at = scope.at if not scope.type.seq else ""
+            scope.parent = _Scope(outer, at, f"outer{scope.prefix}_")
             scope = scope.parent
         self._arguments: list[str] = []
         for name in given:
@@ -92,7 +94,11 @@ class Decoder:
     def function(self, name: str, parts: Sequence[str], end: str = "") -> str:
         """The whole function."""
         results = [self._part(part) for part in parts]
-        called = ", ".join(f"{one}: Any" for one in ("data", "at", *self._arguments))
+        # One that reads no bytes is given none.
+        bytes_ = (
+            ("data", "at") if any(re.search(r"\b(data|at)\b", one) for one in self._lines + results) else ()
+        )
+        called = ", ".join(f"{one}: Any" for one in (*bytes_, *self._arguments))
         doc = f"{', '.join(parts)} of a `{'::'.join(self._root.type.path)}`."
         body = [f'"""{doc}"""', *self._lines, f"return {', '.join(results)}"]
         return "\n".join([f"def {name}({called}) -> Any:", *(f"    {line}" for line in body)])

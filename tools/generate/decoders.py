@@ -57,6 +57,22 @@ WANTED = (
     Wanted("time2", "temporal_values::time2", ("has_spare_bit", "is_negative", *_CLOCK, "microsecond")),
     Wanted("datetime2", "temporal_values::datetime2", ("is_positive", *_DATE, *_CLOCK, "microsecond")),
     Wanted("timestamp2", "temporal_values::timestamp2", ("seconds", "microsecond")),
+    Wanted("decimal_groups", "numeric_values::decimal", ("num_groups", "num_integer_groups")),
+    Wanted("decimal_sign", "numeric_values::decimal", ("is_negative",), ("digits.length",)),
+    Wanted(
+        "digit_group",
+        "numeric_values::digit_group",
+        ("num_digits", "len_group", "ofs_group"),
+        ("index", "_parent.precision", "_parent.scale"),
+        within=("numeric_values::decimal",),
+    ),
+    Wanted(
+        "digits_value",
+        "numeric_values::digit_group",
+        ("value",),
+        ("index", "ofs_group", "len_group", "_parent.is_negative"),
+        within=("numeric_values::decimal",),
+    ),
 )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import decimal_sign, digits_value
 from binlog_kaitai.columns.kernels import read_u4, read_u8
 
 _ONE, _BYTE = np.uint64(1), np.uint64(8)
@@ -136,19 +137,6 @@ def number_members(data: Any, starts: Any, size: int, numbers: Any, out: Any) ->
 
 
 @kernel
-def read_group(data: Any, at: Any, width: int) -> Any:
-    """A big-endian number of `width` bytes, 1 to 4, at `at` (uint64); they must be inside."""
-    value = np.uint64(data[at])
-    if width > 1:
-        value = value << _BYTE | np.uint64(data[at + np.uint64(1)])
-    if width > 2:
-        value = value << _BYTE | np.uint64(data[at + np.uint64(2)])
-    if width > 3:
-        value = value << _BYTE | np.uint64(data[at + np.uint64(3)])
-    return value
-
-
-@kernel
 def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
     """DECIMAL values of at most 38 digits, without their point, as two's complement of 128 bits.
 
@@ -174,17 +162,15 @@ def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
         low = np.uint64(0)
         high = np.uint64(0)
         if 0 <= start <= last and size > 0:
-            at = np.uint64(start)
-            # All bits set for a negative number, whose bits are the opposite; so is the first of any.
-            negative = np.uint64(0) if data[at] & 0x80 else _ALL
-            flip = (negative & _LOW) ^ np.uint64(0x80000000)
+            is_negative = decimal_sign(data, start, size)
+            negative = _ALL if is_negative else np.uint64(0)
+            offset = 0
             digits = 0
             is_wrong = False
             for group in range(count):
                 width = groups[2 * group + 1]
-                value = read_group(data, at, width) ^ (flip >> np.uint64(32 - 8 * width))
-                flip = negative & _LOW
-                at += np.uint64(width)
+                value = np.uint64(digits_value(data, start, group, offset, width, is_negative))
+                offset += width
                 base = _POWERS[groups[2 * group]]
                 is_wrong |= value >= base
                 digits += groups[2 * group]
@@ -224,16 +210,13 @@ def read_long_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
             out[first + limb] = 0
         if start < 0 or start > last or size == 0:
             continue
-        at = np.uint64(start)
-        flip = np.uint64(0) if data[at] & 0x80 else np.uint64(0xFF)
-        top = np.uint64(0x80)
+        is_negative = decimal_sign(data, start, size)
+        offset = 0
         used = 1
         for group in range(count):
-            value = np.uint64(0)
-            for _ in range(groups[2 * group + 1]):
-                value = (value << _BYTE) | (np.uint64(data[at]) ^ flip ^ top)
-                top = np.uint64(0)
-                at += np.uint64(1)
+            width = groups[2 * group + 1]
+            value = np.uint64(digits_value(data, start, group, offset, width, is_negative))
+            offset += width
             base = _POWERS[groups[2 * group]]
             if value >= base:
                 is_wrong = True
@@ -245,7 +228,7 @@ def read_long_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
                 out[first + used] = value
                 used += 1
         wrong += 1 if is_wrong else 0
-        if flip != 0:
+        if is_negative:
             carry = np.uint64(1)
             for limb in range(_LIMBS):
                 carry += np.uint64(out[first + limb]) ^ _LOW

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import date, datetime2, time2, timestamp2
+from binlog_kaitai.columns.decoders import (
+    date,
+    datetime2,
+    decimal_groups,
+    decimal_sign,
+    digit_group,
+    digits_value,
+    time2,
+    timestamp2,
+)
 from binlog_kaitai.columns.text.general import put_general
 from binlog_kaitai.columns.text.kernels import put_two
 from binlog_kaitai.columns.text_kernels import copy, put_number
@@ -175,56 +184,48 @@ def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any,
 
 
 @kernel
+def put_point(has_digits: bool, out: Any, at: int) -> Any:
+    """Write the point of a DECIMAL, and a zero in front of it if there are no other digits."""
+    if not has_digits:
+        out[at] = 48
+        at += 1
+    out[at] = 46
+    return at + 1
+
+
+@kernel
 def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at: int) -> Any:
     """Write a DECIMAL; -1 for what is none."""
     if precision == 0 or scale > precision:
         return -1
-    flip = 0 if data[place] & 0x80 else 255
-    if flip:
+    is_negative = decimal_sign(data, place, 1)
+    if is_negative:
         out[at] = 45
         at += 1
-    whole = precision - scale
-    is_first = True
+    groups, before = decimal_groups(precision, scale)
     has_digits = False
-    for part in range(2):
-        left = scale if part else whole
-        if part:
-            if not has_digits:
-                out[at] = 48
+    for group in range(groups):
+        if group == before:
+            at = put_point(has_digits, out, at)
+            has_digits = True
+        count, size, offset = digit_group(group, precision, scale)
+        number = digits_value(data, place, group, offset, size, is_negative)
+        unit = np.int64(1)
+        for _ in range(count - 1):
+            unit *= 10
+        if number >= unit * 10:
+            return -1
+        for _ in range(count):
+            digit = number // unit
+            number -= digit * unit
+            unit //= 10
+            if has_digits or digit:
+                out[at] = 48 + digit
                 at += 1
-            if left == 0:
-                break
-            out[at] = 46
-            at += 1
-        while left > 0:
-            count = 9
-            if part:
-                count = min(left, 9)
-            elif left % 9:
-                count = left % 9
-            size = 4 if count == 9 else (count + 1) >> 1
-            number = np.int64(0)
-            for step in range(size):
-                byte = np.int64(data[place + step]) ^ flip
-                if is_first:
-                    byte ^= 0x80
-                    is_first = False
-                number = number << 8 | byte
-            place += size
-            unit = np.int64(1)
-            for _ in range(count - 1):
-                unit *= 10
-            if number >= unit * 10:
-                return -1
-            for _ in range(count):
-                digit = number // unit
-                number -= digit * unit
-                unit //= 10
-                if part or has_digits or digit:
-                    out[at] = 48 + digit
-                    at += 1
-                    has_digits = True
-            left -= count
+                has_digits = True
+    if not has_digits:
+        out[at] = 48
+        at += 1
     return at
 
 
