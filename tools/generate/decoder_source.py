@@ -70,7 +70,7 @@ class Decoder:
         type_: Type,
         around: Sequence[Type],
         given: Sequence[str],
-        fixed: dict[str, int],
+        fixed: dict[str, int | str] | dict[str, str],
     ) -> None:
         self._grammar = grammar
         self._lines: list[str] = []
@@ -84,31 +84,73 @@ class Decoder:
             scope = scope.parent
         self._arguments: list[str] = []
         for name in given:
-            scope, names = self._root, name.removeprefix("@").split(".")
-            while names[0] == "_parent" and scope.parent is not None:
-                scope, names = scope.parent, names[1:]
-            self._arguments.append("_".join([*names, *(["at"] if name.startswith("@") else [])]))
-            scope.names[("@" if name.startswith("@") else "") + ".".join(names)] = self._arguments[-1]
-        self._root.names.update({name: str(value) for name, value in fixed.items()})
+            scope, names = self._named(name.removeprefix("@"))
+            mark = "@" if name.startswith("@") else ""
+            self._arguments.append("_".join([*names, "at"] if mark else names))
+            scope.names[mark + ".".join(names)] = self._arguments[-1]
+        for name, value in fixed.items():
+            scope, names = self._named(name)
+            scope.names[".".join(names)] = str(value)
+
+    def _named(self, name: str) -> tuple[_Scope, list[str]]:
+        """The type that a name is of, and the name there."""
+        scope, names = self._root, name.split(".")
+        while names[0] == "_parent" and scope.parent is not None:
+            scope, names = scope.parent, names[1:]
+        return scope, names
 
     def function(self, name: str, parts: Sequence[str], end: str = "") -> str:
         """The whole function."""
         results = [self._part(part) for part in parts]
+        lines = self._needed(results)
         # One that reads no bytes is given none.
-        bytes_ = (
-            ("data", "at") if any(re.search(r"\b(data|at)\b", one) for one in self._lines + results) else ()
-        )
-        called = ", ".join(f"{one}: Any" for one in (*bytes_, *self._arguments))
-        doc = f"{', '.join(parts)} of a `{'::'.join(self._root.type.path)}`."
-        body = [f'"""{doc}"""', *self._lines, f"return {', '.join(results)}"]
-        return "\n".join([f"def {name}({called}) -> Any:", *(f"    {line}" for line in body)])
+        has_bytes = any(re.search(r"\b(data|at)\b", line) for line in [*lines, *results])
+        called = ", ".join(f"{one}: Any" for one in [*["data", "at"][: 2 * has_bytes], *self._arguments])
+        doc = f'"""{", ".join(parts)} of a `{"::".join(self._root.type.path)}`."""'
+        return _function(name, called, [doc, *lines, f"return {', '.join(results)}"])
+
+    def _needed(self, results: Sequence[str]) -> list[str]:
+        """The statements that the results go by; others were made to look whether they are."""
+        used = set(_NAME.findall(" ".join(results)))
+        lines = list[str]()
+        for line in reversed(self._lines):
+            variable, _, source = line.partition(" = ")
+            if variable in used:
+                used.update(_NAME.findall(source))
+                lines.insert(0, line)
+        return lines
+
+    def width(self, name: str) -> str:
+        """A function that gives the length of the type, and the size of a length in front of it."""
+        seq = self._root.type.seq
+        is_prefixed = len(seq) > 1 and str(seq[1].get("size")) == f"{seq[0]['id']}.value"
+        prefix = self._size(self._root, seq[0]) if is_prefixed else "0"
+        results = ["0" if is_prefixed else self._length(self._root), prefix]
+        return _function(name, "column: Any", [*self._needed(results), f"return {', '.join(results)}"])
 
     def _part(self, part: str) -> str:
+        mark, name = part[:1], part[1:]
         if part == "@end":
             return self._place(self._root, len(self._root.type.seq))
-        if part.startswith("@"):
-            return self._place(self._root, self._index(self._root, part[1:]))
+        if mark == "@":
+            return self._place(self._root, self._index(self._root, name))
+        if mark == "#":
+            return self._size_of_one(self._root, self._root.type.seq[self._index(self._root, name)])
+        if mark == "!":
+            return self._is_valid(name)
         return self._resolve(self._root, tuple(part.split(".")))
+
+    def _is_valid(self, name: str) -> str:
+        """Whether a field is one that the grammar allows, by its least and its greatest value."""
+        value = self._resolve(self._root, tuple(name.split(".")))
+        scope = self._root
+        *around, last = name.split(".")
+        for step in around:
+            scope = scope.children[step]
+        limits = scope.type.seq[self._index(scope, last)]["valid"]
+        least = [f"{value} >= {limits['min']}"] if "min" in limits else []
+        most = [f"{value} <= {limits['max']}"] if "max" in limits else []
+        return f"({' and '.join(least + most)})"
 
     # Places -------------------------------------------------------------------------------------------
 
@@ -125,16 +167,21 @@ class Decoder:
             return given
         if not scope.at:
             raise UntranslatableError(f"where a {scope.type.name} begins")
-        bits, sizes = 0, []
-        wanted = self._condition(scope, scope.type.seq[index]) if index < len(scope.type.seq) else "True"
-        for node in scope.type.seq[:index]:
+        return _sum(scope.at, self._length(scope, index))
+
+    def _length(self, scope: _Scope, index: int | None = None) -> str:
+        """Length of the fields before one, or of all."""
+        seq, bits, sizes = scope.type.seq, 0, list[str]()
+        index = len(seq) if index is None else index
+        wanted = self._condition(scope, seq[index]) if index < len(seq) else "True"
+        for node in seq[:index]:
             if (width := _bits_of(node)) and "if" not in node:
                 bits += width
             elif not _exclude(wanted, self._condition(scope, node)):
                 sizes.append(self._size(scope, node))
         if bits % 8:
             raise UntranslatableError("bits that fill no bytes")
-        return _sum(scope.at, str(bits // 8), *sizes)
+        return _sum(str(bits // 8), *sizes)
 
     def _size(self, scope: _Scope, node: Node) -> str:
         """Length of a field in bytes."""
@@ -160,8 +207,7 @@ class Decoder:
             return dtype[-1]
         if not isinstance(use, str):
             raise UntranslatableError(f"the length of {node['id']}")
-        child = self._child(scope, node, at="0")
-        return self._place(child, len(child.type.seq))
+        return self._length(self._inner(scope, node))
 
     def _is_known(self, condition: str) -> bool:
         """Whether a condition is true by what is known where the expression is used."""
@@ -190,18 +236,19 @@ class Decoder:
         if rest in (["length"], ["size"]) and "size" in node and "type" not in node:
             return self._size(scope, node)
         if rest:
-            if first not in scope.children:
-                scope.children[first] = self._child(
-                    scope, node, self._place(scope, self._index(scope, first))
-                )
-            return self._resolve(scope.children[first], tuple(rest))
+            return self._resolve(self._inner(scope, node), tuple(rest))
         return self._field(scope, first, node)
 
-    def _child(self, scope: _Scope, node: Node, at: str) -> _Scope:
+    def _inner(self, scope: _Scope, node: Node) -> _Scope:
+        """The type of a field, there where the field is."""
+        if node["id"] in scope.children:
+            return scope.children[node["id"]]
+        at = self._place(scope, self._index(scope, node["id"])) if scope.at else ""
         type_ = self._grammar.resolve(scope.type, type_name(node["type"]))
         child = _Scope(type_, at, f"{scope.prefix}{node['id']}_", scope)
         for param, argument in zip(type_.params, arguments(node["type"]), strict=True):
             child.names[param["id"]] = self._text(scope, argument)
+        scope.children[node["id"]] = child
         return child
 
     def _instance(self, scope: _Scope, name: str, node: Node) -> str:
@@ -321,6 +368,10 @@ class Decoder:
         """A byte of some bytes."""
         begin = self._place(scope, self._index(scope, name))
         return f"byte(data, {_sum(begin, self._translate(speaker or scope, place))})"
+
+
+def _function(name: str, called: str, body: Sequence[str]) -> str:
+    return "\n".join([f"def {name}({called}) -> Any:", *(f"    {line}" for line in body)])
 
 
 def _names(node: Tree) -> list[str]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.generate.decoder_source import Decoder
-from tools.generate.grammar import Grammar, Type
+from tools.generate.grammar import Grammar, Type, type_name
+from tools.generate.layout_source import arguments, constant
 
 _READS = Path(__file__).with_name("decoder_reads.py")
 
@@ -27,14 +28,15 @@ class Wanted(NamedTuple):
     type : str
         Of the grammar.
     parts : tuple of str
-        Fields and instances; with `@` in front, where a field begins; `@end`, where the value ends.
+        Fields and instances; with `@` in front, where a field begins; with `#`, its length; with `!`, whether
+        it has a value that is allowed; and `@end`, where all ends.
     given : tuple of str
         What the caller gives beside bytes and place: parameters, instances, and places of bytes (`@` in
         front). Without, the parameters of the type.
     within : tuple of str
         The types around it, if it speaks of these: the parent, its parent, and so on.
     fixed : tuple of (str, int)
-        Parameters that are always the same.
+        What else is known, of the same kinds.
     """
 
     name: str
@@ -42,7 +44,7 @@ class Wanted(NamedTuple):
     parts: tuple[str, ...]
     given: tuple[str, ...] | None = None
     within: tuple[str, ...] = ()
-    fixed: tuple[tuple[str, int], ...] = ()
+    fixed: tuple[tuple[str, int | str], ...] = ()
 
 
 _DATE, _CLOCK = ("year", "month", "day"), ("hour", "minute", "second")
@@ -73,6 +75,33 @@ WANTED = (
         ("index", "ofs_group", "len_group", "_parent.is_negative"),
         within=("numeric_values::decimal",),
     ),
+    Wanted("length_prefix", "length_prefix", ("value",)),
+    Wanted("len_null_bits", "row_image", ("#null_bits",), ("columns.num_present",)),
+    Wanted(
+        "is_null",
+        "row_image::cell",
+        ("is_null",),
+        ("ordinal",),
+        within=("row_image",),
+        fixed=(("is_present", True), ("_parent.@null_bits", "at")),
+    ),
+    Wanted("len_partial_bits", "row_image", ("#partial_bits",), ("table_map.num_json_columns",)),
+    Wanted(
+        "is_partial",
+        "row_image::cell",
+        ("is_partial",),
+        ("column.json_ordinal",),
+        within=("row_image",),
+        fixed=(("_parent.has_partial_bits", True), ("column.is_json", True), ("_parent.@partial_bits", "at")),
+    ),
+    Wanted(
+        "value_options",
+        "row_image",
+        ("!value_options.first", "value_options.is_null", "@partial_bits"),
+        (),
+        fixed=(("is_partial", True),),
+    ),
+    Wanted("has_partial_bits", "row_image", ("has_partial_bits",), (), fixed=(("is_partial", True),)),
 )
 
 
@@ -81,7 +110,34 @@ def render(grammar: Grammar) -> dict[str, str]:
     parts = [_READS.read_text(encoding="utf-8").rstrip()]
     types = {"::".join(type_.path): type_ for type_ in grammar}
     parts += [_function(grammar, types, wanted) for wanted in WANTED if wanted.type in types]
+    parts += _widths(grammar, types)
     return {"decoders.py": "\n\n\n".join(parts) + "\n"}
+
+
+def _widths(grammar: Grammar, types: dict[str, Type]) -> list[str]:
+    """The lengths of values by the type of their column: functions, and the table of them."""
+    cell = types.get("row_image::cell")
+    if cell is None:
+        return []
+    (value,) = (node for node in cell.seq if node["id"] == "value")
+    functions: dict[str, str] = {}
+    lines = []
+    for key, use in value["type"]["cases"].items():
+        code = None if key == "_" else constant(grammar, cell, tuple(key.split("::")))
+        if use not in functions:
+            type_ = grammar.resolve(cell, type_name(use))
+            given = dict(zip([one["id"] for one in type_.params], arguments(use), strict=True))
+            functions[use] = Decoder(grammar, type_, (), (), given).width(f"_width_{len(functions)}")
+        name = f"_width_{list(functions).index(use)}"
+        lines.append(f"    {code}: {name},  # {use}\n")
+    return [*functions.values(), _WIDTHS.format("".join(lines))]
+
+
+_WIDTHS = """\
+#: By the type of a column (None: any other) what gives, for the column in the grammar's table map, the length
+#: of its values and the size of the length in front of them, of which one is 0.
+WIDTHS: dict[int | None, Callable[[Any], tuple[int, int]]] = {{
+{}}}"""
 
 
 def _function(grammar: Grammar, types: dict[str, Type], wanted: Wanted) -> str:

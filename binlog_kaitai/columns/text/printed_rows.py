@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import is_null, len_null_bits, length_prefix
 from binlog_kaitai.columns.rows.json_kernels import put_document
 from binlog_kaitai.columns.text.printed_values import (
     put_bits,
@@ -124,7 +125,7 @@ def put_rows(
             if at + length + 16 > room:
                 state[4] = FULL
                 break
-            if place + ((count + 7) >> 3) > end:
+            if place + len_null_bits(count) > end:
                 state[4] = MISFIT
                 break
             if side == 0 or which == 2:
@@ -132,7 +133,7 @@ def put_rows(
             copy(pool, clauses[program, side], length, out, at)
             at += length
             null_at = place
-            place += (count + 7) >> 3
+            place += len_null_bits(count)
             step = first
         first = limits[program, side]
         stop = limits[program, side + 1]
@@ -142,8 +143,7 @@ def put_rows(
             behind = texts[step, 1]
             null = texts[step, 2]
             after = texts[step, 3]
-            bit = step - first
-            if (data[null_at + (bit >> 3)] >> (bit & 7)) & 1:
+            if is_null(data, null_at, step - first):
                 if at + after - front + 32 > room:
                     status = FULL
                     break
@@ -161,13 +161,7 @@ def put_rows(
                 break
             value = place
             if prefix:
-                length = np.int64(data[value])
-                if prefix > 1:
-                    length |= np.int64(data[value + 1]) << 8
-                if prefix > 2:
-                    length |= np.int64(data[value + 2]) << 16
-                if prefix > 3:
-                    length |= np.int64(data[value + 3]) << 24
+                length = length_prefix(data, value, prefix)
                 value += prefix
                 if value + length > end:
                     status = MISFIT
