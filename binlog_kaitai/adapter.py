@@ -6,12 +6,21 @@ Each function takes a generated object or raw bytes; none knows where a field li
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import BinlogEvent, EventType, Format, Header, decoders, header_offset, parse_event
+from binlog_kaitai.grammar import (
+    BinlogEvent,
+    EventType,
+    Format,
+    Header,
+    header_offset,
+    parse_event,
+    plain_decoders,
+)
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid, mysql_source
 
@@ -101,6 +110,13 @@ def gtid_set(data: Any) -> GtidSet:
     return found
 
 
+@lru_cache(1 << 10)
+def _digit_groups(precision: int, scale: int) -> tuple[list[tuple[int, int, int]], int]:
+    """The groups of digits of a DECIMAL, and how many of them are in front of the point."""
+    count, before = plain_decoders.decimal_groups(precision, scale)
+    return [plain_decoders.digit_group(index, precision, scale) for index in range(count)], before
+
+
 def decimal_text(digits: bytes, precision: int, scale: int) -> str:
     """A DECIMAL as MySQL prints it, from its bytes.
 
@@ -111,14 +127,12 @@ def decimal_text(digits: bytes, precision: int, scale: int) -> str:
     """
     if not digits or scale > precision:
         raise GrammarError(f"no DECIMAL({precision},{scale}) of {len(digits)} bytes")
-    read = decoders()
-    count, before = read.decimal_groups(precision, scale)
-    is_negative = read.decimal_sign(digits, 0, len(digits))
+    groups, before = _digit_groups(precision, scale)
+    is_negative = plain_decoders.decimal_sign(digits, 0, len(digits))
     texts = []
-    for index in range(count):
-        number_of_digits, size, offset = read.digit_group(index, precision, scale)
+    for index, (number_of_digits, size, offset) in enumerate(groups):
         is_inside = offset + size <= len(digits)
-        number = int(read.digits_value(digits, 0, index, offset, size, is_negative)) if is_inside else -1
+        number = plain_decoders.digits_value(digits, 0, index, offset, size, is_negative) if is_inside else -1
         if not 0 <= number < 10**number_of_digits:
             raise GrammarError(f"no digits of a DECIMAL({precision},{scale})")
         texts.append(f"{number:0{number_of_digits}d}")

@@ -8,9 +8,13 @@ from __future__ import annotations
 from types import FunctionType
 
 from binlog_kaitai.columns.compile import Kernel, inlined, kernel
-from binlog_kaitai.grammar import decoders
+from binlog_kaitai.grammar import plain_decoders
 
-_GENERATED = {name: inlined(one) for name, one in vars(decoders()).items() if isinstance(one, FunctionType)}
+_GENERATED = {
+    name: inlined(one)
+    for name, one in vars(plain_decoders.for_arrays()).items()
+    if isinstance(one, FunctionType)
+}
 
 
 def _decoder(name: str) -> Kernel:
@@ -36,3 +40,9 @@ len_partial_bits = _decoder("len_partial_bits")
 is_partial = _decoder("is_partial")
 value_options = _decoder("value_options")
 has_partial_bits = _decoder("has_partial_bits")
+int_1 = _decoder("int_1")
+int_2 = _decoder("int_2")
+int_3 = _decoder("int_3")
+int_4 = _decoder("int_4")
+int_8 = _decoder("int_8")
+enum = _decoder("enum")

@@ -20,6 +20,12 @@ def byte(data: Any, at: Any) -> Any:
     return np.int64(data[np.uint64(at)])
 
 
+def signed(value: Any, bits: Any) -> Any:
+    """The number that is negative where the highest of its bits is set."""
+    half = 1 << (bits - 1)
+    return (value ^ half) - half
+
+
 def little_2(data: Any, at: Any) -> Any:
     """A little-endian number of two bytes."""
     place = np.uint64(at)
@@ -181,6 +187,45 @@ def timestamp2(data: Any, at: Any, fractional_digits: Any) -> Any:
     return seconds, fraction_microsecond
 
 
+def int_1(data: Any, at: Any, is_unsigned: Any) -> Any:
+    """value of a `numeric_values::int_1`."""
+    value = byte(data, at) if is_unsigned else signed(byte(data, at), 8)
+    return value
+
+
+def int_2(data: Any, at: Any, is_unsigned: Any) -> Any:
+    """value of a `numeric_values::int_2`."""
+    value = little_2(data, at) if is_unsigned else signed(little_2(data, at), 16)
+    return value
+
+
+def int_3(data: Any, at: Any, is_unsigned: Any) -> Any:
+    """value of a `numeric_values::int_3`."""
+    number = little_3(data, at)
+    value = number if (is_unsigned or (number < 8388608)) else (number - 16777216)
+    return value
+
+
+def int_4(data: Any, at: Any, is_unsigned: Any) -> Any:
+    """value of a `numeric_values::int_4`."""
+    value = little_4(data, at) if is_unsigned else signed(little_4(data, at), 32)
+    return value
+
+
+def int_8(data: Any, at: Any) -> Any:
+    """value of a `numeric_values::int_8`."""
+    high_signed = signed(little_4(data, at + 4), 32)
+    low = little_4(data, at)
+    value = (high_signed * 4294967296) + low
+    return value
+
+
+def enum(data: Any, at: Any, num_bytes: Any) -> Any:
+    """value of a `numeric_values::enum`."""
+    value = byte(data, at) if (num_bytes < 2) else little_2(data, at)
+    return value
+
+
 def decimal_groups(precision: Any, scale: Any) -> Any:
     """num_groups, num_integer_groups of a `numeric_values::decimal`."""
     integer_digits = (precision - scale) if (precision > scale) else 0
@@ -257,145 +302,3 @@ def has_partial_bits(data: Any, at: Any) -> Any:
     value_options_value = little_2(data, at + 1) if (value_options_first == 252) else (little_3(data, at + 1) if (value_options_first == 253) else (little_8(data, at + 1) if (value_options_first == 254) else value_options_first))
     has_partial_bits = (value_options_value & 1) == 1
     return has_partial_bits
-
-
-def _width_0(column: Any) -> Any:
-    return (1 if (not column.is_unsigned) else 0) + (1 if column.is_unsigned else 0), 0
-
-
-def _width_1(column: Any) -> Any:
-    return (2 if (not column.is_unsigned) else 0) + (2 if column.is_unsigned else 0), 0
-
-
-def _width_2(column: Any) -> Any:
-    return 3, 0
-
-
-def _width_3(column: Any) -> Any:
-    return (4 if (not column.is_unsigned) else 0) + (4 if column.is_unsigned else 0), 0
-
-
-def _width_4(column: Any) -> Any:
-    return (4 if (not column.is_unsigned) else 0) + (4 if column.is_unsigned else 0) + 4, 0
-
-
-def _width_5(column: Any) -> Any:
-    return 4, 0
-
-
-def _width_6(column: Any) -> Any:
-    return 8, 0
-
-
-def _width_7(column: Any) -> Any:
-    integer_digits = (column.metadata.precision - column.metadata.scale) if (column.metadata.precision > column.metadata.scale) else 0
-    len_integer = ((integer_digits // 9) * 4) + (((integer_digits % 9) + 1) >> 1)
-    len_fraction = ((column.metadata.scale // 9) * 4) + (((column.metadata.scale % 9) + 1) >> 1)
-    return (len_integer + len_fraction), 0
-
-
-def _width_8(column: Any) -> Any:
-    return column.metadata.len_bytes, 0
-
-
-def _width_9(column: Any) -> Any:
-    return (1 if (column.metadata.length < 2) else 0) + (2 if (column.metadata.length >= 2) else 0), 0
-
-
-def _width_10(column: Any) -> Any:
-    return (1 if (column.metadata.length == 1) else 0) + (2 if (column.metadata.length == 2) else 0) + (3 if (column.metadata.length == 3) else 0) + (4 if (column.metadata.length == 4) else 0) + (8 if ((column.metadata.length == 0) or (column.metadata.length > 4)) else 0), 0
-
-
-def _width_11(column: Any) -> Any:
-    return 1, 0
-
-
-def _width_12(column: Any) -> Any:
-    return 3, 0
-
-
-def _width_13(column: Any) -> Any:
-    return (3 if (column.old_fractional_digits == 0) else 0) + ((4 if (column.old_fractional_digits < 3) else (5 if (column.old_fractional_digits < 6) else 6)) if (column.old_fractional_digits > 0) else 0), 0
-
-
-def _width_14(column: Any) -> Any:
-    return (8 if (column.old_fractional_digits == 0) else 0) + ((6 if (column.old_fractional_digits < 3) else (7 if (column.old_fractional_digits < 6) else 8)) if (column.old_fractional_digits > 0) else 0), 0
-
-
-def _width_15(column: Any) -> Any:
-    return (4 if (column.old_fractional_digits == 0) else 0) + (4 if (column.old_fractional_digits > 0) else 0) + (((column.old_fractional_digits + 1) >> 1) if (column.old_fractional_digits > 0) else 0), 0
-
-
-def _width_16(column: Any) -> Any:
-    return (1 if ((column.metadata.fractional_digits == 1) or (column.metadata.fractional_digits == 2)) else 0) + (2 if ((column.metadata.fractional_digits == 3) or (column.metadata.fractional_digits == 4)) else 0) + (3 if (column.metadata.fractional_digits > 4) else 0) + 3, 0
-
-
-def _width_17(column: Any) -> Any:
-    return (1 if ((column.metadata.fractional_digits == 1) or (column.metadata.fractional_digits == 2)) else 0) + (2 if ((column.metadata.fractional_digits == 3) or (column.metadata.fractional_digits == 4)) else 0) + (3 if (column.metadata.fractional_digits > 4) else 0) + 5, 0
-
-
-def _width_18(column: Any) -> Any:
-    return (1 if ((column.metadata.fractional_digits == 1) or (column.metadata.fractional_digits == 2)) else 0) + (2 if ((column.metadata.fractional_digits == 3) or (column.metadata.fractional_digits == 4)) else 0) + (3 if (column.metadata.fractional_digits > 4) else 0) + 4, 0
-
-
-def _width_19(column: Any) -> Any:
-    return 0, (1 if (column.metadata.len_length == 1) else 0) + (2 if (column.metadata.len_length == 2) else 0) + (3 if (column.metadata.len_length == 3) else 0) + (4 if ((column.metadata.len_length == 0) or (column.metadata.len_length > 3)) else 0)
-
-
-def _width_20(column: Any) -> Any:
-    return 0, (1 if (column.metadata.len_length == 1) else 0) + (2 if (column.metadata.len_length == 2) else 0) + (3 if (column.metadata.len_length == 3) else 0) + (4 if ((column.metadata.len_length == 0) or (column.metadata.len_length > 3)) else 0)
-
-
-def _width_21(column: Any) -> Any:
-    return 0, (1 if (column.metadata.len_length == 1) else 0) + (2 if (column.metadata.len_length == 2) else 0) + (3 if (column.metadata.len_length == 3) else 0) + (4 if ((column.metadata.len_length == 0) or (column.metadata.len_length > 3)) else 0)
-
-
-def _width_22(column: Any) -> Any:
-    return 0, (1 if (column.metadata.len_length == 1) else 0) + (2 if (column.metadata.len_length == 2) else 0) + (3 if (column.metadata.len_length == 3) else 0) + (4 if ((column.metadata.len_length == 0) or (column.metadata.len_length > 3)) else 0)
-
-
-def _width_23(column: Any) -> Any:
-    return 0, (1 if (column.metadata.len_length == 1) else 0) + (2 if (column.metadata.len_length == 2) else 0) + (3 if (column.metadata.len_length == 3) else 0) + (4 if ((column.metadata.len_length == 0) or (column.metadata.len_length > 3)) else 0)
-
-
-def _width_24(column: Any) -> Any:
-    return 0, 0
-
-
-#: By the type of a column (None: any other) what gives, for the column in the grammar's table map, the length
-#: of its values and the size of the length in front of them, of which one is 0.
-WIDTHS: dict[int | None, Callable[[Any], tuple[int, int]]] = {
-    1: _width_0,  # numeric_values::int_1(column.is_unsigned)
-    2: _width_1,  # numeric_values::int_2(column.is_unsigned)
-    9: _width_2,  # numeric_values::int_3(column.is_unsigned)
-    3: _width_3,  # numeric_values::int_4(column.is_unsigned)
-    8: _width_4,  # numeric_values::int_8(column.is_unsigned)
-    4: _width_5,  # numeric_values::float_4
-    5: _width_6,  # numeric_values::float_8
-    246: _width_7,  # numeric_values::decimal(column.metadata.precision, column.metadata.scale)
-    16: _width_8,  # numeric_values::bit(column.metadata.len_bytes)
-    247: _width_9,  # numeric_values::enum(column.metadata.length)
-    248: _width_10,  # numeric_values::set(column.metadata.length)
-    13: _width_11,  # temporal_values::year
-    10: _width_12,  # temporal_values::date
-    14: _width_12,  # temporal_values::date
-    11: _width_13,  # temporal_values::time(column.old_fractional_digits)
-    12: _width_14,  # temporal_values::datetime(column.old_fractional_digits)
-    7: _width_15,  # temporal_values::timestamp(column.old_fractional_digits)
-    19: _width_16,  # temporal_values::time2(column.metadata.fractional_digits)
-    18: _width_17,  # temporal_values::datetime2(column.metadata.fractional_digits)
-    17: _width_18,  # temporal_values::timestamp2(column.metadata.fractional_digits)
-    15: _width_19,  # string_values::text(column.metadata.len_length)
-    254: _width_19,  # string_values::text(column.metadata.len_length)
-    249: _width_19,  # string_values::text(column.metadata.len_length)
-    250: _width_19,  # string_values::text(column.metadata.len_length)
-    251: _width_19,  # string_values::text(column.metadata.len_length)
-    252: _width_19,  # string_values::text(column.metadata.len_length)
-    141: _width_20,  # string_values::compressed_text(column.metadata.len_length)
-    140: _width_20,  # string_values::compressed_text(column.metadata.len_length)
-    255: _width_21,  # string_values::geometry(column.metadata.len_length)
-    242: _width_22,  # string_values::vector(column.metadata.len_length)
-    245: _width_23,  # string_values::json(column.metadata.len_length)
-    20: _width_23,  # string_values::json(column.metadata.len_length)
-    None: _width_24,  # no_bytes
-}

@@ -20,6 +20,12 @@ def byte(data: Any, at: Any) -> Any:
     return np.int64(data[np.uint64(at)])
 
 
+def signed(value: Any, bits: Any) -> Any:
+    """The number that is negative where the highest of its bits is set."""
+    half = 1 << (bits - 1)
+    return (value ^ half) - half
+
+
 def little_2(data: Any, at: Any) -> Any:
     """A little-endian number of two bytes."""
     place = np.uint64(at)

@@ -34,7 +34,7 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {
 }
 _NAME = re.compile(r"[A-Za-z_]\w*")
 #: Comparisons of names with numbers, joined; between two numbers in them nothing changes.
-_CONDITION = re.compile(r"(\(|\)| |and|or|not|\w+ (==|!=|<=?|>=?) \d+)*")
+_CONDITION = re.compile(r"(\(|\)| |and|or|not|\w+ (==|!=|<=?|>=?) \d+|[A-Za-z_]\w*)*")
 #: More than any number that such conditions compare with.
 _SMALL = 256
 
@@ -275,7 +275,7 @@ class Decoder:
         place = self._place(scope, self._index(scope, name))
         value = _read(dtype, place)
         if "i" in dtype and dtype[-1] != "8":
-            value = f"signed_{dtype[-1]}({value})"
+            value = f"signed({value}, {8 * int(dtype[-1])})"
         if condition != "True" and self._is_known(condition):
             return value
         return self._assign(scope, name, value, condition)
@@ -431,7 +431,7 @@ def _implies(one: str, other: str) -> bool:
         return False
     (name,) = names
     both = compile(f"not ({one}) or ({other})", "conditions", "eval")
-    return max(numbers) < _SMALL and all(eval(both, {name: value}) for value in range(_SMALL + 1))
+    return max(numbers, default=0) < _SMALL and all(eval(both, {name: value}) for value in range(_SMALL + 1))
 
 
 def _unary(mark: str, inner: str) -> str:

@@ -15,8 +15,6 @@ from tools.generate.decoder_source import Decoder
 from tools.generate.grammar import Grammar, Type, type_name
 from tools.generate.layout_source import arguments, constant
 
-_READS = Path(__file__).with_name("decoder_reads.py")
-
 
 class Wanted(NamedTuple):
     """A decoder that readers of many values use.
@@ -59,6 +57,12 @@ WANTED = (
     Wanted("time2", "temporal_values::time2", ("has_spare_bit", "is_negative", *_CLOCK, "microsecond")),
     Wanted("datetime2", "temporal_values::datetime2", ("is_positive", *_DATE, *_CLOCK, "microsecond")),
     Wanted("timestamp2", "temporal_values::timestamp2", ("seconds", "microsecond")),
+    Wanted("int_1", "numeric_values::int_1", ("value",)),
+    Wanted("int_2", "numeric_values::int_2", ("value",)),
+    Wanted("int_3", "numeric_values::int_3", ("value",)),
+    Wanted("int_4", "numeric_values::int_4", ("value",)),
+    Wanted("int_8", "numeric_values::int_8", ("value",), (), fixed=(("is_unsigned", False),)),
+    Wanted("enum", "numeric_values::enum", ("value",)),
     Wanted("decimal_groups", "numeric_values::decimal", ("num_groups", "num_integer_groups")),
     Wanted("decimal_sign", "numeric_values::decimal", ("is_negative",), ("digits.length",)),
     Wanted(
@@ -106,12 +110,18 @@ WANTED = (
 
 
 def render(grammar: Grammar) -> dict[str, str]:
-    """Source of the module `decoders`."""
-    parts = [_READS.read_text(encoding="utf-8").rstrip()]
+    """Source of the modules `decoders`, for kernels, and `plain_decoders`, which has the widths too."""
     types = {"::".join(type_.path): type_ for type_ in grammar}
-    parts += [_function(grammar, types, wanted) for wanted in WANTED if wanted.type in types]
-    parts += _widths(grammar, types)
-    return {"decoders.py": "\n\n\n".join(parts) + "\n"}
+    functions = [_decoder(grammar, types, wanted) for wanted in WANTED if wanted.type in types]
+    return {
+        "decoders.py": _module("decoder_reads.py", functions),
+        "plain_decoders.py": _module("plain_decoder_reads.py", [*functions, *_widths(grammar, types)]),
+    }
+
+
+def _module(reads: str, parts: list[str]) -> str:
+    head = Path(__file__).with_name(reads).read_text(encoding="utf-8").rstrip()
+    return "\n\n\n".join([head, *parts]) + "\n"
 
 
 def _widths(grammar: Grammar, types: dict[str, Type]) -> list[str]:
@@ -136,11 +146,11 @@ def _widths(grammar: Grammar, types: dict[str, Type]) -> list[str]:
 _WIDTHS = """\
 #: By the type of a column (None: any other) what gives, for the column in the grammar's table map, the length
 #: of its values and the size of the length in front of them, of which one is 0.
-WIDTHS: dict[int | None, Callable[[Any], tuple[int, int]]] = {{
+WIDTHS: dict[int | None, Any] = {{
 {}}}"""
 
 
-def _function(grammar: Grammar, types: dict[str, Type], wanted: Wanted) -> str:
+def _decoder(grammar: Grammar, types: dict[str, Type], wanted: Wanted) -> str:
     type_, around = types[wanted.type], [types[name] for name in wanted.within]
     fixed, given = dict(wanted.fixed), wanted.given
     if given is None:

@@ -130,7 +130,7 @@ def _integer(cells: Cells, kind: Any) -> Way:
     if pa.types.is_decimal(kind):
         return Way(ways.EIGHTS, 16, 2)
     way = _number(cells, kind)
-    return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=0x800000)
+    return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=1)
 
 
 def digit_groups(precision: int, scale: int) -> Any:

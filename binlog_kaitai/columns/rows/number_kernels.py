@@ -11,8 +11,16 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import decimal_sign, digits_value
-from binlog_kaitai.columns.kernels import read_u4, read_u8
+from binlog_kaitai.columns.decoders import (
+    decimal_sign,
+    digits_value,
+    enum,
+    int_2,
+    int_3,
+    int_4,
+    int_8,
+    year,
+)
 
 _ONE, _BYTE = np.uint64(1), np.uint64(8)
 _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -24,9 +32,6 @@ _POWERS = np.array([10**digits for digits in range(10)], dtype=np.uint64)
 
 #: Fewer digits than this are a number of 64 bits.
 _SHORT = 20
-
-#: Years that YEAR counts from; its 0 is the year 0.
-_FIRST_YEAR = 1900
 
 
 @kernel
@@ -46,27 +51,20 @@ def read_pairs(data: Any, starts: Any, out: Any) -> None:
         start = starts[index]
         value = np.uint16(0)
         if 0 <= start <= last:
-            at = np.uint64(start)
-            value = np.uint16(data[at]) | np.uint16(np.uint16(data[at + np.uint64(1)]) << np.uint16(8))
+            value = np.uint16(int_2(data, start, True))
         out[index] = value
 
 
 @kernel
-def read_threes(data: Any, starts: Any, sign: int, out: Any) -> None:
-    """Little-endian numbers of three bytes; `sign` is the bit that tells a negative one, or 0."""
+def read_threes(data: Any, starts: Any, is_signed: int, out: Any) -> None:
+    """Numbers of three bytes, as the bits of four."""
     last = data.shape[0] - 3
     for index in range(starts.shape[0]):
         start = starts[index]
         value = np.int64(0)
         if 0 <= start <= last:
-            at = np.uint64(start)
-            value = (
-                np.int64(data[at])
-                | np.int64(data[at + np.uint64(1)]) << 8
-                | np.int64(data[at + np.uint64(2)]) << 16
-            )
-            value |= 0xFF000000 if value & sign else 0
-        out[index] = value
+            value = int_3(data, start, not is_signed)
+        out[index] = np.uint32(np.int32(value))
 
 
 @kernel
@@ -75,7 +73,7 @@ def read_fours(data: Any, starts: Any, out: Any) -> None:
     last = data.shape[0] - 4
     for index in range(starts.shape[0]):
         start = starts[index]
-        out[index] = read_u4(data, np.uint64(start)) if 0 <= start <= last else 0
+        out[index] = int_4(data, start, True) if 0 <= start <= last else 0
 
 
 @kernel
@@ -84,7 +82,7 @@ def read_eights(data: Any, starts: Any, step: int, out: Any) -> None:
     last = data.shape[0] - 8
     for index in range(starts.shape[0]):
         start = starts[index]
-        out[index * step] = read_u8(data, np.uint64(start)) if 0 <= start <= last else np.uint64(0)
+        out[index * step] = np.uint64(int_8(data, start)) if 0 <= start <= last else np.uint64(0)
         if step > 1:
             out[index * step + 1] = np.uint64(0)
 
@@ -95,8 +93,10 @@ def read_years(data: Any, starts: Any, out: Any) -> None:
     last = data.shape[0] - 1
     for index in range(starts.shape[0]):
         start = starts[index]
-        number = np.int64(data[np.uint64(start)]) if 0 <= start <= last else 0
-        out[index] = number + _FIRST_YEAR if number else 0
+        value = np.int64(0)
+        if 0 <= start <= last:
+            _, value = year(data, start)
+        out[index] = value
 
 
 @kernel
@@ -125,10 +125,7 @@ def number_members(data: Any, starts: Any, size: int, numbers: Any, out: Any) ->
         start = starts[index]
         number = -1
         if 0 <= start <= last:
-            at = np.uint64(start)
-            value = np.int64(data[at])
-            if size > 1:
-                value |= np.int64(data[at + np.uint64(1)]) << 8
+            value = enum(data, start, size)
             if value < numbers.shape[0]:
                 number = numbers[np.uint64(value)]
             unknown += 1 if number < 0 else 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import TableMapEvent, decoders
+from binlog_kaitai.grammar import TableMapEvent, plain_decoders
 from binlog_kaitai.schema import Column
 from binlog_kaitai.values import kind_of
 
@@ -38,5 +38,5 @@ def _width(stored: TableMapEvent.Column, column: Column) -> Width | None:
         return None
     if stored.metadata is None:
         return None
-    widths = decoders().WIDTHS
+    widths = plain_decoders.WIDTHS
     return Width(*widths.get(int(column.type), widths[None])(stored))

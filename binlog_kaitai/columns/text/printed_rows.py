@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import is_null, len_null_bits, length_prefix
+from binlog_kaitai.columns.decoders import enum, is_null, len_null_bits, length_prefix, year
 from binlog_kaitai.columns.rows.json_kernels import put_document
 from binlog_kaitai.columns.text.printed_values import (
     put_bits,
@@ -204,12 +202,11 @@ def put_rows(
             elif kind == TIMESTAMP:
                 at = put_timestamp(data, value, detail, out, at)
             elif kind == YEAR:
-                at = put_number(1900 + np.int64(data[value]), out, at)
+                # The clients print the year 0 as 1900.
+                years, _ = year(data, value)
+                at = put_number(1900 + years, out, at)
             elif kind == ENUM:
-                number = np.int64(data[value])
-                if length > 1:
-                    number |= np.int64(data[value + 1]) << 8
-                at = put_number(number, out, at)
+                at = put_number(enum(data, value, length), out, at)
             elif kind == JSON:
                 # A document that is a string alone is printed as that string: the caller's.
                 is_whole = length > 0 and data[value] != JSON_STRING

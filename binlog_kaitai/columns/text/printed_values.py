@@ -17,6 +17,11 @@ from binlog_kaitai.columns.decoders import (
     decimal_sign,
     digit_group,
     digits_value,
+    int_1,
+    int_2,
+    int_3,
+    int_4,
+    int_8,
     time2,
     timestamp2,
 )
@@ -32,14 +37,25 @@ _LOWEST = np.int64(-(1 << 63))
 
 
 @kernel
+def integers(data: Any, place: int, size: int) -> Any:
+    """An integer as signed and as unsigned; one of eight bytes twice as signed."""
+    if size == 1:
+        return int_1(data, place, False), int_1(data, place, True)
+    if size == 2:
+        return int_2(data, place, False), int_2(data, place, True)
+    if size == 3:
+        return int_3(data, place, False), int_3(data, place, True)
+    if size == 4:
+        return int_4(data, place, False), int_4(data, place, True)
+    return int_8(data, place), int_8(data, place)
+
+
+@kernel
 def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
     """Write an integer as signed, and behind a negative one the same bits as unsigned."""
-    number: Any = np.int64(0)
-    for step in range(size):
-        number |= np.int64(data[place + step]) << (8 * step)
-    if size < 8 and number >> (8 * size - 1):
-        unsigned = number
-        at = put_number(number - (np.int64(1) << (8 * size)), out, at)
+    number, unsigned = integers(data, place, size)
+    if size < 8 and number < 0:
+        at = put_number(number, out, at)
     elif number < 0:
         if number == _LOWEST:
             out[at] = 45
