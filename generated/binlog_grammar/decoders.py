@@ -261,6 +261,82 @@ def digits_value(data: Any, at: Any, index: Any, ofs_group: Any, len_group: Any,
     return value
 
 
+def json_container(data: Any, at: Any, is_large: Any, is_object: Any) -> Any:
+    """num_elements.value, len_container.value, len_table of a `json_binary::container`."""
+    num_elements_value = little_4(data, at) if is_large else little_2(data, at)
+    len_container_value = little_4(data, at + (2 if (not is_large) else 0) + (4 if is_large else 0)) if is_large else little_2(data, at + (2 if (not is_large) else 0) + (4 if is_large else 0))
+    len_value_entry = 5 if is_large else 3
+    len_key_entry = 6 if is_large else 4
+    len_table = (8 if is_large else 4) + (num_elements_value * (len_value_entry + (len_key_entry if is_object else 0)))
+    return num_elements_value, len_container_value, len_table
+
+
+def json_entries(data: Any, at: Any, is_large: Any) -> Any:
+    """@key_entries of a `json_binary::container`."""
+    return at + (2 if (not is_large) else 0) + (4 if is_large else 0) + (2 if (not is_large) else 0) + (4 if is_large else 0)
+
+
+def len_json_entries(is_large: Any) -> Any:
+    """len_key_entry, len_value_entry of a `json_binary::container`."""
+    len_key_entry = 6 if is_large else 4
+    len_value_entry = 5 if is_large else 3
+    return len_key_entry, len_value_entry
+
+
+def json_key(data: Any, at: Any, is_large: Any) -> Any:
+    """ofs_key.value, len_key of a `json_binary::key_entry`."""
+    ofs_key_value = little_4(data, at) if is_large else little_2(data, at)
+    len_key = little_2(data, at + (2 if (not is_large) else 0) + (4 if is_large else 0))
+    return ofs_key_value, len_key
+
+
+def json_value(data: Any, at: Any, is_large: Any) -> Any:
+    """type, is_inlined, ofs_value.value, @inlined of a `json_binary::value_entry`."""
+    type = byte(data, at)
+    is_wide = (type == 7) or (type == 8)
+    is_inlined = (((type == 4) or (type == 5)) or (type == 6)) or (is_large and is_wide)
+    ofs_value_value = little_4(data, at + 1) if is_large else little_2(data, at + 1)
+    return type, is_inlined, ofs_value_value, at + 1
+
+
+def json_int16(data: Any, at: Any) -> Any:
+    """value of a `json_binary::int16_value`."""
+    value = signed(little_2(data, at), 16)
+    return value
+
+
+def json_uint16(data: Any, at: Any) -> Any:
+    """value of a `json_binary::uint16_value`."""
+    value = little_2(data, at)
+    return value
+
+
+def json_int32(data: Any, at: Any) -> Any:
+    """value of a `json_binary::int32_value`."""
+    value = signed(little_4(data, at), 32)
+    return value
+
+
+def json_uint32(data: Any, at: Any) -> Any:
+    """value of a `json_binary::uint32_value`."""
+    value = little_4(data, at)
+    return value
+
+
+def json_int64(data: Any, at: Any) -> Any:
+    """value of a `json_binary::int64_value`."""
+    number_high_signed = signed(little_4(data, at + 4), 32)
+    number_low = little_4(data, at)
+    number_value = (number_high_signed * 4294967296) + number_low
+    return number_value
+
+
+def json_uint64(data: Any, at: Any) -> Any:
+    """value of a `json_binary::uint64_value`."""
+    value = little_8(data, at)
+    return value
+
+
 def length_prefix(data: Any, at: Any, num_bytes: Any) -> Any:
     """value of a `length_prefix`."""
     value = byte(data, at) if (num_bytes == 1) else (little_2(data, at) if (num_bytes == 2) else (little_3(data, at) if (num_bytes == 3) else little_4(data, at)))

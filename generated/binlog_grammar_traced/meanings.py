@@ -1023,6 +1023,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value_entries': 'What and where the values are.',
         'contents': 'The keys, and the values that the table has no room for.',
         'len_table': 'Length of what stands before `contents`, in bytes.',
+        'len_key_entry': 'Length of an entry of a key, in bytes.',
+        'len_value_entry': 'Length of an entry of a value, in bytes.',
     },
     'JsonBinary.SizedNumber': {
         'number_2': 'The number in a small object or array.',

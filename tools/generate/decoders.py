@@ -79,6 +79,32 @@ WANTED = (
         ("index", "ofs_group", "len_group", "_parent.is_negative"),
         within=("numeric_values::decimal",),
     ),
+    Wanted(
+        "json_container",
+        "json_binary::container",
+        ("num_elements.value", "len_container.value", "len_table"),
+        ("is_large", "is_object"),
+    ),
+    Wanted(
+        "json_entries",
+        "json_binary::container",
+        ("@key_entries",),
+        ("is_large",),
+        fixed=(("is_object", True),),
+    ),
+    Wanted(
+        "len_json_entries", "json_binary::container", ("len_key_entry", "len_value_entry"), ("is_large",)
+    ),
+    Wanted("json_key", "json_binary::key_entry", ("ofs_key.value", "len_key")),
+    Wanted(
+        "json_value", "json_binary::value_entry", ("type", "is_inlined", "ofs_value.value", "@inlined")
+    ),
+    Wanted("json_int16", "json_binary::int16_value", ("value",)),
+    Wanted("json_uint16", "json_binary::uint16_value", ("value",)),
+    Wanted("json_int32", "json_binary::int32_value", ("value",)),
+    Wanted("json_uint32", "json_binary::uint32_value", ("value",)),
+    Wanted("json_int64", "json_binary::int64_value", ("value",)),
+    Wanted("json_uint64", "json_binary::uint64_value", ("value",)),
     Wanted("length_prefix", "length_prefix", ("value",)),
     Wanted("len_null_bits", "row_image", ("#null_bits",), ("columns.num_present",)),
     Wanted(
