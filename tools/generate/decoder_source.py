@@ -205,7 +205,7 @@ class Decoder:
             return str(width // 8)
         if dtype := number_type(use, node, "le"):
             return dtype[-1]
-        if not isinstance(use, str):
+        if not isinstance(use, str) or use in ("str", "strz"):
             raise UntranslatableError(f"the length of {node['id']}")
         return self._length(self._inner(scope, node))
 
