@@ -16,12 +16,13 @@ PACKAGE = Path(__file__).parents[2] / "binlog_kaitai"
 
 #: Calls that read numbers.
 READERS = {"from_bytes", "Struct", "unpack", "unpack_from", "iter_unpack"}
+BITS = (ast.LShift, ast.RShift, ast.BitAnd)
 
 #: The files that have values in them: what they hold of layouts.
 FOLDERS = ("columns/rows", "columns/text", "values", "render/dump", "render/sql")
 OTHERS = ("adapter.py", "rows.py", "schema.py", "table_facts.py", "columns/changes.py", "columns/decoders.py")
-FILES = [*OTHERS, *(path for folder in FOLDERS for path in sorted((PACKAGE / folder).rglob("*.py")))]
-VALUES = [(PACKAGE / path).relative_to(PACKAGE).as_posix() for path in FILES]
+FOUND = [path for folder in FOLDERS for path in sorted((PACKAGE / folder).rglob("*.py"))]
+VALUES = [*OTHERS, *(path.relative_to(PACKAGE).as_posix() for path in FOUND)]
 
 ALLOWED = {
     # Text, not bytes of a log.
@@ -57,8 +58,9 @@ def restated(source: str) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in READERS:
             yield f"line {node.lineno}: {ast.unparse(node)}"
-        is_bits = isinstance(node, ast.BinOp) and isinstance(node.op, (ast.LShift, ast.RShift, ast.BitAnd))
-        if is_bits and (_is_byte(node.left, bytes_) or _is_byte(node.right, bytes_)):
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, BITS):
+            continue
+        if _is_byte(node.left, bytes_) or _is_byte(node.right, bytes_):
             yield f"line {node.lineno}: {ast.unparse(node)}"
 
 

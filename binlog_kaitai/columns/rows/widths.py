@@ -36,7 +36,5 @@ def _width(stored: TableMapEvent.Column, column: Column) -> Width | None:
         kind_of(column)
     except GrammarError:
         return None
-    if stored.metadata is None:
-        return None
     widths = plain_decoders.WIDTHS
     return Width(*widths.get(int(column.type), widths[None])(stored))
