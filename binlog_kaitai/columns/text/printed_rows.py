@@ -1,7 +1,6 @@
 """Rows as commented statements, written straight from the bytes of row images.
 
-All functions are kernels, see `columns.compile`. How a row image is laid out is the grammar's
-(`row_image.ksy`, `numeric_values.ksy`, `temporal_values.ksy`); a test holds what is written here against it.
+All functions are kernels, see `columns.compile`. The parts of values come from the generated decoders.
 """
 
 from __future__ import annotations
