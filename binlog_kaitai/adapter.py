@@ -6,6 +6,7 @@ Each function takes a generated object or raw bytes; none knows where a field li
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from zlib_ng.zlib_ng import crc32
@@ -20,6 +21,7 @@ from binlog_kaitai.grammar import (
     header_offset,
     masks,
     parse_event,
+    plain_decoders,
 )
 from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid, mysql_source
@@ -28,9 +30,6 @@ from binlog_kaitai.transactions import mariadb_gtid, mysql_gtid, mysql_source
 BINARY_COLLATION = 63
 
 _IN_USE = masks.EventHeader.IS_IN_USE
-
-_DIGITS = 9
-_BYTES_OF_DIGITS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 4)
 
 
 def crc32_of(raw: bytes | memoryview, header: Header) -> int:
@@ -110,11 +109,15 @@ def gtid_set(data: Any) -> GtidSet:
     return found
 
 
-def decimal_text(digits: bytes, precision: int, scale: int) -> str:
-    """A DECIMAL as MySQL prints it.
+@lru_cache(1 << 10)
+def _digit_groups(precision: int, scale: int) -> tuple[list[tuple[int, int, int]], int]:
+    """The groups of digits of a DECIMAL, and how many of them are in front of the point."""
+    count, before = plain_decoders.decimal_groups(precision, scale)
+    return [plain_decoders.digit_group(index, precision, scale) for index in range(count)], before
 
-    Nine digits take four bytes, the digits left over at either end as few as they need; the top bit is
-    inverted, and in a negative number all bits are (strings/decimal.cc, `bin2decimal`).
+
+def decimal_text(digits: bytes, precision: int, scale: int) -> str:
+    """A DECIMAL as MySQL prints it, from its bytes.
 
     Raises
     ------
@@ -123,24 +126,18 @@ def decimal_text(digits: bytes, precision: int, scale: int) -> str:
     """
     if not digits or scale > precision:
         raise GrammarError(f"no DECIMAL({precision},{scale}) of {len(digits)} bytes")
-    is_negative = not digits[0] & 0x80
-    flipped = bytes(byte ^ (0xFF if is_negative else 0) for byte in digits)
-    data = bytes([flipped[0] ^ 0x80]) + flipped[1:]
-    whole, rest = divmod(precision - scale, _DIGITS)
-    before = [rest] * bool(rest) + [_DIGITS] * whole
-    whole, rest = divmod(scale, _DIGITS)
-    behind = [_DIGITS] * whole + [rest] * bool(rest)
-    texts, at = [], 0
-    for count in before + behind:
-        size = _BYTES_OF_DIGITS[count]
-        number = int.from_bytes(data[at : at + size], "big")
-        if at + size > len(data) or number >= 10**count:
+    groups, before = _digit_groups(precision, scale)
+    is_negative = plain_decoders.decimal_sign(digits, 0, len(digits))
+    texts = []
+    for index, (number_of_digits, size, offset) in enumerate(groups):
+        is_inside = offset + size <= len(digits)
+        number = plain_decoders.digits_value(digits, 0, index, offset, size, is_negative) if is_inside else -1
+        if not 0 <= number < 10**number_of_digits:
             raise GrammarError(f"no digits of a DECIMAL({precision},{scale})")
-        texts.append(f"{number:0{count}d}")
-        at += size
-    integer = "".join(texts[: len(before)]).lstrip("0") or "0"
-    fraction = "".join(texts[len(before) :])
-    return "-" * is_negative + integer + ("." + fraction if fraction else "")
+        texts.append(f"{number:0{number_of_digits}d}")
+    integer = "".join(texts[:before]).lstrip("0") or "0"
+    fraction = "".join(texts[before:])
+    return ("-" if is_negative else "") + integer + ("." + fraction if fraction else "")
 
 
 def utc(seconds: int) -> datetime:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from binlog_grammar import masks
+from binlog_grammar import masks, plain_decoders
 from binlog_grammar.binlog_enums import BinlogEnums
 from binlog_grammar.binlog_event import BinlogEvent
 from binlog_grammar.column_types import ColumnTypes
@@ -74,6 +74,7 @@ __all__ = [
     "parse_compressed",
     "parse_document",
     "parse_event",
+    "plain_decoders",
     "read_header",
     "set_old_fractions",
     "trace_event",
@@ -88,7 +89,7 @@ CHECKSUM_SIZE = 4
 
 #: More than a table id takes; the grammar reads what it needs.
 _TABLE_ID_ROOM = 16
-_ROWS_PREFIXES = ("pre_ga_", "write_", "update_", "delete_", "partial_update_")
+_ROWS_PREFIXES = ("pre_ga_", "write_rows_", "update_rows_", "delete_rows_", "partial_update_rows_")
 
 #: What the grammar's `binlog_event` takes besides the stream.
 Parameters = tuple[int, int, int, bool, bool, TableMapEvent | None, bool]
@@ -290,10 +291,9 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
         The bytes do not follow the grammar.
     """
     count = table_map.num_columns.value
-    bitmap = bytearray((count + 7) // 8)
-    bitmap[index // 8] |= 1 << index % 8
+    bitmap = (1 << index).to_bytes((count + 7) // 8, "little")
     try:
-        columns = ImageColumns(count, KaitaiStream(io.BytesIO(bytes(bitmap))))
+        columns = ImageColumns(count, KaitaiStream(io.BytesIO(bitmap)))
         # A byte of null bits stands before the image's one value.
         return RowImage(table_map, columns, False, KaitaiStream(io.BytesIO(b"\0" + data))).cells[index].value
     except Exception as error:  # as in parse_event
@@ -339,9 +339,7 @@ def parse_compressed(data: bytes) -> CompressedData:
 
 
 #: Types whose events hold row images, and so refer to a table map.
-ROWS_TYPES = frozenset(
-    kind for kind in EventType if "rows_" in kind.name and kind.name.startswith(_ROWS_PREFIXES)
-)
+ROWS_TYPES = frozenset(one for one in EventType if one.name.startswith(_ROWS_PREFIXES))
 
 
 def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:

@@ -19,6 +19,7 @@ from binlog_kaitai.columns.change_schemas import (
     merged_schema,
     own_columns,
 )
+from binlog_kaitai.columns.decoders import is_partial
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.rows.builders import build_all, plain_value
@@ -107,9 +108,9 @@ def _changed_in_parts(found: Found, table: Table, column: Column) -> Any:
     """The rows in which a JSON column is given as what changed in it."""
     if column.index not in table.json_columns:
         return np.zeros(0, dtype=np.int64)
-    byte, bit = divmod(table.json_columns.index(column.index), 8)
     rows = np.flatnonzero((found.options >= 0) & (found.starts[column.index] >= 0))
-    return rows[found.data[found.options[rows] + byte] >> bit & 1 == 1]
+    ordinal = table.json_columns.index(column.index)
+    return rows[is_partial(found.data, found.options[rows], ordinal)]
 
 
 def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows: Any) -> Iterator[Any]:

@@ -101,8 +101,15 @@ types:
         doc: The keys, and the values that the table has no room for.
     instances:
       len_table:
-        value: '(is_large ? 8 + num_elements.value * (is_object ? 11 : 5) : 4 + num_elements.value * (is_object ? 7 : 3)).as<u4>'
+        value: |
+          ((is_large ? 8 : 4) + num_elements.value * (len_value_entry + (is_object ? len_key_entry : 0))).as<u4>
         doc: Length of what stands before `contents`, in bytes.
+      len_key_entry:
+        value: 'is_large ? 6 : 4'
+        doc: Length of an entry of a key, in bytes.
+      len_value_entry:
+        value: 'is_large ? 5 : 3'
+        doc: Length of an entry of a value, in bytes.
   sized_number:
     -webide-representation: '{value:dec}'
     params:

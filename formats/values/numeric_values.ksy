@@ -166,6 +166,60 @@ types:
         doc: Length of the fraction, in bytes.
       is_negative:
         value: digits.length > 0 and (digits[0] & 0x80) == 0
+      num_integer_groups:
+        value: (integer_digits + 8) / 9
+        doc: Number of groups of digits in front of the point.
+      num_groups:
+        value: num_integer_groups + (scale + 8) / 9
+        doc: Number of groups of digits.
+      groups:
+        type: digit_group(_index)
+        repeat: expr
+        repeat-expr: num_groups
+        doc: The digits, group by group; no bytes of their own.
+  digit_group:
+    -webide-representation: '{value:dec}'
+    doc: Digits of a DECIMAL that are stored as one number.
+    params:
+      - id: index
+        type: u4
+        doc: Place among the groups, from 0.
+    instances:
+      is_integer:
+        value: index < _parent.num_integer_groups
+        doc: Whether the digits are in front of the point.
+      num_digits:
+        value: |
+          is_integer and index == 0 ? (_parent.integer_digits - 1) % 9 + 1 :
+          index == _parent.num_groups - 1 and not is_integer ? (_parent.scale - 1) % 9 + 1 : 9
+        doc: Number of digits, 1 to 9.
+      len_group:
+        value: 'num_digits == 9 ? 4 : (num_digits + 1) / 2'
+        doc: Length, in bytes.
+      ofs_group:
+        value: |
+          not is_integer ? _parent.len_integer + (index - _parent.num_integer_groups) * 4 :
+          index == 0 ? 0 : _parent.len_integer - (_parent.num_integer_groups - index) * 4
+        doc: Where the group begins in `digits`, in bytes.
+      modulus:
+        value: |
+          (len_group == 1 ? 0x100.as<s8> : len_group == 2 ? 0x10000.as<s8> :
+          len_group == 3 ? 0x1000000.as<s8> : 0x100000000.as<s8>).as<s8>
+        doc: Number of values that the bytes can have.
+      stored:
+        value: |
+          (len_group == 1 ? _parent.digits[ofs_group].as<s8> :
+          len_group == 2 ? _parent.digits[ofs_group].as<s8> * 0x100 + _parent.digits[ofs_group + 1] :
+          len_group == 3 ? _parent.digits[ofs_group].as<s8> * 0x10000 + _parent.digits[ofs_group + 1].as<s8> * 0x100 +
+          _parent.digits[ofs_group + 2] :
+          _parent.digits[ofs_group].as<s8> * 0x1000000 + _parent.digits[ofs_group + 1].as<s8> * 0x10000 +
+          _parent.digits[ofs_group + 2].as<s8> * 0x100 + _parent.digits[ofs_group + 3]).as<s8>
+        doc: The bytes as they are, a big-endian number.
+      value:
+        value: |
+          ((_parent.is_negative ? modulus - 1 - stored : stored) -
+          (index == 0 ? modulus / 2 : 0)).as<s8>
+        doc: The digits as a number. Without the first group's top bit, which is always set by now.
   bit:
     -webide-representation: '{bits}'
     doc: BIT.

@@ -169,6 +169,9 @@ types:
           not is_negative ? packed - 0x800000 :
           fraction.value == 0 ? 0x800000 - packed : 0x7fffff - packed
         doc: Hours, minutes and seconds without the sign, packed.
+      has_spare_bit:
+        value: magnitude >= 0x400000
+        doc: Whether the bit above the hours is set, which it is in no time that a server writes.
       hour:
         value: (magnitude >> 12) & 0x3ff
         doc: 0 to 838.

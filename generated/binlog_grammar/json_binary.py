@@ -112,13 +112,31 @@ class JsonBinary(KaitaiStruct):
 
 
         @property
+        def len_key_entry(self):
+            """Length of an entry of a key, in bytes."""
+            if hasattr(self, '_m_len_key_entry'):
+                return self._m_len_key_entry
+
+            self._m_len_key_entry = (6 if self.is_large else 4)
+            return getattr(self, '_m_len_key_entry', None)
+
+        @property
         def len_table(self):
             """Length of what stands before `contents`, in bytes."""
             if hasattr(self, '_m_len_table'):
                 return self._m_len_table
 
-            self._m_len_table = (8 + self.num_elements.value * (11 if self.is_object else 5) if self.is_large else 4 + self.num_elements.value * (7 if self.is_object else 3))
+            self._m_len_table = ((8 if self.is_large else 4) + self.num_elements.value * (self.len_value_entry + (self.len_key_entry if self.is_object else 0)))
             return getattr(self, '_m_len_table', None)
+
+        @property
+        def len_value_entry(self):
+            """Length of an entry of a value, in bytes."""
+            if hasattr(self, '_m_len_value_entry'):
+                return self._m_len_value_entry
+
+            self._m_len_value_entry = (5 if self.is_large else 3)
+            return getattr(self, '_m_len_value_entry', None)
 
 
     class DoubleValue(KaitaiStruct):

@@ -110,6 +110,12 @@ class JsonBinary(KaitaiStruct):
         @property
         def len_table(self) -> int:
             """Length of what stands before `contents`, in bytes."""
+        @property
+        def len_key_entry(self) -> int:
+            """Length of an entry of a key, in bytes."""
+        @property
+        def len_value_entry(self) -> int:
+            """Length of an entry of a value, in bytes."""
 
     class SizedNumber(KaitaiStruct):
         is_large: bool

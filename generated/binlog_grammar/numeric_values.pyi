@@ -154,6 +154,42 @@ class NumericValues(KaitaiStruct):
             """Length of the fraction, in bytes."""
         @property
         def is_negative(self) -> bool: ...
+        @property
+        def num_integer_groups(self) -> int:
+            """Number of groups of digits in front of the point."""
+        @property
+        def num_groups(self) -> int:
+            """Number of groups of digits."""
+        @property
+        def groups(self) -> list[NumericValues.DigitGroup]:
+            """The digits, group by group; no bytes of their own."""
+
+    class DigitGroup(KaitaiStruct):
+        """Digits of a DECIMAL that are stored as one number."""
+        index: int
+        """Place among the groups, from 0."""
+        def __init__(self, index: int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def is_integer(self) -> bool:
+            """Whether the digits are in front of the point."""
+        @property
+        def num_digits(self) -> int:
+            """Number of digits, 1 to 9."""
+        @property
+        def len_group(self) -> int:
+            """Length, in bytes."""
+        @property
+        def ofs_group(self) -> int:
+            """Where the group begins in `digits`, in bytes."""
+        @property
+        def modulus(self) -> int:
+            """Number of values that the bytes can have."""
+        @property
+        def stored(self) -> int:
+            """The bytes as they are, a big-endian number."""
+        @property
+        def value(self) -> int:
+            """The digits as a number. Without the first group's top bit, which is always set by now."""
 
     class Bit(KaitaiStruct):
         """BIT."""

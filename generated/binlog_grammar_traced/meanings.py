@@ -1077,6 +1077,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         'value_entries': 'What and where the values are.',
         'contents': 'The keys, and the values that the table has no room for.',
         'len_table': 'Length of what stands before `contents`, in bytes.',
+        'len_key_entry': 'Length of an entry of a key, in bytes.',
+        'len_value_entry': 'Length of an entry of a value, in bytes.',
     },
     'JsonBinary.SizedNumber': {
         'number_2': 'The number in a small object or array.',
@@ -1215,6 +1217,18 @@ MEANINGS: dict[str, dict[str, str]] = {
         'integer_digits': 'Number of digits in front of the point.',
         'len_integer': 'Length of the integer part, in bytes.',
         'len_fraction': 'Length of the fraction, in bytes.',
+        'num_integer_groups': 'Number of groups of digits in front of the point.',
+        'num_groups': 'Number of groups of digits.',
+        'groups': 'The digits, group by group; no bytes of their own.',
+    },
+    'NumericValues.DigitGroup': {
+        'is_integer': 'Whether the digits are in front of the point.',
+        'num_digits': 'Number of digits, 1 to 9.',
+        'len_group': 'Length, in bytes.',
+        'ofs_group': 'Where the group begins in `digits`, in bytes.',
+        'modulus': 'Number of values that the bytes can have.',
+        'stored': 'The bytes as they are, a big-endian number.',
+        'value': "The digits as a number. Without the first group's top bit, which is always set by now.",
     },
     'NumericValues.Bit': {
         'bits': 'The bits, the highest first, with zeros in front.',
@@ -1322,6 +1336,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'packed': '0x800000 plus a sign bit, hours (10 bits), minutes (6) and seconds (6).',
         'fraction': "The fraction of the second, in two's complement where the time is negative.",
         'magnitude': 'Hours, minutes and seconds without the sign, packed.',
+        'has_spare_bit': 'Whether the bit above the hours is set, which it is in no time that a server writes.',
         'hour': '0 to 838.',
     },
     'TemporalValues.Datetime2': {

@@ -75,6 +75,35 @@ class NumericValues(KaitaiStruct):
 
         def _fetch_instances(self):
             pass
+            _ = self.groups
+            if hasattr(self, '_m_groups'):
+                pass
+                for i in range(len(self._m_groups)):
+                    pass
+                    self._m_groups[i]._fetch_instances()
+
+
+
+        @property
+        def groups(self):
+            """The digits, group by group; no bytes of their own."""
+            if hasattr(self, '_m_groups'):
+                return self._m_groups
+
+            self._debug['_m_groups']['start'] = self._io.pos()
+            self._debug['_m_groups']['arr'] = []
+            self._m_groups = []
+            for i in range(self.num_groups):
+                self._debug['_m_groups']['arr'].append({'start': self._io.pos()})
+                _t__m_groups = NumericValues.DigitGroup(i, self._io, self, self._root)
+                try:
+                    _t__m_groups._read()
+                finally:
+                    self._m_groups.append(_t__m_groups)
+                self._debug['_m_groups']['arr'][i]['end'] = self._io.pos()
+
+            self._debug['_m_groups']['end'] = self._io.pos()
+            return getattr(self, '_m_groups', None)
 
         @property
         def integer_digits(self):
@@ -110,6 +139,105 @@ class NumericValues(KaitaiStruct):
 
             self._m_len_integer = (self.integer_digits // 9) * 4 + (self.integer_digits % 9 + 1) // 2
             return getattr(self, '_m_len_integer', None)
+
+        @property
+        def num_groups(self):
+            """Number of groups of digits."""
+            if hasattr(self, '_m_num_groups'):
+                return self._m_num_groups
+
+            self._m_num_groups = self.num_integer_groups + (self.scale + 8) // 9
+            return getattr(self, '_m_num_groups', None)
+
+        @property
+        def num_integer_groups(self):
+            """Number of groups of digits in front of the point."""
+            if hasattr(self, '_m_num_integer_groups'):
+                return self._m_num_integer_groups
+
+            self._m_num_integer_groups = (self.integer_digits + 8) // 9
+            return getattr(self, '_m_num_integer_groups', None)
+
+
+    class DigitGroup(KaitaiStruct):
+        """Digits of a DECIMAL that are stored as one number."""
+        SEQ_FIELDS = []
+        def __init__(self, index, _io, _parent=None, _root=None):
+            super(NumericValues.DigitGroup, self).__init__(_io)
+            self._parent = _parent
+            self._root = _root
+            self.index = index
+            self._debug = collections.defaultdict(dict)
+
+        def _read(self):
+            pass
+
+
+        def _fetch_instances(self):
+            pass
+
+        @property
+        def is_integer(self):
+            """Whether the digits are in front of the point."""
+            if hasattr(self, '_m_is_integer'):
+                return self._m_is_integer
+
+            self._m_is_integer = self.index < self._parent.num_integer_groups
+            return getattr(self, '_m_is_integer', None)
+
+        @property
+        def len_group(self):
+            """Length, in bytes."""
+            if hasattr(self, '_m_len_group'):
+                return self._m_len_group
+
+            self._m_len_group = (4 if self.num_digits == 9 else (self.num_digits + 1) // 2)
+            return getattr(self, '_m_len_group', None)
+
+        @property
+        def modulus(self):
+            """Number of values that the bytes can have."""
+            if hasattr(self, '_m_modulus'):
+                return self._m_modulus
+
+            self._m_modulus = (256 if self.len_group == 1 else (65536 if self.len_group == 2 else (16777216 if self.len_group == 3 else 4294967296)))
+            return getattr(self, '_m_modulus', None)
+
+        @property
+        def num_digits(self):
+            """Number of digits, 1 to 9."""
+            if hasattr(self, '_m_num_digits'):
+                return self._m_num_digits
+
+            self._m_num_digits = ((self._parent.integer_digits - 1) % 9 + 1 if  ((self.is_integer) and (self.index == 0))  else ((self._parent.scale - 1) % 9 + 1 if  ((self.index == self._parent.num_groups - 1) and ((not (self.is_integer))))  else 9))
+            return getattr(self, '_m_num_digits', None)
+
+        @property
+        def ofs_group(self):
+            """Where the group begins in `digits`, in bytes."""
+            if hasattr(self, '_m_ofs_group'):
+                return self._m_ofs_group
+
+            self._m_ofs_group = (self._parent.len_integer + (self.index - self._parent.num_integer_groups) * 4 if (not (self.is_integer)) else (0 if self.index == 0 else self._parent.len_integer - (self._parent.num_integer_groups - self.index) * 4))
+            return getattr(self, '_m_ofs_group', None)
+
+        @property
+        def stored(self):
+            """The bytes as they are, a big-endian number."""
+            if hasattr(self, '_m_stored'):
+                return self._m_stored
+
+            self._m_stored = (KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group) if self.len_group == 1 else (KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group) * 256 + KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group + 1) if self.len_group == 2 else ((KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group) * 65536 + KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group + 1) * 256) + KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group + 2) if self.len_group == 3 else ((KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group) * 16777216 + KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group + 1) * 65536) + KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group + 2) * 256) + KaitaiStream.byte_array_index(self._parent.digits, self.ofs_group + 3))))
+            return getattr(self, '_m_stored', None)
+
+        @property
+        def value(self):
+            """The digits as a number. Without the first group's top bit, which is always set by now."""
+            if hasattr(self, '_m_value'):
+                return self._m_value
+
+            self._m_value = (((self.modulus - 1) - self.stored if self._parent.is_negative else self.stored) - (self.modulus // 2 if self.index == 0 else 0))
+            return getattr(self, '_m_value', None)
 
 
     class Enum(KaitaiStruct):

@@ -436,6 +436,15 @@ class TemporalValues(KaitaiStruct):
             self.fraction._fetch_instances()
 
         @property
+        def has_spare_bit(self):
+            """Whether the bit above the hours is set, which it is in no time that a server writes."""
+            if hasattr(self, '_m_has_spare_bit'):
+                return self._m_has_spare_bit
+
+            self._m_has_spare_bit = self.magnitude >= 4194304
+            return getattr(self, '_m_has_spare_bit', None)
+
+        @property
         def hour(self):
             """0 to 838."""
             if hasattr(self, '_m_hour'):

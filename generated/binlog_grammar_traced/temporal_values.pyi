@@ -139,6 +139,9 @@ class TemporalValues(KaitaiStruct):
         def magnitude(self) -> int:
             """Hours, minutes and seconds without the sign, packed."""
         @property
+        def has_spare_bit(self) -> bool:
+            """Whether the bit above the hours is set, which it is in no time that a server writes."""
+        @property
         def hour(self) -> int:
             """0 to 838."""
         @property

@@ -6,7 +6,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes, collection, layouts, masks, meanings, names, stubs, targets, webide
+from tools.generate import (
+    classes,
+    collection,
+    decoders,
+    layouts,
+    masks,
+    meanings,
+    names,
+    stubs,
+    targets,
+    webide,
+)
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
@@ -28,6 +39,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
             **stubs.render(grammar, types, traced=False),
             **layouts.render(grammar),
             "masks.py": masks.render(grammar),
+            **decoders.render(grammar),
         },
         "binlog_grammar_traced": {
             **classes.render(grammar, traced),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.decoders import decimal_groups, digit_group
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import choices, strings
 from binlog_kaitai.columns.rows import read_kernels as ways
@@ -17,7 +18,6 @@ from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.documents import documents
 from binlog_kaitai.columns.rows.time_kernels import FINE, WRONG, ZERO
 from binlog_kaitai.columns.rows.together import Values, Way, read_together
-from binlog_kaitai.columns.rows.widths import decimal_groups
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.schema import Column
@@ -130,11 +130,18 @@ def _integer(cells: Cells, kind: Any) -> Way:
     if pa.types.is_decimal(kind):
         return Way(ways.EIGHTS, 16, 2)
     way = _number(cells, kind)
-    return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=0x800000)
+    return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=1)
+
+
+def digit_groups(precision: int, scale: int) -> Any:
+    """Of each group of digits of a DECIMAL how many digits, and its length in bytes, int64 array."""
+    count, _ = decimal_groups(precision, scale)
+    groups = [digit_group(index, precision, scale)[:2] for index in range(count)]
+    return np.array(groups, dtype=np.int64).reshape(-1)
 
 
 def _decimal(cells: Cells, kind: Any) -> Way:
-    groups = np.array(decimal_groups(cells.column), dtype=np.int64).reshape(-1)
+    groups = digit_groups(cells.column.precision or 0, cells.column.scale or 0)
     return Way(ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups)
 
 

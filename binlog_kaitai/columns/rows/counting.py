@@ -8,6 +8,13 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import (
+    has_partial_bits,
+    is_null,
+    len_null_bits,
+    length_prefix,
+    value_options,
+)
 
 #: In place of a count: the event does not follow its table map.
 MISFIT_COUNT = -1
@@ -53,20 +60,18 @@ def count_rows(
                 step = middle if side else first
                 stop = last if side else middle
                 if side and partials[program] >= 0:
-                    if at >= end or data[at] == 251 or data[at] == 255:
-                        is_wrong = True
+                    is_wrong = at >= end
+                    if not is_wrong:
+                        is_valid, is_none, behind = value_options(data, at)
+                        is_wrong = is_none or not is_valid or behind > end
+                    if is_wrong:
                         continue
-                    size = data[at]
-                    size = 2 if size == 252 else 3 if size == 253 else 8 if size == 254 else 0
-                    if at + 1 + size > end:
-                        is_wrong = True
-                        continue
-                    is_set = data[at + (1 if size else 0)] & 1
-                    at += 1 + size
+                    is_set = has_partial_bits(data, at)
+                    at = behind
                     if is_set:
                         at += partials[program]
                 null_at = at
-                at += (stop - step + 7) >> 3
+                at += len_null_bits(stop - step)
                 if at > end:
                     is_wrong = True
                     continue
@@ -85,22 +90,14 @@ def count_rows(
                     if nulls == 0:
                         at += hops[step]
                         prefix = hop_prefixes[step]
-                    elif not (data[np.uint64(null_at + ((step - begin) >> 3))] >> ((step - begin) & 7)) & 1:
+                    elif not is_null(data, null_at, step - begin):
                         prefix = prefixes[step]
                         at += sizes[step] if prefix == 0 else 0
                     if prefix:
                         if at + prefix > end:
                             at = end + 1
                         else:
-                            place = np.uint64(at)
-                            length = np.int64(data[place])
-                            if prefix > 1:
-                                length |= np.int64(data[place + np.uint64(1)]) << 8
-                            if prefix > 2:
-                                length |= np.int64(data[place + np.uint64(2)]) << 16
-                            if prefix > 3:
-                                length |= np.int64(data[place + np.uint64(3)]) << 24
-                            at += prefix + length
+                            at += prefix + length_prefix(data, at, prefix)
                     is_wrong = at > end
                     step += 1
             number += 1

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.judge import Judge
+from binlog_kaitai.columns.decoders import len_partial_bits
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISFIT, STATE_SIZE, locate
@@ -130,7 +131,7 @@ class Images:
         steps = [(column, *table.widths[column]) for column in before + after]
         return Program(
             which,
-            (len(table.json_columns) + 7) // 8 if is_partial else -1,
+            len_partial_bits(len(table.json_columns)) if is_partial else -1,
             (len(before), len(after)),
             np.array(steps, dtype=np.int64).reshape(-1, 3),
         )

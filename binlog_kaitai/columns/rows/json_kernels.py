@@ -11,6 +11,19 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import (
+    json_container,
+    json_entries,
+    json_int16,
+    json_int32,
+    json_int64,
+    json_key,
+    json_uint16,
+    json_uint32,
+    json_uint64,
+    json_value,
+    len_json_entries,
+)
 from binlog_kaitai.columns.kernels import read_u8
 from binlog_kaitai.columns.rows.float_texts import LEFT, NUMBER_ROOM, put_decimal, put_digits
 from binlog_kaitai.columns.rows.string_kernels import length_at
@@ -26,25 +39,30 @@ _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 @kernel
-def read_number(data: Any, at: int, size: int) -> Any:
-    """A little-endian number of 2, 4 or 8 bytes, which must be inside."""
-    place = np.uint64(at)
-    value = np.int64(data[place]) | np.int64(data[place + _ONE]) << 8
-    if size > 2:
-        value |= np.int64(data[place + _TWO]) << 16 | np.int64(data[place + _THREE]) << 24
-    for step in range(4, size):
-        value |= np.int64(data[at + step]) << (8 * step)
-    return value
+def integer_at(data: Any, kind: Any, place: int) -> Any:
+    """An INT16 (5), UINT16, INT32, UINT32, INT64 or UINT64 (10), which must be inside.
+
+    The last may come out negative, where it is beyond the signed range.
+    """
+    if kind == 5:
+        return json_int16(data, place)
+    if kind == 6:
+        return json_uint16(data, place)
+    if kind == 7:
+        return json_int32(data, place)
+    if kind == 8:
+        return json_uint32(data, place)
+    return json_int64(data, place) if kind == 9 else json_uint64(data, place)
 
 
 @kernel
 def put_short(data: Any, kind: Any, start: int, out: Any, at: int) -> Any:
     """An INT16 (5) or UINT16 at `start`, which must be inside; there must be room."""
-    number = read_number(data, start, 2)
-    if kind == 5 and number >= 0x8000:
+    number = json_int16(data, start) if kind == 5 else json_uint16(data, start)
+    if number < 0:
         out[at] = 45
         at += 1
-        number = 0x10000 - number
+        number = -number
     place = np.uint64(at)
     if number < 10:
         out[place] = 48 + number
@@ -138,10 +156,8 @@ def put_scalar(data: Any, kind: int, start: int, end: int, out: Any, at: int) ->
         size = 2 if kind < 7 else 4 if kind < 9 else 8
         if start + size > end:
             return LEFT
-        number = read_number(data, start, size)
+        number = integer_at(data, kind, start)
         if kind & 1:
-            unused = 64 - 8 * size
-            number = (number << unused) >> unused
             if number < -0x7FFFFFFFFFFFFFFF:
                 return LEFT
             if number < 0:
@@ -201,12 +217,10 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
     left_to_copy = left * MAX_DEPTH
     while True:
         if kind < 4:
-            width = 4 if kind & 1 else 2
-            if depth >= MAX_DEPTH or depth >= kinds or place + 2 * width > end:
+            is_large = kind & 1 == 1
+            if depth >= MAX_DEPTH or depth >= kinds or json_entries(data, place, is_large) > end:
                 return LEFT
-            count = read_number(data, place, width)
-            size = read_number(data, place + width, width)
-            table = 2 * width + count * (width + 1) + (count * (width + 2) if kind < 2 else 0)
+            count, size, table = json_container(data, place, is_large, kind < 2)
             left_to_copy -= size
             if size < table or place + size > end or left_to_copy < 0:
                 return LEFT
@@ -253,13 +267,13 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
                 out[at] = 44
                 out[at + 1] = 32
                 at += 2
-            width = 4 if outer & 1 else 2
-            entry = base + 2 * width + index * (width + 1)
+            is_large = outer & 1 == 1
+            len_key, len_value = len_json_entries(is_large)
+            entry = json_entries(data, base, is_large) + index * len_value
             if outer < 2:
-                entry += count * (width + 2)
-                key_entry = base + 2 * width + index * (width + 2)
-                key = base + read_number(data, key_entry, width)
-                length = read_number(data, key_entry + width, 2)
+                entry += count * len_key
+                key, length = json_key(data, json_entries(data, base, is_large) + index * len_key, is_large)
+                key += base
                 left -= length
                 if left < 0 or key + length > end:
                     return LEFT
@@ -278,28 +292,28 @@ def put_document(data: Any, start: int, end: int, out: Any, at: int, stack: Any)
             left -= 1
             if left < 0:
                 return LEFT
-            kind = np.int64(data[entry])
+            kind, is_inlined, offset, inlined = json_value(data, entry, is_large)
             if 5 <= kind <= 6 and at + NUMBER_ROOM <= out.shape[0]:
-                at = put_short(data, kind, entry + 1, out, at)
+                at = put_short(data, kind, inlined, out, at)
                 # Arrays are full of them.
                 index += 1
                 while outer >= 2 and index < count and left > 0 and at + NUMBER_ROOM <= out.shape[0]:
-                    entry += width + 1
-                    kind = np.int64(data[entry])
+                    entry += len_value
+                    kind, is_inlined, offset, inlined = json_value(data, entry, is_large)
                     if kind < 5 or kind > 6:
                         break
                     out[at] = 44
                     out[at + 1] = 32
-                    at = put_short(data, kind, entry + 1, out, at + 2)
+                    at = put_short(data, kind, inlined, out, at + 2)
                     index += 1
                     left -= 1
                 stack[level + 2] = index
-            elif 4 <= kind <= 6 or (width == 4 and 7 <= kind <= 8):
-                at = put_scalar(data, kind, entry + 1, end, out, at)
+            elif is_inlined:
+                at = put_scalar(data, kind, inlined, end, out, at)
                 if at < 0:
                     return at
             else:
-                place = base + read_number(data, entry + 1, width)
+                place = base + offset
                 is_found = True
 
 

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.kernels import read_u4, read_u8
+from binlog_kaitai.columns.decoders import (
+    decimal_sign,
+    digits_value,
+    enum,
+    int_2,
+    int_3,
+    int_4,
+    int_8,
+    year,
+)
 
 _ONE, _BYTE = np.uint64(1), np.uint64(8)
 _LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -23,9 +32,6 @@ _POWERS = np.array([10**digits for digits in range(10)], dtype=np.uint64)
 
 #: Fewer digits than this are a number of 64 bits.
 _SHORT = 20
-
-#: Years that YEAR counts from; its 0 is the year 0.
-_FIRST_YEAR = 1900
 
 
 @kernel
@@ -45,27 +51,20 @@ def read_pairs(data: Any, starts: Any, out: Any) -> None:
         start = starts[index]
         value = np.uint16(0)
         if 0 <= start <= last:
-            at = np.uint64(start)
-            value = np.uint16(data[at]) | np.uint16(np.uint16(data[at + np.uint64(1)]) << np.uint16(8))
+            value = np.uint16(int_2(data, start, True))
         out[index] = value
 
 
 @kernel
-def read_threes(data: Any, starts: Any, sign: int, out: Any) -> None:
-    """Little-endian numbers of three bytes; `sign` is the bit that tells a negative one, or 0."""
+def read_threes(data: Any, starts: Any, is_signed: int, out: Any) -> None:
+    """Numbers of three bytes, as the bits of four."""
     last = data.shape[0] - 3
     for index in range(starts.shape[0]):
         start = starts[index]
         value = np.int64(0)
         if 0 <= start <= last:
-            at = np.uint64(start)
-            value = (
-                np.int64(data[at])
-                | np.int64(data[at + np.uint64(1)]) << 8
-                | np.int64(data[at + np.uint64(2)]) << 16
-            )
-            value |= 0xFF000000 if value & sign else 0
-        out[index] = value
+            value = int_3(data, start, not is_signed)
+        out[index] = np.uint32(np.int32(value))
 
 
 @kernel
@@ -74,7 +73,7 @@ def read_fours(data: Any, starts: Any, out: Any) -> None:
     last = data.shape[0] - 4
     for index in range(starts.shape[0]):
         start = starts[index]
-        out[index] = read_u4(data, np.uint64(start)) if 0 <= start <= last else 0
+        out[index] = int_4(data, start, True) if 0 <= start <= last else 0
 
 
 @kernel
@@ -83,7 +82,7 @@ def read_eights(data: Any, starts: Any, step: int, out: Any) -> None:
     last = data.shape[0] - 8
     for index in range(starts.shape[0]):
         start = starts[index]
-        out[index * step] = read_u8(data, np.uint64(start)) if 0 <= start <= last else np.uint64(0)
+        out[index * step] = np.uint64(int_8(data, start)) if 0 <= start <= last else np.uint64(0)
         if step > 1:
             out[index * step + 1] = np.uint64(0)
 
@@ -94,8 +93,10 @@ def read_years(data: Any, starts: Any, out: Any) -> None:
     last = data.shape[0] - 1
     for index in range(starts.shape[0]):
         start = starts[index]
-        number = np.int64(data[np.uint64(start)]) if 0 <= start <= last else 0
-        out[index] = number + _FIRST_YEAR if number else 0
+        value = np.int64(0)
+        if 0 <= start <= last:
+            _, value = year(data, start)
+        out[index] = value
 
 
 @kernel
@@ -124,28 +125,12 @@ def number_members(data: Any, starts: Any, size: int, numbers: Any, out: Any) ->
         start = starts[index]
         number = -1
         if 0 <= start <= last:
-            at = np.uint64(start)
-            value = np.int64(data[at])
-            if size > 1:
-                value |= np.int64(data[at + np.uint64(1)]) << 8
+            value = enum(data, start, size)
             if value < numbers.shape[0]:
                 number = numbers[np.uint64(value)]
             unknown += 1 if number < 0 else 0
         out[index] = number
     return unknown
-
-
-@kernel
-def read_group(data: Any, at: Any, width: int) -> Any:
-    """A big-endian number of `width` bytes, 1 to 4, at `at` (uint64); they must be inside."""
-    value = np.uint64(data[at])
-    if width > 1:
-        value = value << _BYTE | np.uint64(data[at + np.uint64(1)])
-    if width > 2:
-        value = value << _BYTE | np.uint64(data[at + np.uint64(2)])
-    if width > 3:
-        value = value << _BYTE | np.uint64(data[at + np.uint64(3)])
-    return value
 
 
 @kernel
@@ -174,17 +159,15 @@ def read_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
         low = np.uint64(0)
         high = np.uint64(0)
         if 0 <= start <= last and size > 0:
-            at = np.uint64(start)
-            # All bits set for a negative number, whose bits are the opposite; so is the first of any.
-            negative = np.uint64(0) if data[at] & 0x80 else _ALL
-            flip = (negative & _LOW) ^ np.uint64(0x80000000)
+            is_negative = decimal_sign(data, start, size)
+            negative = _ALL if is_negative else np.uint64(0)
+            offset = 0
             digits = 0
             is_wrong = False
             for group in range(count):
                 width = groups[2 * group + 1]
-                value = read_group(data, at, width) ^ (flip >> np.uint64(32 - 8 * width))
-                flip = negative & _LOW
-                at += np.uint64(width)
+                value = np.uint64(digits_value(data, start, group, offset, width, is_negative))
+                offset += width
                 base = _POWERS[groups[2 * group]]
                 is_wrong |= value >= base
                 digits += groups[2 * group]
@@ -224,16 +207,13 @@ def read_long_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
             out[first + limb] = 0
         if start < 0 or start > last or size == 0:
             continue
-        at = np.uint64(start)
-        flip = np.uint64(0) if data[at] & 0x80 else np.uint64(0xFF)
-        top = np.uint64(0x80)
+        is_negative = decimal_sign(data, start, size)
+        offset = 0
         used = 1
         for group in range(count):
-            value = np.uint64(0)
-            for _ in range(groups[2 * group + 1]):
-                value = (value << _BYTE) | (np.uint64(data[at]) ^ flip ^ top)
-                top = np.uint64(0)
-                at += np.uint64(1)
+            width = groups[2 * group + 1]
+            value = np.uint64(digits_value(data, start, group, offset, width, is_negative))
+            offset += width
             base = _POWERS[groups[2 * group]]
             if value >= base:
                 is_wrong = True
@@ -245,7 +225,7 @@ def read_long_decimals(data: Any, starts: Any, groups: Any, out: Any) -> int:
                 out[first + used] = value
                 used += 1
         wrong += 1 if is_wrong else 0
-        if flip != 0:
+        if is_negative:
             carry = np.uint64(1)
             for limb in range(_LIMBS):
                 carry += np.uint64(out[first + limb]) ^ _LOW

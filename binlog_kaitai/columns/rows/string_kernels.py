@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import length_prefix
 
 
 @kernel
@@ -14,14 +15,7 @@ def length_at(data: Any, start: int, prefix: int) -> Any:
     """The length of `prefix` bytes, 1 to 4, at `start`; -1 where the value or its length are not inside."""
     if start < 0 or start + prefix > data.shape[0]:
         return -1
-    at = np.uint64(start)
-    length = np.int64(data[at])
-    if prefix > 1:
-        length |= np.int64(data[at + np.uint64(1)]) << 8
-    if prefix > 2:
-        length |= np.int64(data[at + np.uint64(2)]) << 16
-    if prefix > 3:
-        length |= np.int64(data[at + np.uint64(3)]) << 24
+    length = length_prefix(data, start, prefix)
     return length if start + prefix + length <= data.shape[0] else -1
 
 

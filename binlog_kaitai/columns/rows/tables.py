@@ -18,7 +18,7 @@ from binlog_kaitai.columns.compile import kernel_or
 from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
-from binlog_kaitai.columns.rows.widths import Width, width_of
+from binlog_kaitai.columns.rows.widths import Width, widths_of
 from binlog_kaitai.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.beginnings import may_matter_bytes
@@ -67,7 +67,7 @@ class Table:
         self.mismatch = mismatch
         self.table_map = table_map
         self.schema = schema
-        widths = [width_of(column) for column in schema.columns]
+        widths = widths_of(table_map, schema.columns)
         known: list[Width] = [width for width in widths if width is not None]
         is_known = schema.is_readable and len(known) == len(widths) and not schema.old_fractions
         self.widths = known if is_known else None

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.kernels import read_u4, read_u8
+from binlog_kaitai.columns.decoders import date, datetime, datetime2, time, time2, timestamp, timestamp2
 
 FINE, ZERO, WRONG = 0, 1, 2
 
@@ -50,33 +48,14 @@ def read_dates(data: Any, starts: Any, out: Any, states: Any) -> int:
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        at = np.uint64(start)
-        number = (
-            np.int64(data[at])
-            | np.int64(data[at + np.uint64(1)]) << 8
-            | np.int64(data[at + np.uint64(2)]) << 16
-        )
-        days = days_of(number >> 9, (number >> 5) & 15, number & 31)
+        year, month, day = date(data, start)
+        days = days_of(year, month, day)
         if days < -1_000_000:
             states[index] = ZERO
             odd += 1
         else:
             out[index] = days
     return odd
-
-
-@kernel
-def read_fraction(data: Any, at: Any, digits: int) -> Any:
-    """A fraction of a second in microseconds; its bytes, from `at` (uint64) on, must be inside."""
-    if digits == 0:
-        return 0
-    if digits < 3:
-        return np.int64(data[at]) * 10_000
-    if digits < 5:
-        return (np.int64(data[at]) << 8 | np.int64(data[at + np.uint64(1)])) * 100
-    return (
-        np.int64(data[at]) << 16 | np.int64(data[at + np.uint64(1)]) << 8 | np.int64(data[at + np.uint64(2)])
-    )
 
 
 @kernel
@@ -90,20 +69,8 @@ def read_datetimes2(data: Any, starts: Any, size: int, digits: int, out: Any, st
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        at = np.uint64(start)
-        number = (
-            np.int64(data[at]) << 32
-            | np.int64(data[at + np.uint64(1)]) << 24
-            | np.int64(data[at + np.uint64(2)]) << 16
-            | np.int64(data[at + np.uint64(3)]) << 8
-            | np.int64(data[at + np.uint64(4)])
-        )
-        microsecond = read_fraction(data, at + np.uint64(5), digits)
-        months = (number >> 22) & 0x1FFFF
-        hour = (number >> 12) & 31
-        minute = (number >> 6) & 63
-        second = number & 63
-        days = days_of(months // 13, months % 13, (number >> 17) & 31)
+        _, year, month, day, hour, minute, second, microsecond = datetime2(data, start, digits)
+        days = days_of(year, month, day)
         if microsecond >= _SECOND:
             states[index] = WRONG
             odd += 1
@@ -126,14 +93,7 @@ def read_timestamps2(data: Any, starts: Any, size: int, digits: int, out: Any, s
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        at = np.uint64(start)
-        seconds = (
-            np.int64(data[at]) << 24
-            | np.int64(data[at + np.uint64(1)]) << 16
-            | np.int64(data[at + np.uint64(2)]) << 8
-            | np.int64(data[at + np.uint64(3)])
-        )
-        microsecond = read_fraction(data, at + np.uint64(4), digits)
+        seconds, microsecond = timestamp2(data, start, digits)
         if microsecond >= _SECOND:
             states[index] = WRONG
             odd += 1
@@ -149,8 +109,6 @@ def read_timestamps2(data: Any, starts: Any, size: int, digits: int, out: Any, s
 def read_times2(data: Any, starts: Any, size: int, digits: int, out: Any, states: Any) -> int:
     """TIME since 5.6.4, `size` bytes, as microseconds."""
     last = data.shape[0] - size
-    unit = 0 if digits == 0 else 10_000 if digits < 3 else 100 if digits < 5 else 1
-    limit = 1 if digits == 0 else 0x100 if digits < 3 else 0x10000 if digits < 5 else 0x1000000
     odd = 0
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -158,31 +116,13 @@ def read_times2(data: Any, starts: Any, size: int, digits: int, out: Any, states
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        at = np.uint64(start)
-        number = (
-            np.int64(data[at]) << 16
-            | np.int64(data[at + np.uint64(1)]) << 8
-            | np.int64(data[at + np.uint64(2)])
-        )
-        fraction = np.int64(0)
-        for step in range(3, size):
-            fraction = fraction << 8 | np.int64(data[at + np.uint64(step)])
-        # The bytes with the fraction are one number, to which half its range was added.
-        number = (number - 0x800000) * limit + fraction
-        sign = 1
-        if number < 0:
-            number = -number
-            sign = -1
-        microsecond = number % limit * unit
-        number //= limit
-        minute = (number >> 6) & 63
-        second = number & 63
+        _, is_negative, hour, minute, second, microsecond = time2(data, start, digits)
         if microsecond >= _SECOND or minute > 59 or second > 59:
             states[index] = WRONG
             odd += 1
         else:
-            hour = (number >> 12) & 0x3FF
-            out[index] = sign * ((hour * 3600 + minute * 60 + second) * _SECOND + microsecond)
+            length = (hour * 3600 + minute * 60 + second) * _SECOND + microsecond
+            out[index] = -length if is_negative else length
     return odd
 
 
@@ -197,18 +137,13 @@ def read_times(data: Any, starts: Any, out: Any, states: Any) -> int:
         start = starts[index]
         if start < 0 or start > last:
             continue
-        number = np.int64(data[start]) | np.int64(data[start + 1]) << 8 | np.int64(data[start + 2]) << 16
-        sign = 1
-        if number >= 0x800000:
-            number = 0x1000000 - number
-            sign = -1
-        minute = number // 100 % 100
-        second = number % 100
+        is_negative, hour, minute, second = time(data, start)
         if minute > 59 or second > 59:
             states[index] = WRONG
             odd += 1
         else:
-            out[index] = sign * (number // 10_000 * 3600 + minute * 60 + second) * _SECOND
+            length = (hour * 3600 + minute * 60 + second) * _SECOND
+            out[index] = -length if is_negative else length
     return odd
 
 
@@ -223,18 +158,8 @@ def read_datetimes(data: Any, starts: Any, out: Any, states: Any) -> int:
         start = starts[index]
         if start < 0 or start > last:
             continue
-        number = read_u8(data, np.uint64(start))
-        clock = np.int64(number % np.uint64(1_000_000))
-        date = number // np.uint64(1_000_000)
-        if date > np.uint64(99_991_231):
-            states[index] = ZERO
-            odd += 1
-            continue
-        day = np.int64(date)
-        days = days_of(day // 10_000, day // 100 % 100, day % 100)
-        hour = clock // 10_000
-        minute = clock // 100 % 100
-        second = clock % 100
+        year, month, day, hour, minute, second = datetime(data, start)
+        days = days_of(year, month, day)
         if days < -1_000_000 or hour > 23 or minute > 59 or second > 59:
             states[index] = ZERO
             odd += 1
@@ -254,7 +179,7 @@ def read_timestamps(data: Any, starts: Any, out: Any, states: Any) -> int:
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        seconds = read_u4(data, np.uint64(start))
+        seconds = timestamp(data, start)
         if seconds == 0:
             states[index] = ZERO
             odd += 1

@@ -7,6 +7,13 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel, kernel_or
+from binlog_kaitai.columns.decoders import (
+    has_partial_bits,
+    is_null,
+    len_null_bits,
+    length_prefix,
+    value_options,
+)
 
 #: Why `locate` stopped: all events are done, there is no more room, an event does not fit its table map.
 DONE, FULL, MISFIT = 0, 1, 2
@@ -112,21 +119,18 @@ def locate(
                 options[row] = -1
                 is_wrong = False
                 if side and partials[program] >= 0:
-                    if at >= end or data[at] == 251 or data[at] == 255:
-                        is_wrong = True
-                    else:
-                        size = data[at]
-                        size = 2 if size == 252 else 3 if size == 253 else 8 if size == 254 else 0
-                        if at + 1 + size > end:
-                            is_wrong = True
-                        else:
-                            is_set = data[at + (1 if size else 0)] & 1
-                            at += 1 + size
-                            if is_set:
-                                options[row] = at
-                                at += partials[program]
+                    is_wrong = at >= end
+                    if not is_wrong:
+                        is_valid, is_none, behind = value_options(data, at)
+                        is_wrong = is_none or not is_valid or behind > end
+                    if not is_wrong:
+                        is_set = has_partial_bits(data, at)
+                        at = behind
+                        if is_set:
+                            options[row] = at
+                            at += partials[program]
                 null_at = at
-                at += (stop - step + 7) >> 3
+                at += len_null_bits(stop - step)
                 if at > end:
                     is_wrong = True
                 if stop - step < width:
@@ -138,7 +142,7 @@ def locate(
                     # An unsigned index cannot count from the end, which Numba would look for.
                     here = np.uint64(step)
                     slot = np.uint64(columns[here])
-                    if (data[np.uint64(null_at + (bit >> 3))] >> (bit & 7)) & 1:
+                    if is_null(data, null_at, bit):
                         starts[slot, np.uint64(row)] = NULL
                     else:
                         starts[slot, np.uint64(row)] = at
@@ -148,15 +152,7 @@ def locate(
                         elif at + prefix > end:
                             at = end + 1
                         else:
-                            place = np.uint64(at)
-                            length = np.int64(data[place])
-                            if prefix > 1:
-                                length |= np.int64(data[place + np.uint64(1)]) << 8
-                            if prefix > 2:
-                                length |= np.int64(data[place + np.uint64(2)]) << 16
-                            if prefix > 3:
-                                length |= np.int64(data[place + np.uint64(3)]) << 24
-                            at += prefix + length
+                            at += prefix + length_prefix(data, at, prefix)
                         is_wrong = at > end
                     step += 1
                 if is_wrong:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import is_null, len_null_bits, length_prefix
 from binlog_kaitai.columns.text.base64 import LINE, put_base64
 from binlog_kaitai.columns.text.printed_rows import DONE, FULL, MISFIT, STATE_SIZE, put_rows
 from binlog_kaitai.columns.text_kernels import copy, put_number
@@ -163,25 +162,18 @@ def count_images(
             first = limits[program, side]
             stop = limits[program, side + 1]
             null_at = place
-            place += (stop - first + 7) >> 3
+            place += len_null_bits(stop - first)
             if place > end:
                 return -1
             for step in range(first, stop):
-                bit = step - first
-                if (data[null_at + (bit >> 3)] >> (bit & 7)) & 1:
+                if is_null(data, null_at, step - first):
                     continue
                 prefix = prefixes[step]
                 length = sizes[step]
                 if place + prefix + length > end:
                     return -1
                 if prefix:
-                    length = np.int64(data[place])
-                    if prefix > 1:
-                        length |= np.int64(data[place + 1]) << 8
-                    if prefix > 2:
-                        length |= np.int64(data[place + 2]) << 16
-                    if prefix > 3:
-                        length |= np.int64(data[place + 3]) << 24
+                    length = length_prefix(data, place, prefix)
                 place += prefix + length
                 if place > end:
                     return -1

@@ -1,16 +1,14 @@
 """Rows as commented statements, written straight from the bytes of row images.
 
-All functions are kernels, see `columns.compile`. How a row image is laid out is the grammar's
-(`row_image.ksy`, `numeric_values.ksy`, `temporal_values.ksy`); a test holds what is written here against it.
+All functions are kernels, see `columns.compile`. The parts of values come from the generated decoders.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import enum, is_null, len_null_bits, length_prefix, year
 from binlog_kaitai.columns.rows.json_kernels import put_document
 from binlog_kaitai.columns.text.printed_values import (
     put_bits,
@@ -124,7 +122,7 @@ def put_rows(
             if at + length + 16 > room:
                 state[4] = FULL
                 break
-            if place + ((count + 7) >> 3) > end:
+            if place + len_null_bits(count) > end:
                 state[4] = MISFIT
                 break
             if side == 0 or which == 2:
@@ -132,7 +130,7 @@ def put_rows(
             copy(pool, clauses[program, side], length, out, at)
             at += length
             null_at = place
-            place += (count + 7) >> 3
+            place += len_null_bits(count)
             step = first
         first = limits[program, side]
         stop = limits[program, side + 1]
@@ -142,8 +140,7 @@ def put_rows(
             behind = texts[step, 1]
             null = texts[step, 2]
             after = texts[step, 3]
-            bit = step - first
-            if (data[null_at + (bit >> 3)] >> (bit & 7)) & 1:
+            if is_null(data, null_at, step - first):
                 if at + after - front + 32 > room:
                     status = FULL
                     break
@@ -161,13 +158,7 @@ def put_rows(
                 break
             value = place
             if prefix:
-                length = np.int64(data[value])
-                if prefix > 1:
-                    length |= np.int64(data[value + 1]) << 8
-                if prefix > 2:
-                    length |= np.int64(data[value + 2]) << 16
-                if prefix > 3:
-                    length |= np.int64(data[value + 3]) << 24
+                length = length_prefix(data, value, prefix)
                 value += prefix
                 if value + length > end:
                     status = MISFIT
@@ -210,12 +201,11 @@ def put_rows(
             elif kind == TIMESTAMP:
                 at = put_timestamp(data, value, detail, out, at)
             elif kind == YEAR:
-                at = put_number(1900 + np.int64(data[value]), out, at)
+                # The clients print the year 0 as 1900.
+                years, _ = year(data, value)
+                at = put_number(1900 + years, out, at)
             elif kind == ENUM:
-                number = np.int64(data[value])
-                if length > 1:
-                    number |= np.int64(data[value + 1]) << 8
-                at = put_number(number, out, at)
+                at = put_number(enum(data, value, length), out, at)
             elif kind == JSON:
                 # A document that is a string alone is printed as that string: the caller's.
                 is_whole = length > 0 and data[value] != JSON_STRING

@@ -10,6 +10,21 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.decoders import (
+    date,
+    datetime2,
+    decimal_groups,
+    decimal_sign,
+    digit_group,
+    digits_value,
+    int_1,
+    int_2,
+    int_3,
+    int_4,
+    int_8,
+    time2,
+    timestamp2,
+)
 from binlog_kaitai.columns.text.general import put_general
 from binlog_kaitai.columns.text.kernels import put_two
 from binlog_kaitai.columns.text_kernels import copy, put_number
@@ -22,14 +37,25 @@ _LOWEST = np.int64(-(1 << 63))
 
 
 @kernel
+def integers(data: Any, place: int, size: int) -> Any:
+    """An integer as signed and as unsigned; one of eight bytes twice as signed."""
+    if size == 1:
+        return int_1(data, place, False), int_1(data, place, True)
+    if size == 2:
+        return int_2(data, place, False), int_2(data, place, True)
+    if size == 3:
+        return int_3(data, place, False), int_3(data, place, True)
+    if size == 4:
+        return int_4(data, place, False), int_4(data, place, True)
+    return int_8(data, place), int_8(data, place)
+
+
+@kernel
 def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
     """Write an integer as signed, and behind a negative one the same bits as unsigned."""
-    number: Any = np.int64(0)
-    for step in range(size):
-        number |= np.int64(data[place + step]) << (8 * step)
-    if size < 8 and number >> (8 * size - 1):
-        unsigned = number
-        at = put_number(number - (np.int64(1) << (8 * size)), out, at)
+    number, unsigned = integers(data, place, size)
+    if size < 8 and number < 0:
+        at = put_number(number, out, at)
     elif number < 0:
         if number == _LOWEST:
             out[at] = 45
@@ -174,91 +200,73 @@ def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any,
 
 
 @kernel
+def put_point(has_digits: bool, out: Any, at: int) -> Any:
+    """Write the point of a DECIMAL, and a zero in front of it if there are no other digits."""
+    if not has_digits:
+        out[at] = 48
+        at += 1
+    out[at] = 46
+    return at + 1
+
+
+@kernel
 def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at: int) -> Any:
     """Write a DECIMAL; -1 for what is none."""
     if precision == 0 or scale > precision:
         return -1
-    flip = 0 if data[place] & 0x80 else 255
-    if flip:
+    is_negative = decimal_sign(data, place, 1)
+    if is_negative:
         out[at] = 45
         at += 1
-    whole = precision - scale
-    is_first = True
+    groups, before = decimal_groups(precision, scale)
     has_digits = False
-    for part in range(2):
-        left = scale if part else whole
-        if part:
-            if not has_digits:
-                out[at] = 48
+    for group in range(groups):
+        if group == before:
+            at = put_point(has_digits, out, at)
+            has_digits = True
+        count, size, offset = digit_group(group, precision, scale)
+        number = digits_value(data, place, group, offset, size, is_negative)
+        unit = np.int64(1)
+        for _ in range(count - 1):
+            unit *= 10
+        if number >= unit * 10:
+            return -1
+        for _ in range(count):
+            digit = number // unit
+            number -= digit * unit
+            unit //= 10
+            if has_digits or digit:
+                out[at] = 48 + digit
                 at += 1
-            if left == 0:
-                break
-            out[at] = 46
-            at += 1
-        while left > 0:
-            count = 9
-            if part:
-                count = min(left, 9)
-            elif left % 9:
-                count = left % 9
-            size = 4 if count == 9 else (count + 1) >> 1
-            number = np.int64(0)
-            for step in range(size):
-                byte = np.int64(data[place + step]) ^ flip
-                if is_first:
-                    byte ^= 0x80
-                    is_first = False
-                number = number << 8 | byte
-            place += size
-            unit = np.int64(1)
-            for _ in range(count - 1):
-                unit *= 10
-            if number >= unit * 10:
-                return -1
-            for _ in range(count):
-                digit = number // unit
-                number -= digit * unit
-                unit //= 10
-                if part or has_digits or digit:
-                    out[at] = 48 + digit
-                    at += 1
-                    has_digits = True
-            left -= count
+                has_digits = True
+    if not has_digits:
+        out[at] = 48
+        at += 1
     return at
 
 
 @kernel
 def put_day(data: Any, place: int, out: Any, at: int) -> int:
     """Write a DATE; -1 for a year of five digits."""
-    number = np.int64(data[place]) | np.int64(data[place + 1]) << 8 | np.int64(data[place + 2]) << 16
-    year = number >> 9
+    year, month, day = date(data, place)
     if year > 9999:
         return -1
     out[at] = 39
     at = put_two(year // 100, out, at + 1)
     at = put_two(year % 100, out, at)
     out[at] = 58
-    at = put_two((number >> 5) & 15, out, at + 1)
+    at = put_two(month, out, at + 1)
     out[at] = 58
-    at = put_two(number & 31, out, at + 1)
+    at = put_two(day, out, at + 1)
     out[at] = 39
     return at + 1
 
 
 @kernel
-def put_fraction(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
-    """Write the fraction of a second; -1 for more than a second."""
+def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
+    """Write microseconds with so many digits, behind a point, if any; -1 for a second or more."""
     if digits == 0:
         return at
-    number: Any = np.int64(0)
-    for step in range((digits + 1) >> 1):
-        number = number << 8 | np.int64(data[place + step])
-    return put_micros(number * (10_000 if digits < 3 else 100 if digits < 5 else 1), digits, out, at)
-
-
-@kernel
-def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
-    """Write microseconds with so many digits, behind a point; -1 for a second or more."""
     if number >= 1_000_000:
         return -1
     out[at] = 46
@@ -272,46 +280,36 @@ def put_micros(number: int, digits: int, out: Any, at: int) -> Any:
 
 
 @kernel
-def put_clock_parts(number: int, out: Any, at: int) -> Any:
-    """Write hours, minutes and seconds out of their 22 bits."""
-    hour = number >> 12
+def put_clock(hour: int, minute: int, second: int, out: Any, at: int) -> Any:
+    """Write hours, minutes and seconds; -1 for hours of four digits."""
+    if hour >= 1000:
+        return -1
     if hour >= 100:
-        out[at] = 48 + hour // 100 % 10
+        out[at] = 48 + hour // 100
         at += 1
-        if hour >= 1000:
-            return -1
     at = put_two(hour % 100, out, at)
     out[at] = 58
-    at = put_two((number >> 6) & 63, out, at + 1)
+    at = put_two(minute, out, at + 1)
     out[at] = 58
-    return put_two(number & 63, out, at + 1)
+    return put_two(second, out, at + 1)
 
 
 @kernel
 def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
     """Write a DATETIME of the format since 5.6.4; -1 for what is none."""
-    number: Any = np.int64(0)
-    for step in range(5):
-        number = number << 8 | np.int64(data[place + step])
-    number -= 0x8000000000
-    if number < 0:
-        return -1
-    months = number >> 22
-    year = months // 13
-    if year > 9999:
+    is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
+    if not is_positive or year > 9999:
         return -1
     out[at] = 39
     at = put_two(year // 100, out, at + 1)
     at = put_two(year % 100, out, at)
     out[at] = 45
-    at = put_two(months % 13, out, at + 1)
+    at = put_two(month, out, at + 1)
     out[at] = 45
-    at = put_two((number >> 17) & 31, out, at + 1)
+    at = put_two(day, out, at + 1)
     out[at] = 32
-    at = put_clock_parts(number & 0x1FFFF, out, at + 1)
-    if at < 0:
-        return -1
-    at = put_fraction(data, place + 5, digits, out, at)
+    at = put_clock(hour, minute, second, out, at + 1)
+    at = put_micros(microsecond, digits, out, at)
     if at < 0:
         return -1
     out[at] = 39
@@ -321,25 +319,17 @@ def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 @kernel
 def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
     """Write a TIME of the format since 5.6.4; -1 for what is none."""
-    size = (digits + 1) >> 1
-    number: Any = np.int64(0)
-    for step in range(3 + size):
-        number = number << 8 | np.int64(data[place + step])
-    # The bytes with the fraction are one number, to which half its range was added.
-    number -= np.int64(0x800000) << (8 * size)
+    has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
+    if has_spare_bit:
+        return -1
     out[at] = 39
     at += 1
-    if number < 0:
-        number = -number
+    if is_negative:
         out[at] = 45
         at += 1
-    whole = number >> (8 * size)
-    if whole >> 22:
-        return -1
-    at = put_clock_parts(whole, out, at)
-    if at >= 0 and digits:
-        fraction = number & ((np.int64(1) << (8 * size)) - 1)
-        at = put_micros(fraction * (10_000 if digits < 3 else 100 if digits < 5 else 1), digits, out, at)
+    at = put_clock(hour, minute, second, out, at)
+    if at >= 0:
+        at = put_micros(microsecond, digits, out, at)
     if at < 0:
         return -1
     out[at] = 39
@@ -349,10 +339,8 @@ def put_time(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
 @kernel
 def put_timestamp(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
     """Write a TIMESTAMP of the format since 5.6.4, in seconds; -1 for what is none."""
-    number: Any = np.int64(0)
-    for step in range(4):
-        number = number << 8 | np.int64(data[place + step])
-    return put_fraction(data, place + 4, digits, out, put_number(number, out, at))
+    seconds, microsecond = timestamp2(data, place, digits)
+    return put_micros(microsecond, digits, out, put_number(seconds, out, at))
 
 
 @kernel

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.decoders import length_prefix
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, NO_ROOM, put_document
 from binlog_kaitai.columns.text import jobs as kernels
 from binlog_kaitai.columns.text.general import SCRATCH
@@ -121,7 +122,7 @@ class Jobs:
         place, end = int(state[0]), int(job[2])
         step = int(state[2]) - int(self.programs.arrays()[1][int(job[3]), 0])
         _, fixed, prefix, _ = program.steps[step].tolist()
-        size = prefix + int.from_bytes(data[place : place + prefix].tobytes(), "little") if prefix else fixed
+        size = prefix + int(length_prefix(data, place, prefix)) if prefix else fixed
         index, table_map = program.columns[step], program.table_map
         column = table_map.columns[index]
         text: CellText = self.programs.style.texts[column.real_type]

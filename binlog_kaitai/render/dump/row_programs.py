@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.rows.widths import width_of
+from binlog_kaitai.columns.rows.widths import Width, widths_of
 from binlog_kaitai.columns.text import printed_rows as kernels
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.framing import Frame, resized
@@ -265,7 +265,8 @@ class Programs:
             columns = Schema.of(table_map, is_mariadb=self.is_mariadb).columns
         except BinlogError:
             return None
-        every = [self._step(column) for column in columns]
+        widths = widths_of(table_map, columns)
+        every = [self._step(column, width) for column, width in zip(columns, widths, strict=True)]
         present = [one.is_present for one in body.columns.columns]
         after = [one.is_present for one in body.columns_after.columns] if body.is_update else present
         first = [] if body.is_write else _present(every, present)
@@ -274,8 +275,7 @@ class Programs:
             return None
         return first, second
 
-    def _step(self, column: Column) -> tuple[int, int, int, int, int] | None:
-        width = width_of(column)
+    def _step(self, column: Column, width: Width | None) -> tuple[int, int, int, int, int] | None:
         if width is None or column.type not in self.style.texts:
             return None
         kind = _KINDS.get(column.type, kernels.OTHER)

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import place_of
+from binlog_kaitai.columns.decoders import len_null_bits
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.rows.walk import FULL, MISFIT, STATE_SIZE, locate
-from binlog_kaitai.columns.rows.widths import width_of
+from binlog_kaitai.columns.rows.widths import widths_of
 from binlog_kaitai.errors import GrammarError, UsageError
 from binlog_kaitai.framing import Frame
 from binlog_kaitai.grammar import EventType, Format, header_offset, masks
@@ -160,7 +161,7 @@ def _check_images(event: Event, body: Any) -> None:
 def _program(event: Event, body: Any) -> _Program:
     table_map: Any = event.table_map
     columns = Schema.of(table_map, is_mariadb=True).columns
-    widths = [width_of(column) for column in columns]
+    widths = widths_of(table_map, columns)
     present = [index for index, one in enumerate(body.columns.columns) if one.is_present]
     if None in widths or (present and present[-1] >= len(columns)):
         raise event.locate(GrammarError("the lengths of its values are not known"))
@@ -169,4 +170,4 @@ def _program(event: Event, body: Any) -> _Program:
     limits = np.array([0, 0 if body.is_write else len(steps), len(numbers)], dtype=np.int64)
     which = 3 if body.is_update else 2 if body.is_write else 1
     by_name = tuple(np.ascontiguousarray(numbers[:, at]) for at in range(3))
-    return _Program(which, len(columns), (len(present) + 7) // 8, limits, by_name)
+    return _Program(which, len(columns), len_null_bits(len(present)), limits, by_name)

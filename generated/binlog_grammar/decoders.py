@@ -1,0 +1,380 @@
+"""Decoders of values, generated from formats/: the parts of a value in `data` (uint8) that begins at `at`.
+
+A decoder checks no bounds: all bytes of the value must be inside `data`. Numbers are int64; one of eight
+bytes is that of the same bits. All is plain Python that Numba can compile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
+_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+_5, _6, _7 = np.uint64(5), np.uint64(6), np.uint64(7)
+
+
+def byte(data: Any, at: Any) -> Any:
+    """A number of one byte."""
+    return np.int64(data[np.uint64(at)])
+
+
+def signed(value: Any, bits: Any) -> Any:
+    """The number that is negative where the highest of its bits is set."""
+    half = 1 << (bits - 1)
+    return (value ^ half) - half
+
+
+def little_2(data: Any, at: Any) -> Any:
+    """A little-endian number of two bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) | np.int64(data[place + _1]) << 8
+
+
+def little_3(data: Any, at: Any) -> Any:
+    """A little-endian number of three bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) | np.int64(data[place + _1]) << 8 | np.int64(data[place + _2]) << 16
+
+
+def little_4(data: Any, at: Any) -> Any:
+    """A little-endian number of four bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place])
+        | np.int64(data[place + _1]) << 8
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 24
+    )
+
+
+def little_8(data: Any, at: Any) -> Any:
+    """A little-endian number of eight bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place])
+        | np.int64(data[place + _1]) << 8
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 24
+        | np.int64(data[place + _4]) << 32
+        | np.int64(data[place + _5]) << 40
+        | np.int64(data[place + _6]) << 48
+        | np.int64(data[place + _7]) << 56
+    )
+
+
+def big_2(data: Any, at: Any) -> Any:
+    """A big-endian number of two bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) << 8 | np.int64(data[place + _1])
+
+
+def big_3(data: Any, at: Any) -> Any:
+    """A big-endian number of three bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) << 16 | np.int64(data[place + _1]) << 8 | np.int64(data[place + _2])
+
+
+def big_4(data: Any, at: Any) -> Any:
+    """A big-endian number of four bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place]) << 24
+        | np.int64(data[place + _1]) << 16
+        | np.int64(data[place + _2]) << 8
+        | np.int64(data[place + _3])
+    )
+
+
+def big_5(data: Any, at: Any) -> Any:
+    """A big-endian number of five bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place]) << 32
+        | np.int64(data[place + _1]) << 24
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 8
+        | np.int64(data[place + _4])
+    )
+
+
+def year(data: Any, at: Any) -> Any:
+    """years, value of a `temporal_values::year`."""
+    years = byte(data, at)
+    value = 0 if (years == 0) else (1900 + years)
+    return years, value
+
+
+def date(data: Any, at: Any) -> Any:
+    """year, month, day of a `temporal_values::date`."""
+    bits = little_3(data, at)
+    year = bits >> 9
+    month = (bits >> 5) & 0xf
+    day = bits & 0x1f
+    return year, month, day
+
+
+def time(data: Any, at: Any) -> Any:
+    """is_negative, hour, minute, second of a `temporal_values::time`."""
+    number = little_3(data, at)
+    is_negative = number >= 8388608
+    magnitude = (16777216 - number) if is_negative else number
+    hour = magnitude // 10000
+    minute = (magnitude // 100) % 100
+    second = magnitude % 100
+    return is_negative, hour, minute, second
+
+
+def datetime(data: Any, at: Any) -> Any:
+    """year, month, day, hour, minute, second of a `temporal_values::datetime`."""
+    number = little_8(data, at)
+    year = number // 10000000000
+    month = (number // 100000000) % 100
+    day = (number // 1000000) % 100
+    hour = (number // 10000) % 100
+    minute = (number // 100) % 100
+    second = number % 100
+    return year, month, day, hour, minute, second
+
+
+def timestamp(data: Any, at: Any) -> Any:
+    """seconds of a `temporal_values::timestamp`."""
+    seconds_le = little_4(data, at)
+    return seconds_le
+
+
+def time2(data: Any, at: Any, fractional_digits: Any) -> Any:
+    """has_spare_bit, is_negative, hour, minute, second, microsecond of a `temporal_values::time2`."""
+    packed = big_3(data, at)
+    is_negative = packed < 8388608
+    fraction_value = 0 if (fractional_digits == 0) else (byte(data, at + 3) if (fractional_digits < 3) else (big_2(data, at + 3) if (fractional_digits < 5) else big_3(data, at + 3)))
+    magnitude = (packed - 8388608) if (not is_negative) else ((8388608 - packed) if (fraction_value == 0) else (8388607 - packed))
+    has_spare_bit = magnitude >= 4194304
+    hour = (magnitude >> 12) & 1023
+    minute = (magnitude >> 6) & 63
+    second = magnitude & 63
+    fraction_modulus = 256 if (fractional_digits < 3) else (65536 if (fractional_digits < 5) else 16777216)
+    fraction_unit = 10000 if (fractional_digits < 3) else (100 if (fractional_digits < 5) else 1)
+    fraction_microsecond = fraction_value * fraction_unit
+    microsecond = ((fraction_modulus - fraction_value) * fraction_unit) if (is_negative and (fraction_value != 0)) else fraction_microsecond
+    return has_spare_bit, is_negative, hour, minute, second, microsecond
+
+
+def datetime2(data: Any, at: Any, fractional_digits: Any) -> Any:
+    """is_positive, year, month, day, hour, minute, second, microsecond of a `temporal_values::datetime2`."""
+    bits = big_5(data, at)
+    is_positive = bits >> 39
+    year_month = (bits >> 22) & 0x1ffff
+    year = year_month // 13
+    month = year_month % 13
+    day = (bits >> 17) & 0x1f
+    hour = (bits >> 12) & 0x1f
+    minute = (bits >> 6) & 0x3f
+    second = bits & 0x3f
+    fraction_value = 0 if (fractional_digits == 0) else (byte(data, at + 5) if (fractional_digits < 3) else (big_2(data, at + 5) if (fractional_digits < 5) else big_3(data, at + 5)))
+    fraction_unit = 10000 if (fractional_digits < 3) else (100 if (fractional_digits < 5) else 1)
+    fraction_microsecond = fraction_value * fraction_unit
+    return is_positive, year, month, day, hour, minute, second, fraction_microsecond
+
+
+def timestamp2(data: Any, at: Any, fractional_digits: Any) -> Any:
+    """seconds, microsecond of a `temporal_values::timestamp2`."""
+    seconds = big_4(data, at)
+    fraction_value = 0 if (fractional_digits == 0) else (byte(data, at + 4) if (fractional_digits < 3) else (big_2(data, at + 4) if (fractional_digits < 5) else big_3(data, at + 4)))
+    fraction_unit = 10000 if (fractional_digits < 3) else (100 if (fractional_digits < 5) else 1)
+    fraction_microsecond = fraction_value * fraction_unit
+    return seconds, fraction_microsecond
+
+
+def int_1(data: Any, at: Any, is_unsigned: Any) -> Any:
+    """value of a `numeric_values::int_1`."""
+    value = byte(data, at) if is_unsigned else signed(byte(data, at), 8)
+    return value
+
+
+def int_2(data: Any, at: Any, is_unsigned: Any) -> Any:
+    """value of a `numeric_values::int_2`."""
+    value = little_2(data, at) if is_unsigned else signed(little_2(data, at), 16)
+    return value
+
+
+def int_3(data: Any, at: Any, is_unsigned: Any) -> Any:
+    """value of a `numeric_values::int_3`."""
+    number = little_3(data, at)
+    value = number if (is_unsigned or (number < 8388608)) else (number - 16777216)
+    return value
+
+
+def int_4(data: Any, at: Any, is_unsigned: Any) -> Any:
+    """value of a `numeric_values::int_4`."""
+    value = little_4(data, at) if is_unsigned else signed(little_4(data, at), 32)
+    return value
+
+
+def int_8(data: Any, at: Any) -> Any:
+    """value of a `numeric_values::int_8`."""
+    high_signed = signed(little_4(data, at + 4), 32)
+    low = little_4(data, at)
+    value = (high_signed * 4294967296) + low
+    return value
+
+
+def enum(data: Any, at: Any, num_bytes: Any) -> Any:
+    """value of a `numeric_values::enum`."""
+    value = byte(data, at) if (num_bytes < 2) else little_2(data, at)
+    return value
+
+
+def decimal_groups(precision: Any, scale: Any) -> Any:
+    """num_groups, num_integer_groups of a `numeric_values::decimal`."""
+    integer_digits = (precision - scale) if (precision > scale) else 0
+    num_integer_groups = (integer_digits + 8) // 9
+    num_groups = num_integer_groups + ((scale + 8) // 9)
+    return num_groups, num_integer_groups
+
+
+def decimal_sign(data: Any, at: Any, digits_length: Any) -> Any:
+    """is_negative of a `numeric_values::decimal`."""
+    is_negative = (digits_length > 0) and ((byte(data, at) & 128) == 0)
+    return is_negative
+
+
+def digit_group(index: Any, precision: Any, scale: Any) -> Any:
+    """num_digits, len_group, ofs_group of a `numeric_values::digit_group`."""
+    outer_integer_digits = (precision - scale) if (precision > scale) else 0
+    outer_num_integer_groups = (outer_integer_digits + 8) // 9
+    is_integer = index < outer_num_integer_groups
+    outer_num_groups = outer_num_integer_groups + ((scale + 8) // 9)
+    num_digits = (((outer_integer_digits - 1) % 9) + 1) if (is_integer and (index == 0)) else ((((scale - 1) % 9) + 1) if ((index == (outer_num_groups - 1)) and (not is_integer)) else 9)
+    len_group = 4 if (num_digits == 9) else ((num_digits + 1) >> 1)
+    outer_len_integer = ((outer_integer_digits // 9) * 4) + (((outer_integer_digits % 9) + 1) >> 1)
+    ofs_group = (outer_len_integer + ((index - outer_num_integer_groups) * 4)) if (not is_integer) else (0 if (index == 0) else (outer_len_integer - ((outer_num_integer_groups - index) * 4)))
+    return num_digits, len_group, ofs_group
+
+
+def digits_value(data: Any, at: Any, index: Any, ofs_group: Any, len_group: Any, is_negative: Any) -> Any:
+    """value of a `numeric_values::digit_group`."""
+    modulus = 256 if (len_group == 1) else (65536 if (len_group == 2) else (16777216 if (len_group == 3) else 4294967296))
+    stored = byte(data, at + ofs_group) if (len_group == 1) else (((byte(data, at + ofs_group) * 256) + byte(data, at + (ofs_group + 1))) if (len_group == 2) else ((((byte(data, at + ofs_group) * 65536) + (byte(data, at + (ofs_group + 1)) * 256)) + byte(data, at + (ofs_group + 2))) if (len_group == 3) else ((((byte(data, at + ofs_group) * 16777216) + (byte(data, at + (ofs_group + 1)) * 65536)) + (byte(data, at + (ofs_group + 2)) * 256)) + byte(data, at + (ofs_group + 3)))))
+    value = (((modulus - 1) - stored) if is_negative else stored) - ((modulus >> 1) if (index == 0) else 0)
+    return value
+
+
+def json_container(data: Any, at: Any, is_large: Any, is_object: Any) -> Any:
+    """num_elements.value, len_container.value, len_table of a `json_binary::container`."""
+    num_elements_value = little_4(data, at) if is_large else little_2(data, at)
+    len_container_value = little_4(data, at + (2 if (not is_large) else 0) + (4 if is_large else 0)) if is_large else little_2(data, at + (2 if (not is_large) else 0) + (4 if is_large else 0))
+    len_value_entry = 5 if is_large else 3
+    len_key_entry = 6 if is_large else 4
+    len_table = (8 if is_large else 4) + (num_elements_value * (len_value_entry + (len_key_entry if is_object else 0)))
+    return num_elements_value, len_container_value, len_table
+
+
+def json_entries(data: Any, at: Any, is_large: Any) -> Any:
+    """@key_entries of a `json_binary::container`."""
+    return at + (2 if (not is_large) else 0) + (4 if is_large else 0) + (2 if (not is_large) else 0) + (4 if is_large else 0)
+
+
+def len_json_entries(is_large: Any) -> Any:
+    """len_key_entry, len_value_entry of a `json_binary::container`."""
+    len_key_entry = 6 if is_large else 4
+    len_value_entry = 5 if is_large else 3
+    return len_key_entry, len_value_entry
+
+
+def json_key(data: Any, at: Any, is_large: Any) -> Any:
+    """ofs_key.value, len_key of a `json_binary::key_entry`."""
+    ofs_key_value = little_4(data, at) if is_large else little_2(data, at)
+    len_key = little_2(data, at + (2 if (not is_large) else 0) + (4 if is_large else 0))
+    return ofs_key_value, len_key
+
+
+def json_value(data: Any, at: Any, is_large: Any) -> Any:
+    """type, is_inlined, ofs_value.value, @inlined of a `json_binary::value_entry`."""
+    type = byte(data, at)
+    is_wide = (type == 7) or (type == 8)
+    is_inlined = (((type == 4) or (type == 5)) or (type == 6)) or (is_large and is_wide)
+    ofs_value_value = little_4(data, at + 1) if is_large else little_2(data, at + 1)
+    return type, is_inlined, ofs_value_value, at + 1
+
+
+def json_int16(data: Any, at: Any) -> Any:
+    """value of a `json_binary::int16_value`."""
+    value = signed(little_2(data, at), 16)
+    return value
+
+
+def json_uint16(data: Any, at: Any) -> Any:
+    """value of a `json_binary::uint16_value`."""
+    value = little_2(data, at)
+    return value
+
+
+def json_int32(data: Any, at: Any) -> Any:
+    """value of a `json_binary::int32_value`."""
+    value = signed(little_4(data, at), 32)
+    return value
+
+
+def json_uint32(data: Any, at: Any) -> Any:
+    """value of a `json_binary::uint32_value`."""
+    value = little_4(data, at)
+    return value
+
+
+def json_int64(data: Any, at: Any) -> Any:
+    """value of a `json_binary::int64_value`."""
+    number_high_signed = signed(little_4(data, at + 4), 32)
+    number_low = little_4(data, at)
+    number_value = (number_high_signed * 4294967296) + number_low
+    return number_value
+
+
+def json_uint64(data: Any, at: Any) -> Any:
+    """value of a `json_binary::uint64_value`."""
+    value = little_8(data, at)
+    return value
+
+
+def length_prefix(data: Any, at: Any, num_bytes: Any) -> Any:
+    """value of a `length_prefix`."""
+    value = byte(data, at) if (num_bytes == 1) else (little_2(data, at) if (num_bytes == 2) else (little_3(data, at) if (num_bytes == 3) else little_4(data, at)))
+    return value
+
+
+def len_null_bits(columns_num_present: Any) -> Any:
+    """#null_bits of a `row_image`."""
+    return ((columns_num_present + 7) >> 3)
+
+
+def is_null(data: Any, at: Any, ordinal: Any) -> Any:
+    """is_null of a `row_image::cell`."""
+    is_null = ((byte(data, at + (ordinal >> 3)) >> (ordinal & 7)) & 1) == 1
+    return is_null
+
+
+def len_partial_bits(table_map_num_json_columns: Any) -> Any:
+    """#partial_bits of a `row_image`."""
+    return ((table_map_num_json_columns + 7) >> 3)
+
+
+def is_partial(data: Any, at: Any, column_json_ordinal: Any) -> Any:
+    """is_partial of a `row_image::cell`."""
+    is_partial = ((byte(data, at + (column_json_ordinal >> 3)) >> (column_json_ordinal & 7)) & 1) == 1
+    return is_partial
+
+
+def value_options(data: Any, at: Any) -> Any:
+    """!value_options.first, value_options.is_null, @partial_bits of a `row_image`."""
+    value_options_first = byte(data, at)
+    value_options_is_null = value_options_first == 251
+    return (value_options_first <= 254), value_options_is_null, at + (2 if (value_options_first == 252) else 0) + (3 if (value_options_first == 253) else 0) + (8 if (value_options_first == 254) else 0) + 1
+
+
+def has_partial_bits(data: Any, at: Any) -> Any:
+    """has_partial_bits of a `row_image`."""
+    value_options_first = byte(data, at)
+    value_options_value = little_2(data, at + 1) if (value_options_first == 252) else (little_3(data, at + 1) if (value_options_first == 253) else (little_8(data, at + 1) if (value_options_first == 254) else value_options_first))
+    has_partial_bits = (value_options_value & 1) == 1
+    return has_partial_bits

@@ -1,0 +1,99 @@
+"""Decoders of values, generated from formats/: the parts of a value in `data` (uint8) that begins at `at`.
+
+A decoder checks no bounds: all bytes of the value must be inside `data`. Numbers are int64; one of eight
+bytes is that of the same bits. All is plain Python that Numba can compile.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Numba takes a signed index for one that may count from the end, and pays for that; unsigned ones are free.
+_1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+_5, _6, _7 = np.uint64(5), np.uint64(6), np.uint64(7)
+
+
+def byte(data: Any, at: Any) -> Any:
+    """A number of one byte."""
+    return np.int64(data[np.uint64(at)])
+
+
+def signed(value: Any, bits: Any) -> Any:
+    """The number that is negative where the highest of its bits is set."""
+    half = 1 << (bits - 1)
+    return (value ^ half) - half
+
+
+def little_2(data: Any, at: Any) -> Any:
+    """A little-endian number of two bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) | np.int64(data[place + _1]) << 8
+
+
+def little_3(data: Any, at: Any) -> Any:
+    """A little-endian number of three bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) | np.int64(data[place + _1]) << 8 | np.int64(data[place + _2]) << 16
+
+
+def little_4(data: Any, at: Any) -> Any:
+    """A little-endian number of four bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place])
+        | np.int64(data[place + _1]) << 8
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 24
+    )
+
+
+def little_8(data: Any, at: Any) -> Any:
+    """A little-endian number of eight bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place])
+        | np.int64(data[place + _1]) << 8
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 24
+        | np.int64(data[place + _4]) << 32
+        | np.int64(data[place + _5]) << 40
+        | np.int64(data[place + _6]) << 48
+        | np.int64(data[place + _7]) << 56
+    )
+
+
+def big_2(data: Any, at: Any) -> Any:
+    """A big-endian number of two bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) << 8 | np.int64(data[place + _1])
+
+
+def big_3(data: Any, at: Any) -> Any:
+    """A big-endian number of three bytes."""
+    place = np.uint64(at)
+    return np.int64(data[place]) << 16 | np.int64(data[place + _1]) << 8 | np.int64(data[place + _2])
+
+
+def big_4(data: Any, at: Any) -> Any:
+    """A big-endian number of four bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place]) << 24
+        | np.int64(data[place + _1]) << 16
+        | np.int64(data[place + _2]) << 8
+        | np.int64(data[place + _3])
+    )
+
+
+def big_5(data: Any, at: Any) -> Any:
+    """A big-endian number of five bytes."""
+    place = np.uint64(at)
+    return (
+        np.int64(data[place]) << 32
+        | np.int64(data[place + _1]) << 24
+        | np.int64(data[place + _2]) << 16
+        | np.int64(data[place + _3]) << 8
+        | np.int64(data[place + _4])
+    )
