@@ -23,6 +23,7 @@ TARGETS = {
     "bench",
     "webide",
     "docs",
+    "vectors",
     "test-languages",
 }
 

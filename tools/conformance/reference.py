@@ -39,6 +39,11 @@ def lines(
     yield "end 0"
 
 
+def document(data: bytes, schema: Schema, enums: Enums) -> dict[str, Any]:
+    """The whole tree of a log: what `lines` prints, with the entries in their place."""
+    return _Tree(schema, enums).record(MysqlBinlog.from_bytes(data))
+
+
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
