@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
+import zlib
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+import binlog_kaitai
+from tests.corpus_files import case
 from tools.conformance.__main__ import ROOT
 from tools.conformance.compare import STRICT, Comparison, Leniency
 from tools.conformance.languages import LANGUAGES
+from tools.conformance.reference import lines
 from tools.conformance.run import corpus, run_all
-from tools.conformance.schema import schema
+from tools.conformance.schema import enums, schema
 from tools.generate.grammar import Grammar
 
 
@@ -54,6 +62,38 @@ def test_the_fields_that_drivers_print(grammar: Grammar) -> None:
     assert "upcoming" not in fields["MysqlBinlog.LogEntry"]  # reads from where the stream happens to be
     assert "column" not in fields["RowImage.Cell"]  # stands in the table map's part of the tree
     assert [field.kind for field in schema(grammar)["VarlenInteger"] if field.name == "value"] == ["u"]
+
+
+@pytest.mark.skipif(not shutil.which("javac") or not shutil.which("mvn"), reason="needs a JDK and Maven")
+def test_java_reads_the_greatest_and_least_gno(grammar: Grammar, tmp_path: Path) -> None:
+    greatest = 9223372036854775000
+    made = []
+    for gno in (greatest, -greatest):
+        data = _log_with_gno(greatest, gno)
+        assert f'"gno":{gno},' in list(lines(data, schema(grammar), enums(grammar)))[-2]
+        made.append(tmp_path / f"binlog.{len(made):06}")
+        made[-1].write_bytes(data)
+    (java,) = (language for language in LANGUAGES if language.target == "java")
+    (result,) = run_all(ROOT, [java], made)
+    assert (result.logs, result.differences, result.problem) == (2, [], "")
+
+
+def _log_with_gno(old: int, new: int) -> bytes:
+    """A log of the corpus up to the tagged GTID event that has the number `old`, which becomes `new`."""
+    for log in case("mysql-9.7", "gtid_tags").logs:
+        with binlog_kaitai.open(log) as events:
+            for event in events:
+                if event.type == "GTID_TAGGED_LOG_EVENT" and event.body.gno == old:
+                    assert event.raw.count(_signed(old)) == 1
+                    raw = event.raw[:-4].replace(_signed(old), _signed(new))
+                    before = log.read_bytes()[: event.position]
+                    return before + raw + zlib.crc32(raw).to_bytes(4, "little")
+    raise LookupError(f"no event has the GNO {old}")
+
+
+def _signed(number: int) -> bytes:
+    """A signed number in the 9 bytes of a variable-length integer, the sign in the lowest bit."""
+    return b"\xff" + (2 * abs(number) - (number < 0)).to_bytes(8, "little")
 
 
 def test_javascript_reads_small_logs_alike() -> None:

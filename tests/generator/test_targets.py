@@ -88,3 +88,10 @@ def test_go_has_a_package_and_counts_from_0(grammar: Grammar) -> None:
     files = compile_for(grammar, "go")
     assert all(text.startswith("package mysql_binlog\n") for text in files.values())
     assert not any("for i := 1;" in text for text in files.values())
+
+
+def test_rust_says_that_a_name_is_none_of_its_keywords(grammar: Grammar) -> None:
+    text = compile_for(grammar, "rust")["wkb.rs"]
+    assert "r#type: RefCell<" in text
+    assert "fn r#type(&self)" in text
+    assert "self_rc.r#type.borrow_mut()" in text

@@ -6,7 +6,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.generate import classes, collection, layouts, meanings, names, stubs, targets, webide
+from tools.generate import (
+    classes,
+    collection,
+    layouts,
+    meanings,
+    names,
+    stubs,
+    targets,
+    unsigned,
+    webide,
+)
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
@@ -88,6 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     grammar = Grammar.load(options.root / "formats")
     names.check(grammar, options.root / "formats")
+    unsigned.check(grammar, options.root / "formats")
     if options.target:
         folder = options.root / "build" / options.target
         files = targets.compile_for(grammar, options.target)

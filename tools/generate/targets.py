@@ -47,6 +47,8 @@ def finish(grammar: Grammar, language: str, files: dict[str, str]) -> dict[str, 
     """The compiler's output, mended."""
     if language == "php":
         return {name: _php(text) for name, text in files.items()}
+    if language == "rust":
+        return {name: _rust(text) for name, text in files.items()}
     if language == "cpp_stl":
         return {name: _cpp(text) if name.endswith(".h") else text for name, text in files.items()}
     if language == "go":
@@ -95,6 +97,22 @@ def _go_name(type_: Type, enum: str) -> str:
 def _php(text: str) -> str:
     """PHP: a parameter may be null, as a rows event's table map is where there is none."""
     return re.sub(r"(?<=[( ])(\\\w+(?:\\\w+)* \$(?!_))", r"?\1", text)
+
+
+_RUST_KEYWORDS = (
+    *("abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn"),
+    *("else", "enum", "extern", "final", "fn", "for", "if", "impl", "in", "let", "loop", "macro", "match"),
+    *("mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "try"),
+    *("type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield"),
+)
+_RUST_FIELD = re.compile(
+    rf"(\.|\bfn |^ +)({'|'.join(_RUST_KEYWORDS)})(?=\(|\.borrow|: (?:Ref|Opt))", re.MULTILINE
+)
+
+
+def _rust(text: str) -> str:
+    """Rust: a field that is called as a keyword is. The compiler writes it as it stands."""
+    return _RUST_FIELD.sub(r"\1r#\2", text)
 
 
 def _cpp(header: str) -> str:
