@@ -14,6 +14,7 @@ import binlog_kaitai
 from tests.corpus_files import case
 from tools.conformance.__main__ import ROOT
 from tools.conformance.compare import STRICT, Comparison, Leniency
+from tools.conformance.examples import difference as program_difference
 from tools.conformance.languages import LANGUAGES
 from tools.conformance.reference import lines
 from tools.conformance.run import corpus, run_all
@@ -49,6 +50,11 @@ def test_what_a_runtime_cannot_say_is_let_through() -> None:
     assert all(difference(None, zero, absent) is None for zero in zeros)
     assert difference(None, 1, absent) is not None
     assert difference(0, None, absent) is not None
+    enum = Leniency(absent_enum_is_zero=True)
+    assert difference(None, "none", enum) is None
+    assert difference(None, 0, enum) is None
+    assert difference(None, "xid_event", enum) is not None
+    assert difference(None, False, enum) is not None
     lost = Leniency(unreadable_text_is_lost=True)
     assert difference("a\ufffd", "", lost) is None
     assert difference("a", "", lost) is not None
@@ -67,7 +73,7 @@ def test_the_fields_that_drivers_print(grammar: Grammar) -> None:
 @pytest.mark.skipif(not shutil.which("javac") or not shutil.which("mvn"), reason="needs a JDK and Maven")
 def test_java_reads_the_greatest_and_least_gno(grammar: Grammar, tmp_path: Path) -> None:
     greatest = 9223372036854775000
-    made = []
+    made: list[Path] = []
     for gno in (greatest, -greatest):
         data = _log_with_gno(greatest, gno)
         assert f'"gno":{gno},' in list(lines(data, schema(grammar), enums(grammar)))[-2]
@@ -94,6 +100,16 @@ def _log_with_gno(old: int, new: int) -> bytes:
 def _signed(number: int) -> bytes:
     """A signed number in the 9 bytes of a variable-length integer, the sign in the lowest bit."""
     return b"\xff" + (2 * abs(number) - (number < 0)).to_bytes(8, "little")
+
+
+def test_the_program_for_python_runs_and_a_wrong_one_is_seen(grammar: Grammar, tmp_path: Path) -> None:
+    log = case("mysql-9.7", "ddl").logs[0]
+    tree = list(lines(log.read_bytes(), schema(grammar), enums(grammar)))
+    members = enums(grammar)["BinlogEnums.EventType"]
+    assert program_difference("python", tmp_path, log, tree, members) is None
+    assert "failed" in (program_difference("python", tmp_path, log, tree[:-2], members) or "")
+    tree[1] = tree[1].replace('"type_code":"format_description_event"', '"type_code":"xid_event"')
+    assert "prints" in (program_difference("python", tmp_path, log, tree, members) or "")
 
 
 def test_javascript_reads_small_logs_alike() -> None:

@@ -19,6 +19,8 @@ class Leniency:
     ----------
     absent_is_zero
         A field that is not there has the zero of its type.
+    absent_enum_is_zero
+        Only an enum that is not there has its zero.
     unknown_enum_is_null
         A number that its enum does not name is lost.
     numbers_are_rounded
@@ -28,6 +30,7 @@ class Leniency:
     """
 
     absent_is_zero: bool = False
+    absent_enum_is_zero: bool = False
     unknown_enum_is_null: bool = False
     numbers_are_rounded: bool = False
     unreadable_text_is_lost: bool = False
@@ -43,6 +46,7 @@ class Comparison:
     def __init__(self, leniency: Leniency = STRICT, zero_names: frozenset[str] = frozenset()) -> None:
         self._leniency = leniency
         self._zeros = (*_ZEROS, *zero_names)
+        self._enum_zeros = (None, 0, *zero_names)
 
     def difference(self, expected: str, found: str) -> str | None:
         """The first place where two lines of JSON differ, or None."""
@@ -71,6 +75,8 @@ class Comparison:
     def _is_same(self, expected: Any, found: Any) -> bool:
         if expected is None and self._leniency.absent_is_zero:
             return any(found == zero for zero in self._zeros)
+        if expected is None and self._leniency.absent_enum_is_zero and not isinstance(found, bool):
+            return found in self._enum_zeros
         if isinstance(expected, bool) or isinstance(found, bool):
             return expected is found
         if isinstance(expected, int) and found is None:
