@@ -58,6 +58,11 @@ def test_what_a_runtime_cannot_say_is_let_through() -> None:
     lost = Leniency(unreadable_text_is_lost=True)
     assert difference("a\ufffd", "", lost) is None
     assert difference("a", "", lost) is not None
+    anything = Leniency(unreadable_text_is_anything=True)
+    assert difference("a\ufffd", {"error": True}, anything) is None
+    assert difference("a\ufffd", "b", anything) is None
+    assert difference("a\ufffd", None, anything) is not None
+    assert difference("a", {"error": True}, anything) is not None
     assert difference(77, None, Leniency(unknown_enum_is_null=True)) is None
 
 

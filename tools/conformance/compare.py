@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 EXACT = 2**53  # beyond this, JavaScript's numbers are rounded
+ERROR = {"error": True}
 _UNREADABLE = re.compile("\N{REPLACEMENT CHARACTER}+")
 
 
@@ -27,6 +28,8 @@ class Leniency:
         Integers beyond some size are floating-point numbers.
     unreadable_text_is_lost
         Text that is not UTF-8 is an empty string.
+    unreadable_text_is_anything
+        Text that is not UTF-8 is an error, or some other text.
     """
 
     absent_is_zero: bool = False
@@ -34,6 +37,7 @@ class Leniency:
     unknown_enum_is_null: bool = False
     numbers_are_rounded: bool = False
     unreadable_text_is_lost: bool = False
+    unreadable_text_is_anything: bool = False
 
 
 STRICT = Leniency()
@@ -81,6 +85,8 @@ class Comparison:
             return expected is found
         if isinstance(expected, int) and found is None:
             return self._leniency.unknown_enum_is_null
+        if self._leniency.unreadable_text_is_anything and isinstance(expected, str) and "\ufffd" in expected:
+            return found == ERROR or isinstance(found, str)
         if isinstance(expected, str) and isinstance(found, str):
             is_lost = self._leniency.unreadable_text_is_lost and found == "" and "\ufffd" in expected
             return is_lost or _text(expected) == _text(found)

@@ -112,6 +112,12 @@ def _ruby(folder: Path, _: Path) -> Command:
     return ["ruby", "-I", str(runtime / "lib"), "-I", str(folder / "classes"), str(PROGRAMS / "ruby.rb")], {}
 
 
+def _lua(folder: Path, _: Path) -> Command:
+    lua = next(filter(shutil.which, ("lua5.4", "lua5.3", "lua")), "lua")
+    runtime = given("KAITAI_LUA_RUNTIME", "kaitaistruct.lua")
+    return [lua, str(PROGRAMS / "lua.lua")], {"LUA_PATH": f"{runtime}/?.lua;{folder}/classes/?.lua;;"}
+
+
 def _php(folder: Path, place: Path) -> Command:
     shutil.copytree(folder / "classes", place / "build/php")
     return ["php", "-derror_reporting=0", str(PROGRAMS / "php.php")], {}
@@ -125,5 +131,6 @@ _EXAMPLES: dict[str, Callable[[Path, Path], Command]] = {
     "cpp_stl": _cpp,
     "csharp": _csharp,
     "ruby": _ruby,
+    "lua": _lua,
     "php": _php,
 }

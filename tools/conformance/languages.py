@@ -173,6 +173,15 @@ def _csharp(_: Grammar, folder: Path) -> Built:
     return Built(command, f"{_version('mcs', '--version')} (Mono)", _runtime(runtime), {})
 
 
+def _lua(_: Grammar, folder: Path) -> Built:
+    lua = next(filter(shutil.which, ("lua5.4", "lua5.3", "lua")), None)
+    if lua is None:
+        raise MissingError("no lua")
+    runtime = given("KAITAI_LUA_RUNTIME", "kaitaistruct.lua")
+    command = [lua, str(DRIVERS / "driver.lua"), str(folder / "classes"), str(folder / "schema.tsv")]
+    return Built(command, _version(lua, "-v"), _runtime(runtime), {"LUA_PATH": f"{runtime}/?.lua;;"})
+
+
 def _need(*names: str) -> None:
     for name in names:
         if shutil.which(name) is None:
@@ -222,5 +231,6 @@ LANGUAGES = (
     Language("cpp_stl", "C++", _cpp),
     Language("csharp", "C#", _csharp, Leniency(absent_enum_is_zero=True)),
     Language("ruby", "Ruby", _ruby),
+    Language("lua", "Lua", _lua, Leniency(unknown_enum_is_null=True, unreadable_text_is_anything=True)),
     Language("php", "PHP", _php, Leniency(numbers_are_rounded=True, unreadable_text_is_lost=True)),
 )

@@ -11,10 +11,10 @@ from typing import Any
 from binlog_grammar import KaitaiStruct
 from binlog_grammar.mysql_binlog import MysqlBinlog
 
+from tools.conformance.compare import ERROR
 from tools.conformance.schema import Schema
 
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-ERROR = {"error": True}
 
 Enums = dict[str, dict[int, str]]
 

@@ -16,7 +16,8 @@ from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rewrite.writer import LogWriter
 from binlog_kaitai.sources import MAGIC
-from tools.conformance.reference import ERROR, Enums, document
+from tools.conformance.compare import ERROR
+from tools.conformance.reference import Enums, document
 from tools.conformance.schema import Schema, enums, schema
 from tools.generate.grammar import Grammar
 from tools.vectors.choose import BEGINNING, Excerpt, info_of, stream_events
