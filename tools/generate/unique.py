@@ -1,7 +1,7 @@
 """The grammar with a name of its own for each type.
 
-The Web IDE knows a type by the name of its class alone, without the types around it: it shows all types of one
-name as one of them is to be shown.
+The Web IDE knows a type by the name of its class alone, without the types around it: types that share a name
+are all shown as one of them is.
 """
 
 from __future__ import annotations
