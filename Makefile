@@ -18,7 +18,8 @@ LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/m
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate docs webide bench kernels wheel
+.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate docs vectors webide bench \
+	kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,6 +74,9 @@ generate: setup ## write generated/ from formats/; TARGET=java (go, rust ...) wr
 
 docs: setup ## write build/docs/index.html, the reference of the format as a static site
 	$(BIN)/python -m tools.reference --site
+
+vectors: setup ## write build/vectors/, a small real log for each event type and its tree as JSON
+	$(BIN)/python -m tools.vectors
 
 webide: setup ## write build/webide/mysql_binlog.ksy, one file for the Kaitai Web IDE
 	$(BIN)/python -m tools.generate --webide

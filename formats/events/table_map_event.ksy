@@ -84,7 +84,7 @@ seq:
     doc: Lengths, precisions and the like, by column.
   - id: null_bits
     -orig-id: m_null_bits
-    size: (num_columns.value + 7) / 8
+    size: (num_columns.value.as<s8> + 7) / 8
     if: has_metadata
     doc: Whether each column may be NULL; the first column is the lowest bit of the first byte.
   - id: optional_metadata
@@ -146,7 +146,7 @@ instances:
     if: has_metadata
     doc: What the parts of the event say of each column; no bytes of their own.
   num_json_columns:
-    value: 'has_metadata and num_columns.value > 0 ? columns.last.next_json_ordinal : 0'
+    value: 'has_metadata and num_columns.value != 0 ? columns.last.next_json_ordinal : 0'
     doc: Number of columns of the type JSON.
   has_known_columns:
     value: 'has_metadata and (num_columns.value == 0 or columns.last.is_known)'

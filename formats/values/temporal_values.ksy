@@ -99,22 +99,22 @@ types:
           32 plus the day, and from there hours, minutes and seconds as they are.
     instances:
       year:
-        value: '(number / 10000000000).as<u4>'
+        value: '(number.as<s8> / 10000000000).as<u4>'
         if: fractional_digits == 0
       month:
-        value: '(number / 100000000 % 100).as<u4>'
+        value: '(number.as<s8> / 100000000 % 100).as<u4>'
         if: fractional_digits == 0
       day:
-        value: '(number / 1000000 % 100).as<u4>'
+        value: '(number.as<s8> / 1000000 % 100).as<u4>'
         if: fractional_digits == 0
       hour:
-        value: '(number / 10000 % 100).as<u4>'
+        value: '(number.as<s8> / 10000 % 100).as<u4>'
         if: fractional_digits == 0
       minute:
-        value: '(number / 100 % 100).as<u4>'
+        value: '(number.as<s8> / 100 % 100).as<u4>'
         if: fractional_digits == 0
       second:
-        value: '(number % 100).as<u4>'
+        value: '(number.as<s8> % 100).as<u4>'
         if: fractional_digits == 0
   timestamp:
     -webide-representation: '{seconds:dec}'

@@ -481,7 +481,7 @@ class TableMapEvent(KaitaiStruct):
         if hasattr(self, '_m_num_json_columns'):
             return self._m_num_json_columns
 
-        self._m_num_json_columns = (self.columns[-1].next_json_ordinal if  ((self.has_metadata) and (self.num_columns.value > 0))  else 0)
+        self._m_num_json_columns = (self.columns[-1].next_json_ordinal if  ((self.has_metadata) and (self.num_columns.value != 0))  else 0)
         return getattr(self, '_m_num_json_columns', None)
 
     @property

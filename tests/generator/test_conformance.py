@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
+import zlib
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+import binlog_kaitai
+from tests.corpus_files import case
 from tools.conformance.__main__ import ROOT
 from tools.conformance.compare import STRICT, Comparison, Leniency
+from tools.conformance.examples import difference as program_difference
 from tools.conformance.languages import LANGUAGES
+from tools.conformance.reference import lines
 from tools.conformance.run import corpus, run_all
-from tools.conformance.schema import schema
+from tools.conformance.schema import enums, schema
 from tools.generate.grammar import Grammar
 
 
@@ -41,9 +50,19 @@ def test_what_a_runtime_cannot_say_is_let_through() -> None:
     assert all(difference(None, zero, absent) is None for zero in zeros)
     assert difference(None, 1, absent) is not None
     assert difference(0, None, absent) is not None
+    enum = Leniency(absent_enum_is_zero=True)
+    assert difference(None, "none", enum) is None
+    assert difference(None, 0, enum) is None
+    assert difference(None, "xid_event", enum) is not None
+    assert difference(None, False, enum) is not None
     lost = Leniency(unreadable_text_is_lost=True)
     assert difference("a\ufffd", "", lost) is None
     assert difference("a", "", lost) is not None
+    anything = Leniency(unreadable_text_is_anything=True)
+    assert difference("a\ufffd", {"error": True}, anything) is None
+    assert difference("a\ufffd", "b", anything) is None
+    assert difference("a\ufffd", None, anything) is not None
+    assert difference("a", {"error": True}, anything) is not None
     assert difference(77, None, Leniency(unknown_enum_is_null=True)) is None
 
 
@@ -54,6 +73,48 @@ def test_the_fields_that_drivers_print(grammar: Grammar) -> None:
     assert "upcoming" not in fields["MysqlBinlog.LogEntry"]  # reads from where the stream happens to be
     assert "column" not in fields["RowImage.Cell"]  # stands in the table map's part of the tree
     assert [field.kind for field in schema(grammar)["VarlenInteger"] if field.name == "value"] == ["u"]
+
+
+@pytest.mark.skipif(not shutil.which("javac") or not shutil.which("mvn"), reason="needs a JDK and Maven")
+def test_java_reads_the_greatest_and_least_gno(grammar: Grammar, tmp_path: Path) -> None:
+    greatest = 9223372036854775000
+    made: list[Path] = []
+    for gno in (greatest, -greatest):
+        data = _log_with_gno(greatest, gno)
+        assert f'"gno":{gno},' in list(lines(data, schema(grammar), enums(grammar)))[-2]
+        made.append(tmp_path / f"binlog.{len(made):06}")
+        made[-1].write_bytes(data)
+    (java,) = (language for language in LANGUAGES if language.target == "java")
+    (result,) = run_all(ROOT, [java], made)
+    assert (result.logs, result.differences, result.problem) == (2, [], "")
+
+
+def _log_with_gno(old: int, new: int) -> bytes:
+    """A log of the corpus up to the tagged GTID event that has the number `old`, which becomes `new`."""
+    for log in case("mysql-9.7", "gtid_tags").logs:
+        with binlog_kaitai.open(log) as events:
+            for event in events:
+                if event.type == "GTID_TAGGED_LOG_EVENT" and event.body.gno == old:
+                    assert event.raw.count(_signed(old)) == 1
+                    raw = event.raw[:-4].replace(_signed(old), _signed(new))
+                    before = log.read_bytes()[: event.position]
+                    return before + raw + zlib.crc32(raw).to_bytes(4, "little")
+    raise LookupError(f"no event has the GNO {old}")
+
+
+def _signed(number: int) -> bytes:
+    """A signed number in the 9 bytes of a variable-length integer, the sign in the lowest bit."""
+    return b"\xff" + (2 * abs(number) - (number < 0)).to_bytes(8, "little")
+
+
+def test_the_program_for_python_runs_and_a_wrong_one_is_seen(grammar: Grammar, tmp_path: Path) -> None:
+    log = case("mysql-9.7", "ddl").logs[0]
+    tree = list(lines(log.read_bytes(), schema(grammar), enums(grammar)))
+    members = enums(grammar)["BinlogEnums.EventType"]
+    assert program_difference("python", tmp_path, log, tree, members) is None
+    assert "failed" in (program_difference("python", tmp_path, log, tree[:-2], members) or "")
+    tree[1] = tree[1].replace('"type_code":"format_description_event"', '"type_code":"xid_event"')
+    assert "prints" in (program_difference("python", tmp_path, log, tree, members) or "")
 
 
 def test_javascript_reads_small_logs_alike() -> None:

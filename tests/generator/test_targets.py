@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tools.generate.compiler import LANGUAGES, Target, compile_grammar
@@ -43,7 +45,7 @@ def test_an_expression_survives(text: str) -> None:
 
 
 def small(value: str, **fields: str) -> Grammar:
-    seq = [{"id": name, "type": type_} for name, type_ in fields.items()]
+    seq = [{"id": name, "size": 4} if t == "bytes" else {"id": name, "type": t} for name, t in fields.items()]
     spec = {"meta": {"id": "one", "endian": "le"}, "seq": seq, "instances": {"value": {"value": value}}}
     return Grammar({"one": spec})
 
@@ -67,6 +69,25 @@ def test_go_computes_in_one_width(value: str, in_go: str) -> None:
     assert value_of(small(value, a="u1", b="u4", c="u8"), "go") == in_go
 
 
+@pytest.mark.parametrize(
+    ("value", "in_csharp"),
+    [
+        ("a >> 2", "(a.as<s8> >> 2).as<s8>"),
+        ("a << b", "(a.as<s8> << b.as<s4>).as<s8>"),
+        ("d[b]", "d[b.as<s4>]"),
+        ("e ? 1 : 2", "((e == true) ? 1.as<s8> : 2.as<s8>).as<s8>"),
+    ],
+)
+def test_csharp_has_no_long_index_and_no_nullable_condition(value: str, in_csharp: str) -> None:
+    assert value_of(small(value, a="u1", b="u4", d="bytes", e="b1"), "csharp") == in_csharp
+
+
+def test_csharp_names_enums_in_full(grammar: Grammar) -> None:
+    text = compile_for(grammar, "csharp")["TableMapEvent.cs"]
+    assert "global::Kaitai.ColumnTypes.ColumnType" in text
+    assert not re.search(r"(?<![\w.])ColumnTypes\.ColumnType\b", text)
+
+
 def test_java_compares_numbers_by_value() -> None:
     grammar = small("c == d", c="u8", d="u8")
     assert value_of(grammar, "java") == "c.as<u8> == d"
@@ -88,3 +109,10 @@ def test_go_has_a_package_and_counts_from_0(grammar: Grammar) -> None:
     files = compile_for(grammar, "go")
     assert all(text.startswith("package mysql_binlog\n") for text in files.values())
     assert not any("for i := 1;" in text for text in files.values())
+
+
+def test_rust_says_that_a_name_is_none_of_its_keywords(grammar: Grammar) -> None:
+    text = compile_for(grammar, "rust")["wkb.rs"]
+    assert "r#type: RefCell<" in text
+    assert "fn r#type(&self)" in text
+    assert "self_rc.r#type.borrow_mut()" in text

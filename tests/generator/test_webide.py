@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.corpus_files import LogFile, logs
+from tests.corpus_files import LogFile, case, logs
 from tools.conformance.reference import lines
 from tools.conformance.schema import enums, schema
 from tools.generate import classes
 from tools.generate.__main__ import ENTRY, WEBIDE, main
 from tools.generate.compiler import Target, compile_grammar
-from tools.generate.grammar import Grammar, GrammarError, load_yaml
+from tools.generate.grammar import Grammar, GrammarError, camel_case, load_yaml
+from tools.generate.unique import with_unique_names
 from tools.generate.webide import fold
 
 # Small logs of every server, a few of each.
@@ -45,6 +46,37 @@ def test_it_parses_the_same(
     *theirs, _ = lines(data, schema(folded), enums(folded), folded_module.MysqlBinlog.from_bytes)
     assert len(ours) > 1
     assert [with_types_of_files(json.loads(line), grammar) for line in theirs] == list(map(json.loads, ours))
+
+
+def test_every_type_has_a_name_of_its_own(grammar: Grammar) -> None:
+    unique = with_unique_names(grammar)
+    names = [camel_case(type_.name) for type_ in unique]
+    assert len(set(names)) == len(names) == len(list(grammar))
+    assert "StringValuesText" in names
+    (files,) = compile_grammar({ENTRY: fold(unique, ENTRY)}, Target("javascript"))
+    assert list(files) == ["MysqlBinlog.js"]
+
+
+def test_the_names_do_not_change_what_is_parsed(grammar: Grammar) -> None:
+    folded = Grammar({ENTRY: fold(with_unique_names(grammar), ENTRY)})
+    (files,) = compile_grammar(folded.specs, Target("python"))
+    module = types.ModuleType("folded")
+    exec(classes.render(folded, files)[f"{ENTRY}.py"], module.__dict__)
+    log = case("mysql-9.7", "json_partial").logs[0]
+    data = log.read_bytes()
+    *ours, _ = lines(data, schema(grammar), enums(grammar))
+    *theirs, _ = lines(data, schema(folded), enums(folded), module.MysqlBinlog.from_bytes)
+    assert [without_types(json.loads(line)) for line in theirs] == [
+        without_types(json.loads(line)) for line in ours
+    ]
+
+
+def without_types(node: Any) -> Any:
+    if isinstance(node, list):
+        return [without_types(item) for item in node]
+    if isinstance(node, dict):
+        return {name: without_types(value) for name, value in node.items() if name != "_type"}
+    return node
 
 
 def test_it_compiles_to_what_the_web_ide_runs(folded: Grammar) -> None:

@@ -25,6 +25,7 @@ TARGETS = {
     "bench",
     "webide",
     "docs",
+    "vectors",
     "test-languages",
 }
 

@@ -40,7 +40,7 @@ def report(results: list[Result]) -> bool:
     failed = 0
     for result in results:
         print(result.line())
-        for difference in result.differences[:10]:
+        for difference in [*([result.program] if result.program else []), *result.differences[:10]]:
             print(f"    {difference}")
         failed += result.has_failed
     passed = sum(result.has_run and not result.has_failed for result in results)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 EXACT = 2**53  # beyond this, JavaScript's numbers are rounded
+ERROR = {"error": True}
 _UNREADABLE = re.compile("\N{REPLACEMENT CHARACTER}+")
 
 
@@ -19,18 +20,24 @@ class Leniency:
     ----------
     absent_is_zero
         A field that is not there has the zero of its type.
+    absent_enum_is_zero
+        Only an enum that is not there has its zero.
     unknown_enum_is_null
         A number that its enum does not name is lost.
     numbers_are_rounded
         Integers beyond some size are floating-point numbers.
     unreadable_text_is_lost
         Text that is not UTF-8 is an empty string.
+    unreadable_text_is_anything
+        Text that is not UTF-8 is an error, or some other text.
     """
 
     absent_is_zero: bool = False
+    absent_enum_is_zero: bool = False
     unknown_enum_is_null: bool = False
     numbers_are_rounded: bool = False
     unreadable_text_is_lost: bool = False
+    unreadable_text_is_anything: bool = False
 
 
 STRICT = Leniency()
@@ -43,6 +50,7 @@ class Comparison:
     def __init__(self, leniency: Leniency = STRICT, zero_names: frozenset[str] = frozenset()) -> None:
         self._leniency = leniency
         self._zeros = (*_ZEROS, *zero_names)
+        self._enum_zeros = (None, 0, *zero_names)
 
     def difference(self, expected: str, found: str) -> str | None:
         """The first place where two lines of JSON differ, or None."""
@@ -71,10 +79,14 @@ class Comparison:
     def _is_same(self, expected: Any, found: Any) -> bool:
         if expected is None and self._leniency.absent_is_zero:
             return any(found == zero for zero in self._zeros)
+        if expected is None and self._leniency.absent_enum_is_zero and not isinstance(found, bool):
+            return found in self._enum_zeros
         if isinstance(expected, bool) or isinstance(found, bool):
             return expected is found
         if isinstance(expected, int) and found is None:
             return self._leniency.unknown_enum_is_null
+        if self._leniency.unreadable_text_is_anything and isinstance(expected, str) and "\ufffd" in expected:
+            return found == ERROR or isinstance(found, str)
         if isinstance(expected, str) and isinstance(found, str):
             is_lost = self._leniency.unreadable_text_is_lost and found == "" and "\ufffd" in expected
             return is_lost or _text(expected) == _text(found)

@@ -80,15 +80,15 @@ def prepare(language: Language, grammar: Grammar, schema: str, folder: Path) -> 
 
 def _java(_: Grammar, folder: Path) -> Built:
     _need("javac", "java")
-    jar = _java_runtime()
+    jar = java_runtime()
     out = folder / "built"
     sources = [*folder.glob("classes/**/*.java"), DRIVERS / "Driver.java"]
-    _run(["javac", "-nowarn", "-d", str(out), "-cp", str(jar), *map(str, sources)])
+    run_tool(["javac", "-nowarn", "-d", str(out), "-cp", str(jar), *map(str, sources)])
     command = ["java", "-Xss64m", "-cp", f"{out}{os.pathsep}{jar}", "Driver", str(folder / "schema.tsv")]
     return Built(command, _version("javac", "-version"), jar.stem, {})
 
 
-def _java_runtime() -> Path:
+def java_runtime() -> Path:
     """The jar, out of Maven's own cache; Maven fetches it if need be."""
     if given := os.environ.get("KAITAI_JAVA_RUNTIME"):
         return Path(given)
@@ -97,7 +97,7 @@ def _java_runtime() -> Path:
     jar = Path.home() / ".m2/repository" / place
     if not jar.exists():
         _need("mvn")
-        _run(["mvn", "-q", "-B", "dependency:get", f"-Dartifact={JAVA_RUNTIME}"])
+        run_tool(["mvn", "-q", "-B", "dependency:get", f"-Dartifact={JAVA_RUNTIME}"])
     return jar
 
 
@@ -108,8 +108,8 @@ def _go(_: Grammar, folder: Path) -> Built:
     shutil.copytree(folder / "classes", module / GO_PACKAGE)
     shutil.copy(DRIVERS / "driver.go", module / "main.go")
     (module / "go.mod").write_text("module conformance\n\ngo 1.22\n", encoding="utf-8")
-    _run(["go", "get", GO_RUNTIME], cwd=module)
-    _run(["go", "build", "-o", "driver", "."], cwd=module)
+    run_tool(["go", "get", GO_RUNTIME], cwd=module)
+    run_tool(["go", "build", "-o", "driver", "."], cwd=module)
     command = [str(module / "driver"), str(folder / "schema.tsv")]
     return Built(command, _version("go", "version"), GO_RUNTIME.rpartition("/")[2].replace("@", " "), {})
 
@@ -125,7 +125,7 @@ def _javascript(_: Grammar, folder: Path) -> Built:
 
 def _cpp(grammar: Grammar, folder: Path) -> Built:
     _need("g++")
-    runtime = _given("KAITAI_CPP_RUNTIME", "kaitai/kaitaistream.cpp")
+    runtime = given("KAITAI_CPP_RUNTIME", "kaitai/kaitaistream.cpp")
     (folder / "visitor.cpp").write_text(cpp.render(grammar), encoding="utf-8")
     classes, out = folder / "classes", folder / "built"
     out.mkdir(exist_ok=True)
@@ -140,13 +140,13 @@ def _cpp(grammar: Grammar, folder: Path) -> Built:
     objects = " ".join(str(out / f"{source.stem}.o") for source in sources)
     makefile = f"{out / 'driver'}: {objects}\n\tg++ -o $@ $^ -lz\n{makefile}"
     (folder / "Makefile").write_text(makefile, encoding="utf-8")
-    _run(["make", "-s", "-j2", "-f", str(folder / "Makefile")])
+    run_tool(["make", "-s", "-j2", "-f", str(folder / "Makefile")])
     return Built([str(out / "driver")], _version("g++", "--version"), _runtime(runtime), {})
 
 
 def _ruby(_: Grammar, folder: Path) -> Built:
     _need("ruby")
-    runtime = _given("KAITAI_RUBY_RUNTIME", "lib/kaitai/struct/struct.rb")
+    runtime = given("KAITAI_RUBY_RUNTIME", "lib/kaitai/struct/struct.rb")
     driver = [str(DRIVERS / "driver.rb"), str(folder / "classes"), str(folder / "schema.tsv")]
     command = ["ruby", f"-I{runtime / 'lib'}", *driver]
     return Built(command, _version("ruby", "--version"), _runtime(runtime), {})
@@ -154,10 +154,32 @@ def _ruby(_: Grammar, folder: Path) -> Built:
 
 def _php(_: Grammar, folder: Path) -> Built:
     _need("php")
-    runtime = _given("KAITAI_PHP_RUNTIME", "lib/Kaitai/Struct/Stream.php")
+    runtime = given("KAITAI_PHP_RUNTIME", "lib/Kaitai/Struct/Stream.php")
     arguments = [str(folder / "classes"), str(runtime), str(folder / "schema.tsv")]
     command = ["php", "-derror_reporting=0", str(DRIVERS / "driver.php"), *arguments]
     return Built(command, _version("php", "--version"), _runtime(runtime), {})
+
+
+def _csharp(_: Grammar, folder: Path) -> Built:
+    _need("mcs", "mono")
+    runtime = given("KAITAI_CSHARP_RUNTIME", "KaitaiStream.cs")
+    out = folder / "built"
+    out.mkdir(exist_ok=True)
+    sources = [*sorted((folder / "classes").glob("*.cs")), *sorted(runtime.glob("*.cs"))]
+    library, driver = out / "grammar.dll", out / "driver.exe"
+    run_tool(["mcs", "-nowarn:1591", "-target:library", f"-out:{library}", *map(str, sources)])
+    run_tool(["mcs", f"-r:{library}", f"-out:{driver}", str(DRIVERS / "Driver.cs")])
+    command = ["mono", str(driver), str(folder / "schema.tsv")]
+    return Built(command, f"{_version('mcs', '--version')} (Mono)", _runtime(runtime), {})
+
+
+def _lua(_: Grammar, folder: Path) -> Built:
+    lua = next(filter(shutil.which, ("lua5.4", "lua5.3", "lua")), None)
+    if lua is None:
+        raise MissingError("no lua")
+    runtime = given("KAITAI_LUA_RUNTIME", "kaitaistruct.lua")
+    command = [lua, str(DRIVERS / "driver.lua"), str(folder / "classes"), str(folder / "schema.tsv")]
+    return Built(command, _version(lua, "-v"), _runtime(runtime), {"LUA_PATH": f"{runtime}/?.lua;;"})
 
 
 def _need(*names: str) -> None:
@@ -166,7 +188,7 @@ def _need(*names: str) -> None:
             raise MissingError(f"no {name}")
 
 
-def _given(variable: str, file: str) -> Path:
+def given(variable: str, file: str) -> Path:
     """The folder of a runtime, named by an environment variable."""
     folder = Path(os.environ.get(variable, ""))
     if not os.environ.get(variable):
@@ -189,7 +211,8 @@ def _runtime(folder: Path) -> str:
     return "from its repository"
 
 
-def _run(command: list[str], cwd: Path | None = None) -> None:
+def run_tool(command: list[str], cwd: Path | None = None) -> None:
+    """Run a compiler; raise a `BuildError` with what it says if it refuses."""
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BuildError(f"{command[0]}: {(done.stderr + done.stdout).strip()[:4000]}")
@@ -206,6 +229,8 @@ LANGUAGES = (
     Language("java", "Java", _java, Leniency(unknown_enum_is_null=True)),
     Language("go", "Go", _go, Leniency(absent_is_zero=True)),
     Language("cpp_stl", "C++", _cpp),
+    Language("csharp", "C#", _csharp, Leniency(absent_enum_is_zero=True)),
     Language("ruby", "Ruby", _ruby),
+    Language("lua", "Lua", _lua, Leniency(unknown_enum_is_null=True, unreadable_text_is_anything=True)),
     Language("php", "PHP", _php, Leniency(numbers_are_rounded=True, unreadable_text_is_lost=True)),
 )

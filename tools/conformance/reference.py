@@ -11,10 +11,10 @@ from typing import Any
 from binlog_grammar import KaitaiStruct
 from binlog_grammar.mysql_binlog import MysqlBinlog
 
+from tools.conformance.compare import ERROR
 from tools.conformance.schema import Schema
 
 _NOT_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
-ERROR = {"error": True}
 
 Enums = dict[str, dict[int, str]]
 
@@ -37,6 +37,11 @@ def lines(
         yield f"end {taken:.6f}"
         return
     yield "end 0"
+
+
+def document(data: bytes, schema: Schema, enums: Enums) -> dict[str, Any]:
+    """The whole tree of a log: what `lines` prints, with the entries in their place."""
+    return _Tree(schema, enums).record(MysqlBinlog.from_bytes(data))
 
 
 def _json(value: Any) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tools.conformance.compare import Comparison
+from tools.conformance.examples import difference
 from tools.conformance.languages import BuildError, Built, Language, MissingError, prepare
 from tools.conformance.reference import lines
 from tools.conformance.schema import enums, render, schema
@@ -26,6 +27,7 @@ class Result:
     is_missing: bool = False
     logs: int = 0
     differences: list[str] = field(default_factory=list)
+    program: str | None = None
     read: int = 0
     seconds: float = 0.0
 
@@ -35,7 +37,7 @@ class Result:
 
     @property
     def has_failed(self) -> bool:
-        return bool(self.differences) or bool(self.problem and not self.is_missing)
+        return bool(self.differences or self.program) or bool(self.problem and not self.is_missing)
 
     def line(self) -> str:
         title = f"{self.language.title:<12}"
@@ -89,7 +91,19 @@ def _run(
             _compare(result, comparison, log, tree, list(_answer(driver.stdout)))
         with contextlib.suppress(BrokenPipeError):
             driver.stdin.close()
+    result.program = program_difference(grammar, language.target, folder, logs, trees)
     return result
+
+
+def program_difference(
+    grammar: Grammar, target: str, folder: Path, logs: list[Path], trees: list[list[str]]
+) -> str | None:
+    """What is wrong with the program in a language, run on the first log that can be read."""
+    members = enums(grammar)["BinlogEnums.EventType"]
+    readable = ((log, tree) for log, tree in zip(logs, trees, strict=True) if len(tree) > 2)
+    for log, tree in readable:
+        return difference(target, folder, log, tree, members)
+    return None
 
 
 def _started(built: Built) -> subprocess.Popen[str]:

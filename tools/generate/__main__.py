@@ -16,6 +16,7 @@ from tools.generate import (
     names,
     stubs,
     targets,
+    unsigned,
     webide,
 )
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
@@ -101,6 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     grammar = Grammar.load(options.root / "formats")
     names.check(grammar, options.root / "formats")
+    unsigned.check(grammar, options.root / "formats")
     if options.target:
         folder = options.root / "build" / options.target
         files = targets.compile_for(grammar, options.target)

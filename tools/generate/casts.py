@@ -6,6 +6,7 @@ Nim and Rust refuse `u1 + u4`. Here both sides become one width, and the result 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tools.generate.expressions import Node as Tree
@@ -14,13 +15,18 @@ from tools.generate.grammar import Node, Type, type_name
 from tools.generate.inference import ANY, BOOL, Inference, Kind, arguments, is_primitive
 
 _LOGIC = ("and", "or")
+_SHIFTS = ("<<", ">>")
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _TAGS = ("member", "call", "index", "cast", "unary", "binary", "ternary")
+_FIELDS = ("name", "member", "index")
 WIDE, UNSIGNED = Kind("s8"), Kind("u8")
 
 
 class Rewriting:
     """Goes through all expressions of a field; `rewritten` says what becomes of one."""
+
+    #: Widths that what a field says must have.
+    WANTED: Mapping[str, Kind] = {}
 
     def __init__(self, inference: Inference) -> None:
         self._inference = inference
@@ -32,7 +38,7 @@ class Rewriting:
         item = item if isinstance(item, Kind) else ANY
         for key in ("value", "if", "size", "pos", "repeat-expr", "repeat-until", "io"):
             if isinstance(node.get(key), str):
-                done[key] = self._text(owner, node[key], item)
+                done[key] = self._text(owner, node[key], item, self.WANTED.get(key))
         if "type" in node:
             done["type"] = self._type(owner, node["type"])
         if "valid" in node:
@@ -76,7 +82,23 @@ class Casts(Rewriting):
 
     def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
         typed, kind = self.typed(owner, tree, item)
-        return _cast(typed, kind, want) if want else typed
+        return self.passed(typed, kind, want) if want else typed
+
+    def passed(self, tree: Tree, kind: Kind, want: Kind) -> Tree:
+        """An expression where a number of some width is wanted."""
+        return _cast(tree, kind, want)
+
+    def condition(self, tree: Tree) -> Tree:
+        """What decides between two expressions."""
+        return tree
+
+    def index(self, place: Tree, _: Kind) -> Tree:
+        """An expression that is an index."""
+        return place
+
+    def shift(self, by: Tree, kind: Kind, width: Kind) -> Tree:
+        """The right side of a shift of a number of some width."""
+        return _cast(by, kind, width)
 
     def typed(self, owner: Type, tree: Tree, item: Kind) -> tuple[Tree, Kind]:
         """An expression with casts, and its kind."""
@@ -89,7 +111,7 @@ class Casts(Rewriting):
             case ("binary", operator, left, right):
                 return self._binary(operator, self.typed(owner, left, item), self.typed(owner, right, item))
             case ("ternary", condition, yes, no):
-                test = self.typed(owner, condition, item)[0]
+                test = self.condition(self.typed(owner, condition, item)[0])
                 (a, a_kind), (b, b_kind) = self.typed(owner, yes, item), self.typed(owner, no, item)
                 if not (a_kind.is_integer and b_kind.is_integer):
                     return ("ternary", test, a, b), b_kind if a_kind == ANY else a_kind
@@ -108,19 +130,41 @@ class Casts(Rewriting):
                 call = ("call", self.typed(owner, inner, item)[0], name, inside)
                 return call, self._inference.of(owner, tree, item)
             case ("index", inner, place):
-                at = ("index", self.typed(owner, inner, item)[0], self.typed(owner, place, item)[0])
-                return at, self._inference.of(owner, tree, item)
+                at = self.index(*self.typed(owner, place, item))
+                return ("index", self.typed(owner, inner, item)[0], at), self._inference.of(owner, tree, item)
         return tree, self._inference.of(owner, tree, item)
 
     def _binary(self, operator: str, left: tuple[Tree, Kind], right: tuple[Tree, Kind]) -> tuple[Tree, Kind]:
         (a, a_kind), (b, b_kind) = left, right
         if operator in _LOGIC:
-            return _lazy(operator, a, b), BOOL
+            return _lazy(operator, self.condition(a), b), BOOL
         if not (a_kind.is_integer and b_kind.is_integer):
             return ("binary", operator, a, b), BOOL if operator in _COMPARISONS else a_kind
         width = WIDE if operator == "-" else _width(a_kind, b_kind)
-        tree = ("binary", operator, _cast(a, a_kind, width), _cast(b, b_kind, width))
+        right_side = self.shift if operator in _SHIFTS else _cast
+        tree = ("binary", operator, _cast(a, a_kind, width), right_side(b, b_kind, width))
         return (tree, BOOL) if operator in _COMPARISONS else _said(tree, width)
+
+
+class IndexCasts(Casts):
+    """The same for C#: an index and the right side of a shift are `int`, and a field with a condition is
+    nullable, which only a cast takes away."""
+
+    WANTED: Mapping[str, Kind] = {"size": WIDE, "pos": WIDE, "repeat-expr": WIDE}
+
+    def passed(self, tree: Tree, kind: Kind, want: Kind) -> Tree:
+        return (
+            ("cast", tree, want.name) if kind.is_integer and tree[0] in _FIELDS else _cast(tree, kind, want)
+        )
+
+    def condition(self, tree: Tree) -> Tree:
+        return ("binary", "==", tree, ("truth", True)) if tree[0] in _FIELDS else tree
+
+    def index(self, place: Tree, kind: Kind) -> Tree:
+        return ("cast", place, "s4") if kind.is_integer and place[0] != "number" else place
+
+    def shift(self, by: Tree, kind: Kind, _: Kind) -> Tree:
+        return self.index(by, kind)
 
 
 def _lazy(operator: str, a: Tree, b: Tree) -> Tree:

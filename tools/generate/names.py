@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tools.generate.grammar import Grammar, GrammarError, Type, camel_case
+from tools.generate.grammar import Grammar, GrammarError, Type, camel_case, enum_member_name
 
 # Each set holds only the words that the compiler leaves as they are in that language.
 _JAVA = """
@@ -35,10 +35,46 @@ _PYTHON = """
     yield
 """
 
-#: Words that are neither parameter nor field nor instance in any language.
-FIELDS = {word for text in (_JAVA, _CPP, _PYTHON) for word in text.split()}
+_RUBY = """
+    BEGIN END alias and begin break case class def defined do else elsif end ensure false for if in
+    initialize module next nil not or raise redo rescue retry return self send super then true undef
+    unless until when while yield
+"""
+_LUA = """
+    and break do else elseif end false for function goto if in local nil not or repeat return self
+    then true until while
+"""
+_PHP_CLASSES = """
+    abstract and array as bool break callable case catch class clone const continue declare default
+    die do echo else elseif empty exit extends false final finally float fn for foreach
+    function global goto if implements include instanceof insteadof int interface isset iterable
+    list match mixed namespace never new null object or parent print private protected public
+    readonly require resource return self static string switch throw trait true try unset use var
+    void while xor yield
+"""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Words that are neither parameter nor field nor instance: reserved, or a method of every object.
+FIELDS = {
+    "Java": _words(_JAVA),
+    "C++": _words(_CPP),
+    "Python": _words(_PYTHON),
+    "Ruby": _words(_RUBY),
+    "Lua": _words(_LUA),
+    "Rust": _words("crate self super"),  # other keywords become `r#type`
+    "Perl": _words("new import"),
+    "Nim": _words("io parent root"),
+}
 #: In Go a parameter or an instance, which is not exported, is in lower case.
-_HIDDEN = set(_GO.split())
+_HIDDEN = {"Go": _words(_GO)}
+#: What no nested type or enum may be called. PHP does not mind the case.
+_CLASSES = {"PHP": _words(_PHP_CLASSES)}
+#: What no member of an enum may be called. Rust has `Unknown` for all other numbers.
+_MEMBERS = {"Lua": _words(_LUA), "PHP": _words("class"), "Rust": _words("self unknown")}
 #: Classes of Java that generated code uses; a nested type of the name hides them.
 _JAVA_CLASSES = {
     *(
@@ -61,7 +97,7 @@ _JAVA_CLASSES = {
 def check(grammar: Grammar, root: Path) -> None:
     """Raise a `GrammarError` that names every such name, with file and line."""
     problems = [
-        f"{_place(root, type_, name)}: {what}" for type_ in grammar for name, what in problems_of(type_)
+        f"{place(root, type_, name)}: {what}" for type_ in grammar for name, what in problems_of(type_)
     ]
     if problems:
         raise GrammarError("\n".join(problems))
@@ -71,14 +107,22 @@ def problems_of(type_: Type) -> Iterator[tuple[str, str]]:
     """The names in a type that cannot stay, and why."""
     exported = [node["id"] for node in type_.seq]
     hidden = [*(node["id"] for node in type_.params), *type_.instances]
+    nested = [*(child.name for child in type_.children()), *type_.enums]
+    members = [enum_member_name(one) for enum in type_.enums.values() for one in enum.values()]
+    yield from _reserved(exported, FIELDS)
+    yield from _reserved(hidden, {**FIELDS, **_HIDDEN})
+    yield from _reserved(nested, _CLASSES)
+    yield from _reserved(members, _MEMBERS)
     for name in [*exported, *hidden]:
-        if name in FIELDS:
-            yield name, f"{name!r} is a reserved word in Java, C++ or Python"
-        elif name in hidden and name in _HIDDEN:
-            yield name, f"{name!r} is a reserved word in Go"
         if camel_case(name) == camel_case(type_.name):
             yield name, f"C#: a member has the name of its type {type_.name!r}"
     yield from _collisions(type_, [*exported, *hidden])
+
+
+def _reserved(names: list[str], words: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        if languages := [language for language, taken in words.items() if name in taken]:
+            yield name, f"{name!r} is a reserved word in {', '.join(languages)}"
 
 
 def _collisions(type_: Type, fields: list[str]) -> Iterator[tuple[str, str]]:
@@ -95,13 +139,13 @@ def _collisions(type_: Type, fields: list[str]) -> Iterator[tuple[str, str]]:
             yield name, f"Java: a type {camel_case(name)!r} hides the class of that name"
 
 
-def _place(root: Path, type_: Type, name: str) -> str:
+def place(root: Path, type_: Type, name: str) -> str:
     """File and line where a type says a name."""
     path = root / f"{type_.spec}.ksy"
     lines = path.read_text(encoding="utf-8").splitlines()
     begin = _line_of(path, type_)
     for number, line in enumerate(lines[begin:], begin + 1):
-        if re.match(rf"\s*(- id: {name}|{name}:)\s*$", line):
+        if re.match(rf"\s*(- id: {name}|{name}:|\d+: {name}|id: {name})\s*$", line):
             return f"{path}:{number}"
     return str(path)
 

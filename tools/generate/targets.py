@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tools.generate.casts import Casts, Comparisons
+from tools.generate.casts import Casts, Comparisons, IndexCasts
 from tools.generate.compiler import Target, compile_grammar
 from tools.generate.expressions import parse, write
 from tools.generate.grammar import Grammar, Node, Type, camel_case
@@ -40,6 +40,9 @@ def prepare(grammar: Grammar, language: str) -> dict[str, Node]:
     if language in _STRICT:
         again = Grammar(specs)
         specs = _rewritten(again, Casts(Inference(again)).field)
+    if language == "csharp":
+        again = Grammar(specs)
+        specs = _rewritten(again, IndexCasts(Inference(again)).field)
     return specs
 
 
@@ -47,6 +50,10 @@ def finish(grammar: Grammar, language: str, files: dict[str, str]) -> dict[str, 
     """The compiler's output, mended."""
     if language == "php":
         return {name: _php(text) for name, text in files.items()}
+    if language == "csharp":
+        return {name: _csharp(text, grammar) for name, text in files.items()}
+    if language == "rust":
+        return {name: _rust(text) for name, text in files.items()}
     if language == "cpp_stl":
         return {name: _cpp(text) if name.endswith(".h") else text for name, text in files.items()}
     if language == "go":
@@ -95,6 +102,28 @@ def _go_name(type_: Type, enum: str) -> str:
 def _php(text: str) -> str:
     """PHP: a parameter may be null, as a rows event's table map is where there is none."""
     return re.sub(r"(?<=[( ])(\\\w+(?:\\\w+)* \$(?!_))", r"?\1", text)
+
+
+def _csharp(text: str, grammar: Grammar) -> str:
+    """C#: an enum is named in full; a property may have the name of the class that declares it."""
+    enums = "|".join(rf"{type_.class_path}\.{camel_case(enum)}" for type_ in grammar for enum in type_.enums)
+    return re.sub(rf"(?<![\w.])(?:{enums})\b", r"global::Kaitai.\g<0>", text)
+
+
+_RUST_KEYWORDS = (
+    *("abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn"),
+    *("else", "enum", "extern", "final", "fn", "for", "if", "impl", "in", "let", "loop", "macro", "match"),
+    *("mod", "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "try"),
+    *("type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield"),
+)
+_RUST_FIELD = re.compile(
+    rf"(\.|\bfn |^ +)({'|'.join(_RUST_KEYWORDS)})(?=\(|\.borrow|: (?:Ref|Opt))", re.MULTILINE
+)
+
+
+def _rust(text: str) -> str:
+    """Rust: a field that is called as a keyword is. The compiler writes it as it stands."""
+    return _RUST_FIELD.sub(r"\1r#\2", text)
 
 
 def _cpp(header: str) -> str:

@@ -1,0 +1,136 @@
+"""The programs of `docs/languages.md`, built and run as they say: each must print every event."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tools.conformance.languages import GO_RUNTIME, BuildError, given, java_runtime, run_tool
+from tools.generate.compiler import node_command, node_modules
+from tools.generate.targets import GO_PACKAGE
+
+PROGRAMS = Path(__file__).parent / "programs"
+_GENERATED = Path(__file__).parents[2] / "generated"
+
+Command = tuple[list[str], dict[str, str]]
+"""What to run, the log excepted, and variables beyond those of this process."""
+
+
+def difference(target: str, folder: Path, log: Path, tree: list[str], members: dict[int, str]) -> str | None:
+    """What is wrong with the program of a language, built in the folder of its driver; None if nothing is.
+
+    Parameters
+    ----------
+    log, tree
+        A log that can be read, and Python's tree of it.
+    members
+        The types of events by number.
+    """
+    place = folder / "program"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    try:
+        command, environment = _EXAMPLES[target](folder, place)
+    except BuildError as error:
+        return f"the program of docs/languages.md does not compile: {error}"
+    done = subprocess.run(
+        [*command, str(log.resolve())],
+        cwd=place,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = [json.loads(line)["event"]["header"] for line in tree[1:-1]]
+    found = done.stdout.splitlines()
+    if done.returncode or len(found) != len(expected):
+        return f"the program of docs/languages.md failed: {done.stderr.strip()[:1000]}"
+    numbers = {name: number for number, name in members.items()}
+    for header, line in zip(expected, found, strict=True):
+        timestamp, name = header["timestamp"], header["type_code"]
+        if not _says(line, timestamp, name, numbers.get(name)):
+            return f"the program of docs/languages.md prints {line!r}, not {timestamp} and {name}"
+    return None
+
+
+def _says(line: str, timestamp: int, name: str, number: int | None) -> bool:
+    """Whether a line has the timestamp and the type, by its number or by its name in any spelling."""
+    first, _, second = line.partition(" ")
+    plain = re.sub(r"[^a-z0-9]", "", second.lower())
+    return first == str(timestamp) and (second == str(number) or plain.endswith(name.replace("_", "")))
+
+
+def _python(_: Path, __: Path) -> Command:
+    return [sys.executable, str(PROGRAMS / "python.py")], {"PYTHONPATH": str(_GENERATED)}
+
+
+def _javascript(folder: Path, place: Path) -> Command:
+    shutil.copy(PROGRAMS / "javascript.js", place / "program.js")
+    path = os.pathsep.join([str(folder / "classes"), str(node_modules() / "node_modules")])
+    return [*node_command(), "--stack-size=8000", "program.js"], {"NODE_PATH": path}
+
+
+def _java(folder: Path, place: Path) -> Command:
+    shutil.copy(PROGRAMS / "java.java", place / "Program.java")
+    path = os.pathsep.join([str(java_runtime()), str(folder / "built"), "."])
+    run_tool(["javac", "-cp", path, "-d", ".", "Program.java"], cwd=place)
+    return ["java", "-cp", path, "Program"], {}
+
+
+def _go(folder: Path, place: Path) -> Command:
+    shutil.copytree(folder / "classes", place / GO_PACKAGE)
+    shutil.copy(PROGRAMS / "go.go", place / "program.go")
+    (place / "go.mod").write_text("module example\n\ngo 1.22\n", encoding="utf-8")
+    run_tool(["go", "get", GO_RUNTIME], cwd=place)
+    run_tool(["go", "build", "-o", "program", "."], cwd=place)
+    return [str(place / "program")], {}
+
+
+def _cpp(folder: Path, place: Path) -> Command:
+    runtime, classes = given("KAITAI_CPP_RUNTIME", "kaitai/kaitaistream.cpp"), folder / "classes"
+    own = [folder / "built" / f"{name}.o" for name in ("driver", "visitor")]
+    objects = [str(path) for path in sorted((folder / "built").glob("*.o")) if path not in own]
+    options = ["-std=c++11", "-DKS_ZLIB", "-DKS_STR_ENCODING_NONE", f"-I{classes}", f"-I{runtime}"]
+    run_tool(["g++", *options, str(PROGRAMS / "cpp_stl.cpp"), *objects, "-lz", "-o", str(place / "program")])
+    return [str(place / "program")], {}
+
+
+def _csharp(folder: Path, place: Path) -> Command:
+    library = shutil.copy(folder / "built/grammar.dll", place)
+    run_tool(["mcs", f"-r:{library}", f"-out:{place / 'program.exe'}", str(PROGRAMS / "csharp.cs")])
+    return ["mono", "program.exe"], {}
+
+
+def _ruby(folder: Path, _: Path) -> Command:
+    runtime = given("KAITAI_RUBY_RUNTIME", "lib/kaitai/struct/struct.rb")
+    return ["ruby", "-I", str(runtime / "lib"), "-I", str(folder / "classes"), str(PROGRAMS / "ruby.rb")], {}
+
+
+def _lua(folder: Path, _: Path) -> Command:
+    lua = next(filter(shutil.which, ("lua5.4", "lua5.3", "lua")), "lua")
+    runtime = given("KAITAI_LUA_RUNTIME", "kaitaistruct.lua")
+    return [lua, str(PROGRAMS / "lua.lua")], {"LUA_PATH": f"{runtime}/?.lua;{folder}/classes/?.lua;;"}
+
+
+def _php(folder: Path, place: Path) -> Command:
+    shutil.copytree(folder / "classes", place / "build/php")
+    return ["php", "-derror_reporting=0", str(PROGRAMS / "php.php")], {}
+
+
+_EXAMPLES: dict[str, Callable[[Path, Path], Command]] = {
+    "python": _python,
+    "javascript": _javascript,
+    "java": _java,
+    "go": _go,
+    "cpp_stl": _cpp,
+    "csharp": _csharp,
+    "ruby": _ruby,
+    "lua": _lua,
+    "php": _php,
+}

@@ -1,0 +1,85 @@
+"""The grammar with a name of its own for each type.
+
+The Web IDE knows a type by the name of its class alone, without the types around it: types that share a name
+are all shown as one of them is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from tools.generate.casts import Rewriting
+from tools.generate.expressions import Node as Tree
+from tools.generate.expressions import parse, write
+from tools.generate.grammar import Grammar, GrammarError, Node, Type, camel_case, type_name
+from tools.generate.inference import ANY, Inference, Kind, is_primitive
+
+_Path = tuple[str, ...]
+
+
+def with_unique_names(grammar: Grammar) -> Grammar:
+    """A nested type whose name is also that of another one gets its file's name in front."""
+    counts = Counter(camel_case(type_.name) for type_ in grammar)
+    clashing = [type_ for type_ in grammar if len(type_.path) > 1 and counts[camel_case(type_.name)] > 1]
+    for type_ in clashing:
+        if type_.enums:
+            raise GrammarError(f"{type_.spec}: {type_.name!r} has enums, and its name is not its own")
+    names = {type_.path: f"{type_.id}_{type_.name}" for type_ in clashing}
+    renaming = _Renaming(Inference(grammar), names)
+    return Grammar({top.spec: _renamed(top, renaming, names) for top in grammar.tops()})
+
+
+def _renamed(type_: Type, renaming: _Renaming, names: dict[_Path, str]) -> Node:
+    done: dict[str, Any] = dict(type_.node)
+    for key in ("params", "seq"):
+        if key in done:
+            done[key] = [renaming.field(type_, node) for node in done[key]]
+    if "instances" in done:
+        done["instances"] = {name: renaming.field(type_, node) for name, node in type_.instances.items()}
+    if "types" in done:
+        children = type_.children()
+        done["types"] = {
+            names.get(child.path, child.name): _renamed(child, renaming, names) for child in children
+        }
+    return done
+
+
+class _Renaming(Rewriting):
+    """Says the new names wherever a field names a type."""
+
+    def __init__(self, inference: Inference, names: dict[_Path, str]) -> None:
+        super().__init__(inference)
+        self._names = names
+
+    def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
+        if tree[0] == "cast":
+            return ("cast", self.rewritten(owner, tree[1]), self._name(owner, tree[2]))
+        return tuple(self._part(owner, part) for part in tree)
+
+    def _part(self, owner: Type, part: Any) -> Any:
+        if not isinstance(part, tuple):
+            return part
+        is_list = not part or isinstance(part[0], tuple)
+        return tuple(self._part(owner, one) for one in part) if is_list else self.rewritten(owner, part)
+
+    def _text(self, owner: Type, text: Any, item: Kind = ANY, want: Kind | None = None) -> Any:
+        if not isinstance(text, str):
+            return text
+        tree = parse(text)
+        new = self.rewritten(owner, tree)
+        return text if new == tree else write(new)
+
+    def _use(self, owner: Type, use: str) -> str:
+        name = type_name(use)
+        return f"{self._name(owner, name)}{use.strip()[len(name) :]}"
+
+    def _name(self, owner: Type, name: str) -> str:
+        """The name of a type where a field or a cast says it."""
+        plain = name.removesuffix("[]")
+        if is_primitive(plain) or plain in ("struct", "any"):
+            return name
+        path = self._inference.grammar.resolve(owner, plain).path
+        outer = len(path) - len(plain.split("::"))
+        parts = [self._names.get(path[: end + 1], path[end]) for end in range(outer, len(path))]
+        return "::".join(parts) + name[len(plain) :]
