@@ -12,7 +12,9 @@ from binlog_kaitai.schema import NameSource
 from tests.corpus_files import LogFile, case, logs
 
 
-@pytest.mark.parametrize("log", [log for log in logs() if log.case.folder.name == "ddl"], ids=lambda log: log.id)
+@pytest.mark.parametrize(
+    "log", [log for log in logs() if log.case.folder.name == "ddl"], ids=lambda log: log.id
+)
 def test_rows_have_the_names_that_read_changes_gives_them(log: LogFile) -> None:
     expected = {
         (one["_position"], one["_row"]): set(one)

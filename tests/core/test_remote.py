@@ -51,9 +51,7 @@ def test_columns_and_splits(bucket: str) -> None:
     parts = [
         batch
         for split in splits
-        for batch in read_split(
-            split, table="t.a", schema=local.schema, earlier=files_before(splits, split)
-        )
+        for batch in read_split(split, table="t.a", schema=local.schema, earlier=files_before(splits, split))
     ]
     assert len(splits) > len(LOGS)
     assert without_file(pa.Table.from_batches(parts)) == without_file(local)

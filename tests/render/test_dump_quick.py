@@ -20,8 +20,8 @@ from binlog_kaitai.columns.text import base64 as base64_kernel
 from binlog_kaitai.columns.text import general, printed_rows, printed_values
 from binlog_kaitai.columns.text import jobs as jobs_kernels
 from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.reader import LogReader
 from binlog_kaitai.log import open as open_log
+from binlog_kaitai.reader import LogReader
 from binlog_kaitai.render.dump import (
     Base64Output,
     base64,

@@ -35,9 +35,7 @@ def an_object(*members: tuple[bytes, bytes]) -> bytes:
         key += len(name)
     values = b"".join(value for _, value in members)
     names = b"".join(name for name, _ in members)
-    return (
-        b"\0" + len(members).to_bytes(2, "little") + size.to_bytes(2, "little") + entries + values + names
-    )
+    return b"\0" + len(members).to_bytes(2, "little") + size.to_bytes(2, "little") + entries + values + names
 
 
 _ONE = b"\x05\x01\x00"

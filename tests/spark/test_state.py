@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
+
 def test_a_table_as_of_any_transaction(spark: SparkSession, tmp_path: Path) -> None:
     from binlog_kaitai.spark.tables import LakeTables, State
 
@@ -64,9 +65,7 @@ def changes(spark: SparkSession) -> DataFrame:
         rows.append((change, time, file, 100, row, f"0-1-{at}", 1, time, key, value))
     types = ["string", "timestamp", "string", "long", "long", "string", "long", "timestamp", "int", "string"]
     names = (*META, "id", "the value`s")
-    listed = ", ".join(
-        f"`{name.replace('`', '``')}` {kind}" for name, kind in zip(names, types, strict=True)
-    )
+    listed = ", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in zip(names, types, strict=True))
     return spark.createDataFrame(rows, listed)
 
 

@@ -46,6 +46,7 @@ PLAIN = {
     "spark.sql.shuffle.partitions": "1",
 }
 
+
 @pytest.fixture
 def plain(spark: SparkSession) -> Iterator[SparkSession]:
     before = {name: spark.conf.get(name, None) for name in PLAIN}

@@ -92,13 +92,9 @@ WANTED = (
         ("is_large",),
         fixed=(("is_object", True),),
     ),
-    Wanted(
-        "len_json_entries", "json_binary::container", ("len_key_entry", "len_value_entry"), ("is_large",)
-    ),
+    Wanted("len_json_entries", "json_binary::container", ("len_key_entry", "len_value_entry"), ("is_large",)),
     Wanted("json_key", "json_binary::key_entry", ("ofs_key.value", "len_key")),
-    Wanted(
-        "json_value", "json_binary::value_entry", ("type", "is_inlined", "ofs_value.value", "@inlined")
-    ),
+    Wanted("json_value", "json_binary::value_entry", ("type", "is_inlined", "ofs_value.value", "@inlined")),
     Wanted("json_int16", "json_binary::int16_value", ("value",)),
     Wanted("json_uint16", "json_binary::uint16_value", ("value",)),
     Wanted("json_int32", "json_binary::int32_value", ("value",)),

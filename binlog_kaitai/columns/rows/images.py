@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.decoders import len_partial_bits
+from binlog_kaitai.columns.judge import Judge
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISFIT, STATE_SIZE, locate
