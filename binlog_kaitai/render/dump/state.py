@@ -1,4 +1,4 @@
-"""What decides how the next event is printed: the settings of the session, and where in a transaction it is."""
+"""What decides how the next event is printed: settings of the session, and where in a transaction it is."""
 
 from __future__ import annotations
 

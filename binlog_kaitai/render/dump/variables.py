@@ -90,9 +90,7 @@ class StatementHead:
         state, is_short = self.printer.state, self.printer.options.short_form
         if self.printer.options.require_row_format:
             return
-        if state.thread_id is None or (
-            item.event.header.is_thread_specific and thread_id != state.thread_id
-        ):
+        if state.thread_id is None or (item.event.header.is_thread_specific and thread_id != state.thread_id):
             state.thread_id = thread_id
             self.set_statement(b"SET @@session.pseudo_thread_id=%d" % (999999999 if is_short else thread_id))
 

@@ -186,7 +186,7 @@ class BlockPrinter:
         lines, images = self.lines.as_printed, self._images[:, begin:end]
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
         plan = Plan(acts, texts, (starts, starts + sizes), images, split)
-        # What goes out before text that has waited, what follows up to the end of an open statement, the rest.
+        # What goes out before text that has waited, what follows to the end of an open statement, and more.
         middle = (split, HEAD_PHASE) if split >= 0 else (0, NOW_PHASE)
         last = (closing, BODY_PHASE - 1) if closing >= 0 else middle
         written = begin
@@ -279,7 +279,8 @@ class BlockPrinter:
         events = limits[np.searchsorted(places, 2 * numbers[:, None] + np.arange(3))]
         left = ready[limits[np.searchsorted(places, 2 * count)] :].tobytes()
         extra = np.array(ranges[3:], dtype=np.int64).reshape(-1, 2)
-        return ready, Texts(events, *ranges[:3], extra), left
+        around, end, number = ranges[:3]
+        return ready, Texts(events, around, end, number, extra), left
 
     def _finish(self, begin: int, end: int, acts: Acts, left: bytes) -> None:
         """Leave printer and context as they are behind the events from `begin` up to `end`."""

@@ -80,9 +80,7 @@ class RowsEvents:
         if not joined:
             joined = [np.zeros(0, dtype=np.int64)] * 5
         order = np.argsort(joined[0], kind="stable")
-        self.events, self.ids, self.begins, self.starts, self.ends = (
-            values[order] for values in joined
-        )
+        self.events, self.ids, self.begins, self.starts, self.ends = (values[order] for values in joined)
         self.heads: list[Head] = []
         self.head_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
 

@@ -91,7 +91,8 @@ class Shapes:
     def _gtid(self, events: Any, body: Any) -> Found | None:
         if not body.layout.complete:
             return None
-        keys = [body.mask("immediate_commit_timestamp"), _spread(body["may_have_statements"], len(events))]
+        has_statements = _spread(body["may_have_statements"], len(events))
+        keys = [body.mask("immediate_commit_timestamp"), has_statements]
         for name in _VERSIONS:
             keys += [body.mask(name), np.where(body.mask(name), body.numbers(name).astype(np.int64), 0)]
         return Found(_reached(events, body), tuple(keys))
@@ -116,7 +117,8 @@ class Shapes:
         is_of_xa = _spread(body["is_prepared_xa"], count) | _spread(body["is_completed_xa"], count)
         keys = [_spread(body[name], count) for name in _GTID_FLAGS]
         servers = self._lines.block.header_of(events).numbers("server_id").astype(np.int64)
-        return Found(_reached(events, body) & ~is_of_xa, (*keys, body.numbers("domain_id").astype(np.int64), servers))
+        keys += [body.numbers("domain_id").astype(np.int64), servers]
+        return Found(_reached(events, body) & ~is_of_xa, tuple(keys))
 
     def _query(self, events: Any, body: Any) -> Found | None:
         block = self._lines.block

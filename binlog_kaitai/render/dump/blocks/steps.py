@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
 from binlog_kaitai.columns.lines import Program
+from binlog_kaitai.columns.text.steps import follow_steps
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.blocks.capture import NOTHING, Step, UnfitError, capture
 from binlog_kaitai.render.dump.blocks.columns import Lines
@@ -28,26 +28,6 @@ from binlog_kaitai.render.dump.state import State
 _UNKNOWN, _SINGLE = -1, -2
 #: States that are remembered.
 _MOST = 1 << 10
-
-
-@kernel
-def follow_steps(shapes: Any, at: int, end: int, state: int, table: Any, states: Any, out: Any) -> int:
-    """Note the step of each event from `at` on; gives where there is none.
-
-    `table` has the step of each state and shape, `states` the state after each step. A step is negative
-    where there is none.
-    """
-    while at < end:
-        shape = shapes[at]
-        if state < 0 or state >= table.shape[0] or shape < 0 or shape >= table.shape[1]:
-            break
-        step = table[state, shape]
-        if step < 0 or step >= states.shape[0]:
-            break
-        out[at] = step
-        state = states[step]
-        at += 1
-    return at
 
 
 class Steps:
@@ -181,4 +161,5 @@ class Steps:
 
     def state_after(self, event: int) -> State:
         """The state behind an event that was walked over."""
-        return self._states[self._steps[self._of[event]].state].copy()
+        step = self._steps[int(self._of[event])]
+        return self._states[step.state].copy()
