@@ -57,6 +57,13 @@ class Acts(NamedTuple):
     state: Any
 
 
+def next_of(chosen: Any) -> Any:
+    """For each event the first chosen one from it on, by number; how many events there are for none."""
+    count = len(chosen)
+    own = np.where(chosen, np.arange(count), count)
+    return np.minimum.accumulate(own[::-1])[::-1]
+
+
 class Plan:
     """The jobs of a stretch in their order.
 
@@ -72,10 +79,9 @@ class Plan:
 
     def __init__(self, acts: Acts, texts: Texts, bodies: Any, rows: Any, split: int) -> None:
         count = len(acts.state)
-        numbers = np.arange(count)
         ends = np.flatnonzero(acts.ends)
         # The end of the statement that an event is in; `count` for the one that goes on behind the stretch.
-        end_of = np.append(ends, count)[np.searchsorted(ends, numbers)]
+        end_of = next_of(acts.ends)
         members, printed = np.flatnonzero(acts.has_body), np.flatnonzero(acts.rows >= 0)
         safe = self._safe(acts, end_of)
         begins, heads, stops = texts.of_events.T
@@ -122,9 +128,7 @@ class Plan:
     def _safe(acts: Acts, end_of: Any) -> Any:
         """After the text of which events all may go out: nothing before it waits for a later event."""
         numbers = np.arange(len(end_of))
-        flushers = np.flatnonzero(acts.flushes)
-        flush_of = np.append(flushers, len(numbers))[np.searchsorted(flushers, numbers)]
-        latest = np.where(acts.head >= 0, flush_of, -1)
+        latest = np.where(acts.head >= 0, next_of(acts.flushes), -1)
         waits = acts.has_body | (acts.rows >= 0)
         latest = np.maximum(latest, np.where(waits, end_of, -1))
         # With the end of a statement its base64 and rows go out behind its text.

@@ -34,6 +34,7 @@ from binlog_kaitai.render.dump.blocks.plan import (
     JobList,
     Plan,
     Texts,
+    next_of,
 )
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.blocks.rows import OUTSIDE, RowsEvents, TableMaps, closed_before
@@ -162,7 +163,8 @@ class BlockPrinter:
         self._scopes = np.full(len(block), OUTSIDE)
         if inside is not None:
             self._scopes = np.where(inside.is_inside, block.positions, OUTSIDE)
-        rows.find(self.programs, printer, self._earlier_tables(), self.maps, self._scopes)
+        self._closed = closed_before(block, self._scopes)
+        rows.find(self.programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
         shapes = Shapes(lines, rows, self.maps, self._templates, is_passed)
         self._steps = Steps(printer, lines, shapes, rows, self.programs, is_passed)
         texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROWS_NUMBER
@@ -245,9 +247,7 @@ class BlockPrinter:
     def _write_lines(self, begin: int, acts: Acts) -> tuple[Any, Texts, bytes]:
         """The text of all lines, where that of each event begins and ends, and what is left."""
         lines, count = self.lines, len(acts.state)
-        numbers = np.arange(count)
-        flushers = np.flatnonzero(acts.flushes)
-        flush_of = np.append(flushers, count)[np.searchsorted(flushers, numbers)]
+        flush_of = next_of(acts.flushes)
         now, head, takers = (np.flatnonzero(one >= 0) for one in (acts.now, acts.head, acts.takes_kept - 1))
         keepers = np.flatnonzero(acts.kept >= 0)
         kept = keepers[np.searchsorted(keepers, takers) - 1] if len(takers) else takers
@@ -261,8 +261,10 @@ class BlockPrinter:
         ]
         owners, waits, ranks, shown, program_of = (np.concatenate(one) for one in zip(*parts, strict=True))
         places = 2 * owners + waits
-        order = np.lexsort((ranks, places))
-        places, shown, program_of = places[order], begin + shown[order], program_of[order]
+        if len(now) or len(takers):
+            order = np.argsort(2 * count * places + ranks, kind="stable")
+            places, shown, program_of = places[order], shown[order], program_of[order]
+        shown += begin
         constants = self._constants + self._steps.texts
         zeros = np.zeros(len(constants), dtype=np.int64)
         ready, ends = write_lines(
@@ -276,8 +278,11 @@ class BlockPrinter:
         limits = np.append(0, ends)
         ranges = np.stack((limits[:-1], limits[1:]), axis=1)[: len(constants)].tolist()
         limits = limits[len(constants) :]
-        events = limits[np.searchsorted(places, 2 * numbers[:, None] + np.arange(3))]
-        left = ready[limits[np.searchsorted(places, 2 * count)] :].tobytes()
+        at = np.zeros(2 * count + 3, dtype=np.int64)
+        at[1:] = np.cumsum(np.bincount(places, minlength=2 * count + 2))
+        edges = limits[at]
+        events = np.stack((edges[: 2 * count : 2], edges[1 : 2 * count : 2], edges[2 : 2 * count + 1 : 2]), 1)
+        left = ready[edges[2 * count] :].tobytes()
         extra = np.array(ranges[3:], dtype=np.int64).reshape(-1, 2)
         around, end, number = ranges[:3]
         return ready, Texts(events, around, end, number, extra), left
@@ -300,14 +305,13 @@ class BlockPrinter:
     def _remember(self, begin: int, end: int) -> None:
         """Take the newest of each table's maps into the contexts."""
         events, made, which = self.maps
-        closed = closed_before(self.block, self._scopes)
         first, last = np.searchsorted(events, (begin, end))
         scopes = self._scopes[events[first:last]]
         inside = scopes[scopes != OUTSIDE][-1:].tolist()
         for scope in [OUTSIDE, *inside]:
             context = self.context if scope == OUTSIDE else self.tables_inside.at(scope)
             of_scope = np.flatnonzero((self._scopes[begin:end] != OUTSIDE) == (scope != OUTSIDE)) + begin
-            at = int(closed[of_scope[-1]]) if len(of_scope) else -1
+            at = int(self._closed[of_scope[-1]]) if len(of_scope) else -1
             if at >= begin:
                 context.table_maps.clear()
             own = which[first:last][(scopes == scope) & (events[first:last] > at)]

@@ -101,7 +101,7 @@ class RowsEvents:
         printer: Any,
         earlier: list[tuple[int, Any]],
         maps: tuple[Any, Any, Any],
-        scopes: Any,
+        reach: tuple[Any, Any],
     ) -> None:
         """Find the programs of all events.
 
@@ -113,9 +113,11 @@ class RowsEvents:
             The table maps of earlier blocks with their scopes.
         maps
             The block's own table maps, see `TableMaps.read`.
-        scopes : int64 array
-            The scope of each event: its rows are of the tables of the same scope.
+        reach : tuple of int64 arrays
+            The scope of each event: its rows are of the tables of the same scope; and what closed the tables
+            before it (`closed_before`).
         """
+        scopes, closed = reach
         block, (events, made, which) = self.lines.block, maps
         map_ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)[which]
         earlier_ids = np.array([body.table_id.value for _, body in earlier], dtype=np.int64)
@@ -125,8 +127,7 @@ class RowsEvents:
         of_maps = np.concatenate((earlier_scopes, scopes[events]))
         keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
         newest = newest_before(keys[: len(ids)], places, self.events, keys[len(ids) :], len(block) + 2)
-        closed = closed_before(block, scopes)[self.events]
-        newest[np.append(places, -1)[newest] < closed] = -1
+        newest[np.append(places, -1)[newest] < closed[self.events]] = -1
         choices = [printer.quick.content_of(body) for _, body in earlier] + made
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which, [-1])).astype(np.int64)
         table_of = number_of[newest]

@@ -54,7 +54,7 @@ class Templates:
         data, fits, (starts, lengths) = block.data, body.fits, body.ranges("status_vars")
         template_of, fractions, xids = (np.full(len(fits), -1, dtype=np.int64) for _ in range(3))
         new = 0
-        for length in np.unique(lengths[fits]).tolist():
+        for length in np.flatnonzero(np.bincount(lengths[fits])).tolist():
             rows = np.flatnonzero(fits & (lengths == length))
             if length > _LONGEST:
                 continue
