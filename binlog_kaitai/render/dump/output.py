@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from binlog_kaitai.columns.text.hexdump import Style as HexdumpStyle
-from binlog_kaitai.render.dump.base64 import Base64
+from binlog_kaitai.render.dump.base64 import base64_lines, base64_pieces
 from binlog_kaitai.render.dump.hexdump import hexdump
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.quick import QuickRows
@@ -74,7 +74,6 @@ class Output:
         self.body, self.tail = Spool(), Spool()
         self.rows = 0
         self.kept: tuple[Item, PutItem] | None = None
-        self._base64 = Base64()
 
     @property
     def is_waiting(self) -> bool:
@@ -105,7 +104,7 @@ class Output:
 
     def add_base64(self, raw: bytes) -> None:
         """Add an event to the BINLOG statement."""
-        self.body.extend(self._base64.pieces(raw))
+        self.body.extend(base64_pieces(raw))
 
     def add_rows(self, rows: QuickRows, item: Item, head: Head | None, name: bytes | None) -> None:
         """Add the rows of an event, with another name of their database if one is given."""
@@ -119,7 +118,7 @@ class Output:
 
     def base64(self, raw: bytes) -> bytes:
         """An event as lines of a BINLOG statement of its own."""
-        return self._base64.lines(raw)
+        return base64_lines(raw)
 
     def keep(self, item: Item, put: PutItem) -> None:
         """Keep an event to print it with another one; `put` adds its text."""
