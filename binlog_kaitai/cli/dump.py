@@ -31,6 +31,12 @@ def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command],
     return click.option(*names, cls=ClientFlag, default=default, help=help)
 
 
+def _numbers(
+    *names: str, help: str, default: frozenset[int] | None = frozenset()
+) -> Callable[[_Command], _Command]:
+    return click.option(*names, type=_NUMBERS, default=default, metavar="N,...", help=help)
+
+
 @click.command(cls=ClientCommand, context_settings={"help_option_names": ["-?", "--help"]})
 @options.sources
 @click.option("--verbose", "-v", count=True, help="Rows as commented statements; -vv: with types.")
@@ -55,34 +61,10 @@ def _flag(*names: str, help: str, default: bool = False) -> Callable[[_Command],
 @click.option("--rewrite-db", metavar="OLD->NEW", multiple=True, help="Another name for a database. *")
 @click.option("--database", "-d", metavar="NAME", help="Only events of this database.")
 @click.option("--table", "-T", metavar="NAME", help="MariaDB: only rows of this table.")
-@click.option(
-    "--server-id",
-    "--do-server-ids",
-    "server_ids",
-    type=_NUMBERS,
-    default=frozenset(),
-    metavar="N,...",
-    help="Only events of these servers.",
-)
-@click.option(
-    "--ignore-server-ids",
-    "ignored_server_ids",
-    type=_NUMBERS,
-    default=frozenset(),
-    metavar="N,...",
-    help="No events of these servers.",
-)
-@click.option(
-    "--do-domain-ids", "domain_ids", type=_NUMBERS, metavar="N,...", help="MariaDB: only these domains."
-)
-@click.option(
-    "--ignore-domain-ids",
-    "ignored_domain_ids",
-    type=_NUMBERS,
-    default=frozenset(),
-    metavar="N,...",
-    help="MariaDB: not these domains.",
-)
+@_numbers("--server-id", "--do-server-ids", "server_ids", help="Only events of these servers.")
+@_numbers("--ignore-server-ids", "ignored_server_ids", help="No events of these servers.")
+@_numbers("--do-domain-ids", "domain_ids", help="MariaDB: only these domains.", default=None)
+@_numbers("--ignore-domain-ids", "ignored_domain_ids", help="MariaDB: not these domains.")
 @click.option("--offset", "-o", type=_NUMBER, default=0, metavar="N", help="Skip so many events.")
 @click.option("--start-position", "-j", type=_POSITION, metavar="N", help="Start here in the first file.")
 @click.option("--stop-position", type=_POSITION, metavar="N", help="Stop here in the last file.")

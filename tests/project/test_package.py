@@ -67,7 +67,7 @@ def test_a_dump_by_whole_columns_does_without_arrow() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "binlog_kaitai.render.dump.blocks.queries" in loaded
+    assert "binlog_kaitai.render.dump.blocks.steps" in loaded
     assert "pyarrow" not in loaded
 
 

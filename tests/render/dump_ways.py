@@ -9,7 +9,7 @@ import pytest
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import DumpOptions, base64, dump, quick, run
+from binlog_kaitai.render.dump import DumpOptions, dump, quick, run
 from binlog_kaitai.render.dump.blocks import printer as blocks
 from binlog_kaitai.render.dump.blocks.printer import is_plain
 from tests import corpus_files
@@ -32,13 +32,11 @@ def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "COMPILE_FROM", 0)
     monkeypatch.setattr(blocks, "_SHORTEST", 1)
     monkeypatch.setattr(quick, "COMPILE_FROM", 0)
-    monkeypatch.setattr(base64, "COMPILE_FROM", 0)
 
 
 def make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "COMPILE_FROM", 1 << 60)
     monkeypatch.setattr(quick, "COMPILE_FROM", 1 << 60)
-    monkeypatch.setattr(base64, "COMPILE_FROM", 1 << 60)
 
 
 def reader_of(size: int) -> Any:

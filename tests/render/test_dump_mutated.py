@@ -69,6 +69,19 @@ def test_a_statement_in_the_middle_of_rows(tmp_path: Path) -> None:
         assert difference(log, tmp_path, options) is None
 
 
+def test_a_transaction_that_begins_between_a_table_map_and_its_rows(tmp_path: Path) -> None:
+    """It closes the tables, so that the rows are of an unknown one."""
+
+    def moved(events: list[bytes]) -> list[bytes]:
+        at = _first(EventType.write_rows_event_v1, events)
+        gtid = events[_first(EventType.gtid_event, events)]
+        return [*events[:at], gtid, *events[at:]]
+
+    log = _log("mariadb-11.8/crash", moved, tmp_path)
+    for verbose in (0, 2):
+        assert difference(log, tmp_path, {"verbose": verbose}) is None
+
+
 def test_rows_of_a_type_that_has_no_images(tmp_path: Path) -> None:
     def old(events: list[bytes]) -> list[bytes]:
         at = _first(EventType.write_rows_event_v1, events)

@@ -182,7 +182,7 @@ class LogBlocks:
         def print_event(row: int, *, is_opened: bool) -> None:
             self._print_event(block, int(shown[row]), bool(passed[shown[row]]), is_opened=is_opened)
 
-        if printer.opens_payloads and _opens(printer, part):
+        if printer.printer.opens_payloads and _opens(printer, part):
             self._print_opened(printer, part, passed[shown], print_event)
         else:
             with part.held():

@@ -22,9 +22,9 @@ from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb import MariadbPrinter
 from binlog_kaitai.render.dump.mariadb_rows import rows_line, uncompressed
 from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.printer import Version, Write
+from binlog_kaitai.render.dump.output import Output, Write
+from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_programs import Head
-from binlog_kaitai.render.dump.rows import rows_text
 from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.render.dump.turned import TurnedRows, event_of, flagged, opposite
 from binlog_kaitai.render.stack import Stack
@@ -90,11 +90,24 @@ class _Held:
             self._stack = None
 
 
+class _Turned(Output):
+    """Where the text of events goes that change their order."""
+
+    def __init__(self, printer: FlashbackPrinter, write: Write) -> None:
+        super().__init__(write, printer.delimiter, printer.hexdump_style)
+        self._printer = printer
+
+    def flush(self) -> None:
+        if not self._printer.hold_lines():
+            super().flush()
+
+
 class FlashbackPrinter(MariadbPrinter):
     """Prints what takes a log of MariaDB back."""
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads, version)
+        self.out = _Turned(self, write)
         self._held = _Held()
         # Of the statement at hand: header lines, BINLOG lines, rows in text.
         self._lines, self._base64_lines, self._texts = _Held(), _Held(), _Held()
@@ -110,37 +123,34 @@ class FlashbackPrinter(MariadbPrinter):
         self._kind = item.kind
         super().take(item)
 
-    def flush_head(self) -> None:
-        """Write the lines of an event, or keep them for the end."""
-        if self._kind not in _HELD and self._kind != EventType.stop_event:
-            super().flush_head()
-            return
-        text = b"".join(self.head)
-        self.head.clear()
+    def hold_lines(self) -> bool:
+        """Keep the lines of an event for the end, if they change their order."""
         if self._kind == EventType.stop_event:
-            self._stop = text
+            self._stop = self.out.take_head()
+        elif self._kind in _HELD:
+            self._held.push(self.out.take_head())
         else:
-            self._held.push(text)
+            return False
+        return True
 
     def put_query(self, item: Item, query: bytes, alter: Any) -> None:
         if query in _INSTEAD:
-            self.head.append(_INSTEAD[query] + b"\n" + self.delimiter + b"\n")
+            self.out.head.append(_INSTEAD[query] + b"\n" + self.delimiter + b"\n")
 
     def print_xid(self, item: Item, body: Any) -> None:
-        self.put(item, b"\tXid = %d\n" % body.xid, b"START TRANSACTION" + self.delimiter + b"\n")
+        self.put(item, b"\tXid = %(xid)d\n", b"START TRANSACTION" + self.delimiter + b"\n")
 
     def print_gtid(self, item: Item, body: Any) -> None:
         if not body.is_standalone:
-            self.head.append(b"COMMIT\n" + self.delimiter + b"\n")
+            self.out.head.append(b"COMMIT\n" + self.delimiter + b"\n")
 
     def print_rows(self, item: Item) -> None:
         head = self.heads.of(item.event)
         body: Any = item.event.body if head is None else head.body
-        if body.table_id.value not in self.ignored_maps:
+        if body.table_id.value not in self.state.ignored_maps:
             self._take_back(item, body, head)
         if body.is_statement_end:
-            self.ignored_maps.clear()
-            self.annotation = None
+            self.state.ignored_maps, self.state.is_annotated = frozenset(), False
             self._end_rows()
 
     def _take_back(self, item: Item, body: Any, head: Head | None) -> None:
@@ -153,12 +163,13 @@ class FlashbackPrinter(MariadbPrinter):
         event = event_of(item.event, uncompressed(item, body) if is_packed else item.raw)
         shown = Item(event, item.kind, item.position, item.end_position, event.raw, item.checksum)
         if not self.options.short_form:
-            self._lines.push(self.header(shown) + rows_line(kind, body, is_end=is_end))
+            self.put_header(shown)
+            self._lines.push(self.out.take_head() + rows_line(kind, body, is_end=is_end))
         content = None if event.table_map is None else self.quick.content_of(event.table_map)[1]
         turned = self._turn(event, head, content)
         shown.event, shown.raw = turned, turned.raw
         if self.options.prints_base64:
-            self._base64_lines.push(self.base64(shown))
+            self._base64_lines.push(self.out.base64(shown.raw))
         self._put_text(turned)
         self._has_rows = True
 
@@ -167,33 +178,30 @@ class FlashbackPrinter(MariadbPrinter):
         head = self.heads.of(event)
         if self.options.shown_rows:
             name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
-            found = rows_text(event, self.style, name) if head is None else self.quick.text(event, head, name)
+            found = self.quick.text(event, head, name)
             self._texts.push(found.text)
-            self.rows += found.rows
+            self.out.rows += found.rows
         elif not self.options.short_form:
-            self.rows += self.quick.count(event, head)
+            self.out.rows += self.quick.count(event, head)
 
     def _end_rows(self) -> None:
         """Keep a statement, from its end to its beginning, since the stack is read backward."""
         maps: list[bytes] = []
-        self.body.flush(maps.append)
+        self.out.body.flush(maps.append)
         self._held.take(self._texts)
         if self._base64_lines:
             self._held.push(b"'" + self.delimiter + b"\n")
             self._held.take(self._base64_lines)
             self._held.push(b"\nBINLOG '\n" + b"".join(maps))
         self._held.take(self._lines)
-        if self.rows and self.options.prints_row_count and not self.options.short_form:
-            self.write(b"# Number of rows: %d\n" % self.rows)
-        self.rows = 0
+        self.out.put_row_count(shows=self.shows_row_count)
         self._has_rows = False
 
     def end_log(self) -> None:
-        self.head.clear()
-        self.body.clear()
+        self.out.clear()
         self._lines, self._base64_lines, self._texts = _Held(), _Held(), _Held()
-        self.rows, self._has_rows = 0, False
-        self.annotation = None
+        self.out.rows, self._has_rows = 0, False
+        self.state.is_annotated = False
 
     def end_all(self) -> bytes:
         text = b"DELIMITER ;\n" + super().end_all()

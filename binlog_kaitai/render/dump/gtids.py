@@ -6,16 +6,14 @@ from itertools import groupby
 from typing import Any
 
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.render.dump.text import encode, microseconds
+from binlog_kaitai.render.dump.text import encode
 
-#: What stands behind the header of a GTID event, and the rest, by names of their fields.
-GTID_LINE = (
+_LINE = (
     b"\t%(name)s\tlast_committed=%(last_committed)d\tsequence_number=%(sequence_number)d"
     b"\trbr_only=%(rows_only)s\toriginal_committed_timestamp=%(original)d"
     b"\timmediate_commit_timestamp=%(immediate)d\ttransaction_length=%(transaction_length)d\n"
 )
-#: In front of these, where the transaction has rows only.
-ROWS_ONLY_STATEMENT = b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/"
+_ROWS_ONLY = b"/*!50718 SET TRANSACTION ISOLATION LEVEL READ COMMITTED*/%(end)s"
 _COMMENTS = (
     b"# original_commit_timestamp=%(original)d (%(original_time)s)\n"
     b"# immediate_commit_timestamp=%(immediate)d (%(immediate_time)s)\n"
@@ -25,48 +23,35 @@ _OF_NEWER_SERVERS = (
     b"/*!80014 SET @@session.original_server_version=%(original_version)d*/%(end)s"
     b"/*!80014 SET @@session.immediate_server_version=%(immediate_version)d*/%(end)s"
 )
-_NEXT = b"SET @@SESSION.GTID_NEXT= '%(gtid)s'%(end)s"
+_NEXT, _NEXT_ANONYMOUS = (
+    b"SET @@SESSION.GTID_NEXT= '" + gtid + b"'%(end)s" for gtid in (b"%(source)s:%(gno)d", b"ANONYMOUS")
+)
 #: The version of a server that logged commit times but no versions: 8.0.1 to 8.0.13.
 #: UNDEFINED_SERVER_VERSION, libs/mysql/binlog/event/binlog_event.h
 UNDEFINED_VERSION = 999999
 
 
-def gtid_statements(*, is_for_old_server: bool) -> bytes:
-    """The template of the lines that follow that of a GTID event.
-
-    For a server before 8.0 those of newer ones are empty; 5.6 refuses them before GTID_NEXT is set.
-    """
-    if is_for_old_server:
-        return _COMMENTS + _NEXT + _OF_NEWER_SERVERS
-    return _COMMENTS + _OF_NEWER_SERVERS + _NEXT
-
-
 def gtid_lines(
-    kind: int, body: Any, gtid: str | None, delimiter: bytes, *, is_to_run: bool
-) -> tuple[bytes, bytes]:
-    """What stands behind the header of a GTID event, and the lines that follow."""
-    original, immediate = body.original_commit_timestamp or 0, body.immediate_commit_timestamp or 0
-    rows_only = not body.may_have_statements
+    kind: int, body: Any, gtid: str | None, *, is_to_run: bool
+) -> tuple[bytes, bytes, dict[bytes, Any]]:
+    """What follows the header of a GTID event, and the lines after that, as templates with some fields.
+
+    For a server before 8.0 the lines of newer ones are empty; 5.6 refuses them before GTID_NEXT is set.
+    """
     undefined = undefined_version(body)
-    fields = {
-        b"name": gtid_name(kind),
-        b"last_committed": body.last_committed or 0,
-        b"sequence_number": body.sequence_number or 0,
-        b"rows_only": b"yes" if rows_only else b"no",
-        b"original": original,
-        b"original_time": microseconds(original),
-        b"immediate": immediate,
-        b"immediate_time": microseconds(immediate),
-        b"transaction_length": body.len_transaction or 0,
+    is_anonymous = kind == EventType.anonymous_gtid_log_event
+    constants = {
+        b"name": b"Anonymous_GTID" if is_anonymous else b"GTID",
+        b"rows_only": b"no" if body.may_have_statements else b"yes",
         b"original_version": _known(body.original_server_version, undefined),
         b"immediate_version": _known(body.immediate_server_version, undefined),
-        b"gtid": encode(gtid or "ANONYMOUS"),
-        b"end": delimiter + b"\n",
+        b"source": encode((gtid or "").rpartition(":")[0]),
     }
-    statements = gtid_statements(is_for_old_server=is_to_run and not undefined) % fields
-    if rows_only:
-        statements = ROWS_ONLY_STATEMENT + delimiter + b"\n" + statements
-    return GTID_LINE % fields, statements
+    following = _NEXT_ANONYMOUS if gtid is None else _NEXT
+    is_for_old_server = is_to_run and not undefined
+    lines = [following, _OF_NEWER_SERVERS] if is_for_old_server else [_OF_NEWER_SERVERS, following]
+    first = b"" if body.may_have_statements else _ROWS_ONLY
+    return _LINE, first + _COMMENTS + b"".join(lines), constants
 
 
 def undefined_version(body: Any) -> int:
@@ -76,11 +61,6 @@ def undefined_version(body: Any) -> int:
 
 def _known(version: int | None, undefined: int) -> int:
     return undefined if version is None else version
-
-
-def gtid_name(kind: int) -> bytes:
-    """How the line of a GTID event begins."""
-    return b"Anonymous_GTID" if kind == EventType.anonymous_gtid_log_event else b"GTID"
 
 
 def commented_set(body: Any) -> bytes:

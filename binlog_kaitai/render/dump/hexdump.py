@@ -41,17 +41,12 @@ MARIADB_STYLE = Style(
 )
 
 
-def mysql_hexdump(raw: bytes, position: int, header_length: int) -> bytes:
-    """The lines of `mysqlbinlog`; a header of another length than 19 is not set apart."""
-    if header_length == sum(_FIELDS):
-        return _with_header(MYSQL_STYLE, raw, position, header_length)
-    lines = _lines(MYSQL_STYLE, raw[: max(0, len(raw) - sum(_FIELDS))], position)
-    return b"\n" + (b"".join(lines) or b"\n") + MYSQL_STYLE.end
-
-
-def mariadb_hexdump(raw: bytes, position: int, header_length: int) -> bytes:
-    """The lines of `mariadb-binlog`."""
-    return _with_header(MARIADB_STYLE, raw, position, header_length)
+def hexdump(style: Style, raw: bytes, position: int, header_length: int) -> bytes:
+    """The lines of an event; `mysqlbinlog` does not set a header apart that has another length than 19."""
+    if style is MARIADB_STYLE or header_length == sum(_FIELDS):
+        return _with_header(style, raw, position, header_length)
+    lines = _lines(style, raw[: max(0, len(raw) - sum(_FIELDS))], position)
+    return b"\n" + (b"".join(lines) or b"\n") + style.end
 
 
 def _with_header(style: Style, raw: bytes, position: int, header_length: int) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from zlib_ng.zlib_ng import crc32
 
@@ -10,6 +11,7 @@ from binlog_kaitai.adapter import stored_checksum
 from binlog_kaitai.framing import resized
 from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.reader import Event
+from binlog_kaitai.render.dump.fields import Values
 
 
 @dataclass(slots=True)
@@ -34,6 +36,24 @@ class Item:
     end_position: int
     raw: bytes
     checksum: int | None
+    _values: Values | None = field(default=None, init=False)
+    _status: dict[str, Any] | None = field(default=None, init=False)
+
+    @property
+    def values(self) -> Values:
+        """The fields of its text."""
+        if self._values is None:
+            self._values = Values(self)
+        return self._values
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """The status variables of a statement by the grammar's names; unknown ones left out."""
+        if self._status is None:
+            found = self.event.body.status_vars
+            variables = () if found is None else found.variables
+            self._status = {one.key.name: one.value for one in variables if hasattr(one.key, "name")}
+        return self._status
 
     @property
     def timestamp(self) -> int:

@@ -6,25 +6,23 @@ import re
 from typing import Any
 
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.render.dump.hexdump import MARIADB_STYLE, mariadb_hexdump
+from binlog_kaitai.render.dump.hexdump import MARIADB_STYLE
 from binlog_kaitai.render.dump.ignorable import ignorable_name, is_skipped
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb_rows import MariadbRows
 from binlog_kaitai.render.dump.old_loads import OldLoads
 from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.output import Write
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
     Version,
-    Write,
-    query_line,
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.session import Session
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import MariadbHead, is_transaction_keyword, is_two_phase
@@ -41,7 +39,6 @@ def version_of(server_version: str) -> Version:
 class MariadbPrinter(MariadbRows):
     """Prints a log of MariaDB as the client of the server that wrote it."""
 
-    hexdump = staticmethod(mariadb_hexdump)
     hexdump_style = MARIADB_STYLE
     rewrites_all = False
 
@@ -73,14 +70,12 @@ class MariadbPrinter(MariadbRows):
         return text + COMPLETION_TYPE + set_names(self.options)
 
     def start_log(self) -> None:
-        self.session = Session()
+        self.state.begin_session()
         self.write(b"DELIMITER " + self.delimiter + b"\n")
 
     def end_log(self) -> None:
-        self.head.clear()
-        self.body.clear()
-        self.tail.clear()
-        self.annotation = None
+        self.out.clear()
+        self.state.is_annotated = False
         self.write(b"DELIMITER ;\n")
 
     def end_all(self) -> bytes:
@@ -108,133 +103,124 @@ class MariadbPrinter(MariadbRows):
             self.print_rows(item)
             return
         body: Any = item.event.body
-        if item.kind == EventType.table_map_event:
-            self.quick.note_table(item.event)
         if item.kind in self.printers:
             self.printers[item.kind](item, body)
         else:
             self.put_unknown(item)
         if item.kind != EventType.annotate_rows_event:
-            self.flush_head()
+            self.out.flush()
 
-    def put(self, item: Item, line: bytes, *more: bytes) -> None:
+    def put(self, item: Item, line: bytes, more: bytes = b"") -> None:
         self.print_skip_replication(item)
-        super().put(item, line, *more)
+        super().put(item, line, more)
 
     def print_skip_replication(self, item: Item) -> None:
         """Tell if the session's `skip_replication` is another now."""
         is_skipped = bool(item.event.header.is_skipped_for_replication)
-        if is_skipped != self.session.is_replication_skipped:
-            self.session.is_replication_skipped = is_skipped
-            self.write(b"/*!50521 SET skip_replication=%d*/%s\n" % (is_skipped, self.delimiter))
+        if is_skipped != self.state.is_replication_skipped:
+            self.state.is_replication_skipped = is_skipped
+            self.out.now.append(b"/*!50521 SET skip_replication=%d*/%s\n" % (is_skipped, self.delimiter))
 
     def print_ignorable(self, item: Item) -> None:
         """An event that the client skips."""
         name = ignorable_name(item.kind, self.version)
         self.put_comment(item, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name))
-        self.flush_head()
+        self.out.flush()
 
     def print_format(self, item: Item, body: Any) -> None:
         header = item.event.header
         self.log_version = version_of(body.server_version)
         self.put_start(item, body)
         if header.is_in_use and not self.options.short_form:
-            self.head.append(b"# Warning: this binlog is either in use or was not closed properly.\n")
+            self.out.head.append(b"# Warning: this binlog is either in use or was not closed properly.\n")
         if body.create_timestamp and not header.is_artificial:
             self.put_statement(b"ROLLBACK")
         if self.options.prints_base64:
-            self.head.append(b"BINLOG '\n" + self.base64(item) + b"'" + self.delimiter + b"\n")
+            self.out.head.append(b"BINLOG '\n" + self.out.base64(item.raw) + b"'" + self.delimiter + b"\n")
 
     def print_query(self, item: Item, body: Any) -> None:
         query = bytes(body.query)
         if not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name)):
             return
-        self.write(self.ahead_of_statement(item, body))
+        self._print_use_ahead(item, body)
         self.print_skip_replication(item)
         name = b"Query_compressed" if item.kind == EventType.query_compressed_event else b"Query"
-        found = self.statements.print(item, body, query, self._query_line(name, body))
-        self.put_query(item, query, found.get("mariadb_gtid_flags3"))
+        self.statements.print(item, body, query, name)
+        self.put_query(item, query, item.status.get("mariadb_gtid_flags3"))
 
     def put_query(self, item: Item, query: bytes, alter: Any) -> None:
         """Add a statement itself; `alter` are the flags of one in two phases."""
         if is_two_phase(alter):
             self._put_alter(item, query, alter)
         else:
-            self.head.append(query + b"\n" + self.delimiter + b"\n")
+            self.out.head.fill(b"%(query)s\n", item)
+            self.out.head.append(self.delimiter + b"\n")
 
     def _put_alter(self, item: Item, query: bytes, alter: Any) -> None:
+        head = self.out.head
         if self.options.prints_base64:
             is_comment = alter.is_start_alter or alter.is_rollback_alter
-            self.head.append(b"/*!100600 " * is_comment + b"BINLOG '\n" + self.base64(item))
-            self.head.append((b"' */" if is_comment else b"'") + self.delimiter + b"\n")
+            head.append(b"/*!100600 " * is_comment + b"BINLOG '\n" + self.out.base64(item.raw))
+            head.append((b"' */" if is_comment else b"'") + self.delimiter + b"\n")
         if self.options.shown_rows:
-            self.head.append(b"### " + query + b"\n")
+            head.append(b"### " + query + b"\n")
 
-    def ahead_of_statement(self, item: Item, body: Any) -> bytes:
+    def _print_use_ahead(self, item: Item, body: Any) -> None:
+        """Choose a renamed database, which the client does before the header line."""
         new = None if is_transaction_keyword(bytes(body.query)) else self.new_name(body)
-        if new is None or self.session.database == new or item.event.header.is_use_suppressed:
-            return b""
-        self.session.database = new
-        return b"use " + identifier(new) + self.delimiter + b"\n"
-
-    def _query_line(self, name: bytes, body: Any) -> bytes:
-        line = query_line(name, body)
-        if self.version >= (10, 6):
-            xids = (one.value.xid for one in body.status_vars.variables if _key(one) == "mariadb_xid")
-            line += b"\txid=%d" % next(xids, 0)
-        return line + b"\n"
+        if new is None or self.state.database == new or item.event.header.is_use_suppressed:
+            return
+        self.state.database = new
+        self.out.now.append(b"use " + identifier(new) + self.delimiter + b"\n")
 
     def print_user_var(self, item: Item, body: Any) -> None:
         value = user_value(body, is_mariadb=True, old_names=self.version < (10, 6))
         name = identifier(encode(body.name))
-        self.put(item, b"\tUser_var\n", b"SET @" + name + b":=" + value + self.delimiter + b"\n")
+        self.put(item, b"\tUser_var\n")
+        self.put_statement(b"SET @" + name + b":=" + value)
 
     def print_load_query(self, item: Item, body: Any) -> None:
         name = self.loads.take(body.file_id)
         if self.skips_database(encode(body.schema_name)) or name is None:
             return
         query = bytes(body.query)
-        self.write(self.ahead_of_statement(item, body))
+        self._print_use_ahead(item, body)
         self.print_skip_replication(item)
-        self.statements.print(item, body, query, self._query_line(b"Execute_load_query", body))
-        self.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
+        self.statements.print(item, body, query, b"Execute_load_query")
+        self.out.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
         if not self.options.short_form:
-            self.head.append(b"# file_id: %d \n" % body.file_id)
+            self.out.head.append(b"# file_id: %d \n" % body.file_id)
 
     def print_gtid(self, item: Item, body: Any) -> None:
-        server_id = item.event.fixed_header.server_id
         if not self.options.short_form:
             self.print_skip_replication(item)
-            self.head.append(self.header(item) + _gtid_line(body, server_id))
-            self.head.append(self.gtid_session(bool(body.is_parallel_allowed), body.domain_id, server_id))
-            self.put_statement(self.number_statement() % {b"sequence_number": body.sequence_number})
+            self.put_header(item)
+            self.out.head.fill(_gtid_line(body), item, {b"domain_id": body.domain_id})
+            self._put_gtid_session(item, body)
+            number = self._versioned + b"100001 SET @@session.gtid_seq_no=%(sequence_number)d*/"
+            self.out.head.fill(number + self.delimiter + b"\n", item)
         if body.is_prepared_xa:
             self.put_statement(b"XA START " + _xid(body.xid))
         elif not body.is_standalone:
-            self.head.append(b"START TRANSACTION\n" + self.delimiter + b"\n")
-
-    def number_statement(self) -> bytes:
-        """The statement that sets a GTID's number, by its name in the GTID line."""
-        return self._versioned + b"100001 SET @@session.gtid_seq_no=%(sequence_number)d*/"
+            self.out.head.append(b"START TRANSACTION\n" + self.delimiter + b"\n")
 
     @property
     def _versioned(self) -> bytes:
         return b"/*M!" if self.version >= (10, 6) else b"/*!"
 
-    def gtid_session(self, is_parallel_allowed: bool, domain_id: int, server_id: int) -> bytes:
-        """The statements for what a GTID event tells of the session, if it is not as it was."""
-        session, text, end = self.session, b"", self.delimiter + b"\n"
-        if session.is_parallel_allowed != is_parallel_allowed:
-            session.is_parallel_allowed = is_parallel_allowed
-            setting = b"100101 SET @@session.skip_parallel_replication=%d*/" % (not is_parallel_allowed)
-            text += self._versioned + setting + end
-        if session.domain_id != domain_id:
-            session.domain_id = domain_id
-            text += self._versioned + b"100001 SET @@session.gtid_domain_id=%d*/" % domain_id + end
-        if session.server_id != server_id:
-            session.server_id = server_id
-            text += self._versioned + b"100001 SET @@session.server_id=%d*/" % server_id + end
-        return text
+    def _put_gtid_session(self, item: Item, body: Any) -> None:
+        """Add the statements for what a GTID event tells of the session, if it is not as it was."""
+        is_allowed, server_id = bool(body.is_parallel_allowed), item.event.fixed_header.server_id
+        state, set_ = self.state, self._versioned + b"%d SET @@session.%s=%d*/"
+        if state.is_parallel_allowed != is_allowed:
+            state.is_parallel_allowed = is_allowed
+            self.put_statement(set_ % (100101, b"skip_parallel_replication", not is_allowed))
+        if state.domain_id != body.domain_id:
+            state.domain_id = body.domain_id
+            self.put_statement(set_ % (100001, b"gtid_domain_id", body.domain_id))
+        if state.server_id != server_id:
+            state.server_id = server_id
+            self.put_statement(set_ % (100001, b"server_id", server_id))
 
     def print_gtid_list(self, item: Item, body: Any) -> None:
         gtids = [(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids]
@@ -250,35 +236,22 @@ class MariadbPrinter(MariadbRows):
         text = (
             b"# Encryption scheme: %d, key_version: %d, nonce: %s\n# The rest of the binlog is encrypted!\n"
         )
-        self.head.append(text % (body.scheme, body.key_version, body.nonce.hex().encode()))
+        self.out.head.append(text % (body.scheme, body.key_version, body.nonce.hex().encode()))
 
     def print_xa_prepare(self, item: Item, body: Any) -> None:
         xid = _xid(body)
         self.put(item, b"\tXID = " + xid + b"\n", b"XA PREPARE " + xid + b"\n" + self.delimiter + b"\n")
 
 
-def _key(variable: Any) -> str:
-    return getattr(variable.key, "name", "")
-
-
-#: What stands behind the header of a GTID event; the rest depends on its flags.
-GTID_LINE = b"\tGTID %(domain_id)d-%(server_id)d-%(sequence_number)d"
-
-
-def gtid_details(body: Any) -> bytes:
-    """The template of the rest of a GTID event's line."""
-    line = b" cid=%(commit_id)d" * bool(body.has_commit_id)
+def _gtid_line(body: Any) -> bytes:
+    """The template of what follows the header of a GTID event."""
+    line = b"\tGTID %(domain_id)d-%(server_id)d-%(sequence_number)d"
+    line += b" cid=%(commit_id)d" * bool(body.has_commit_id)
     line += b" ddl" * bool(body.is_ddl) + b" trans" * bool(body.is_transactional)
     line += b" waited" * bool(body.has_waited) + b" START ALTER" * bool(body.is_start_alter)
     line += b" COMMIT ALTER id= %(start_alter_sequence_number)d" * bool(body.is_commit_alter)
     line += b" ROLLBACK ALTER id= %(start_alter_sequence_number)d" * bool(body.is_rollback_alter)
     return line + b" thread_id=%(thread_id)d" * bool(body.has_thread_id) + b"\n"
-
-
-def _gtid_line(body: Any, server_id: int) -> bytes:
-    names = ("domain_id", "sequence_number", "commit_id", "start_alter_sequence_number", "thread_id")
-    fields = {name.encode(): getattr(body, name) for name in names} | {b"server_id": server_id}
-    return (GTID_LINE + gtid_details(body)) % fields
 
 
 def _xid(xid: Any) -> bytes:

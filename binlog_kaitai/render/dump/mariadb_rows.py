@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from typing import Any
 
@@ -15,14 +14,13 @@ from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.printer import Printer, Write
+from binlog_kaitai.render.dump.output import Write
+from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_programs import Head, Heads
-from binlog_kaitai.render.dump.rows import Style, rows_text
+from binlog_kaitai.render.dump.rows import Style
 from binlog_kaitai.render.dump.text import encode, identifier
 
-#: Behind the rows of a statement.
-ROWS_NUMBER = b"# Number of rows: "
 _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
 
 
@@ -45,42 +43,39 @@ class MariadbRows(Printer):
         super().__init__(options, write, loads)
         self.style = Style(MARIADB_CELLS, options.shown_rows, b"")
         self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=True)
-        self.annotation: Item | None = None
-        self.ends_unknown = False  # the last rows of a statement are of a table that the text does not have
 
     def keep_annotation(self, item: Item, body: Any) -> None:
         """Keep the statement of rows until there are any."""
         if not self.options.skip_annotate_row_events:
-            self.annotation = item
+            self.state.is_annotated = True
+            self.out.keep(item, self.put_annotation)
 
-    def _print_annotation(self, item: Item) -> None:
-        kept, self.annotation = self.annotation, None
-        if kept is None:
-            return
-        kept.position = item.position
-        line = b"# Annotate_rows:\n" if self.options.short_form else self.header(kept) + b"\tAnnotate_rows:\n"
-        self.head.append(line)
-        self.head.append(self.annotation_text(bytes(kept.event.body.query)))
-
-    @staticmethod
-    def annotation_text(query: bytes) -> bytes:
-        """A statement of rows in lines."""
-        return b"".join(b"#Q> " + one + b"\n" for one in re.split(rb"[\r\n]+", query) if one)
+    def put_annotation(self, item: Item) -> None:
+        """Add a statement of rows."""
+        if self.options.short_form:
+            self.out.head.append(b"# Annotate_rows:\n")
+        else:
+            self.put_header(item)
+            self.out.head.append(b"\tAnnotate_rows:\n")
+        self.out.head.fill(b"%(lines)s", item)
 
     def skips_table(self, body: Any) -> bool:
         wanted = self.options.table
         return super().skips_table(body) or (bool(wanted) and encode(wanted or "") != encode(body.table_name))
 
     def print_table_map(self, item: Item, body: Any) -> None:
+        state, number = self.state, body.table_id.value
         if self.skips_table(body):
-            self.ignored_maps.add(body.table_id.value)
+            state.ignored_maps |= {number}
             return
-        self.ignored_maps.discard(body.table_id.value)
-        self._print_annotation(item)
+        state.ignored_maps -= {number}
+        if state.is_annotated:
+            state.is_annotated = False
+            self.out.put_kept(item)
         line, metadata = self.table_map_text(body)
         self.put_comment(item, line)
-        self.head.append(metadata)
-        self._add_base64(item)
+        self.out.head.append(metadata)
+        self.add_base64(item)
 
     def table_map_text(self, body: Any) -> tuple[bytes, bytes]:
         """What stands behind the header of a table map, and what follows it."""
@@ -92,21 +87,16 @@ class MariadbRows(Printer):
             return line, b""
         return line, metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6))
 
-    def _add_base64(self, item: Item) -> None:
-        if self.options.prints_base64:
-            self.body.append(self.base64(item))
-
     def print_rows(self, item: Item) -> None:
         """One rows event; at the statement's end, all that has been kept of it."""
-        head = self.heads.of(item.event)
+        head, state = self.heads.of(item.event), self.state
         body: Any = item.event.body if head is None else head.body
         is_end = bool(body.is_statement_end)
-        if body.table_id.value not in self.ignored_maps:
+        if body.table_id.value not in state.ignored_maps:
             self._keep_rows(item, body, head)
-            self.ends_unknown = is_end and item.event.table_map is None
+            state.ends_unknown = is_end and item.event.table_map is None
         if is_end:
-            self.ignored_maps.clear()
-            self.annotation = None
+            state.ignored_maps, state.is_annotated = frozenset(), False
             self.end_statement()
 
     @staticmethod
@@ -118,27 +108,24 @@ class MariadbRows(Printer):
         if "compressed" in EventType(item.kind).name:
             item.raw = uncompressed(item, body)
         if not self.options.short_form:
-            self.head.append(self.header(item) + self.rows_line(item.kind, body))
-            self._add_base64(item)
+            self.put_header(item)
+            self.out.head.append(self.rows_line(item.kind, body))
+            self.add_base64(item)
         table_map = item.event.table_map
         if self.options.shown_rows:
-            name = self.new_name(table_map)
-            found = (
-                rows_text(item.event, self.style, name)
-                if head is None
-                else self.quick.text(item.event, head, name)
-            )
-            self.tail.append(found.text)
-            self.rows += found.rows
+            self.out.add_rows(self.quick, item, head, self.new_name(table_map))
         elif table_map is not None and not self.options.short_form:
-            self.rows += self.quick.count(item.event, head)
+            self.out.count_rows(self.quick, item, head)
+
+    @property
+    def shows_row_count(self) -> bool:
+        """Whether the number of a statement's rows is printed."""
+        return self.options.prints_row_count and not self.options.short_form
 
     def end_statement(self) -> None:
-        super().end_statement()
-        shows_rows = self.options.prints_row_count and not self.options.short_form
-        if (self.rows or self.ends_unknown) and shows_rows:
-            self.write(ROWS_NUMBER + b"%d\n" % self.rows)
-        self.rows, self.ends_unknown = 0, False
+        """Write out what was kept of a statement's rows events."""
+        self.out.end_statement(shows_count=self.shows_row_count, shows_zero=self.state.ends_unknown)
+        self.state.ends_unknown = False
 
 
 def uncompressed(item: Item, body: Any) -> bytes:

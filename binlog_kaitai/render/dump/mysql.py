@@ -13,18 +13,16 @@ from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mysql_rows import MysqlRows
 from binlog_kaitai.render.dump.old_loads import OLD_LOADS, OldLoads
 from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.output import Write
 from binlog_kaitai.render.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
     OLD_COMPLETION_TYPE,
     PLACE,
-    Write,
-    query_line,
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.spool import Spool
 from binlog_kaitai.render.dump.statements import load_statement, user_value
 from binlog_kaitai.render.dump.text import encode, hexadecimal, identifier
 from binlog_kaitai.render.dump.variables import (
@@ -52,9 +50,9 @@ _TEMPORARY = (b"CREATE TEMPORARY", b"DROP TEMPORARY")
 _UTF8 = 33
 
 #: Around the events of a transaction payload; the second where they are compressed.
-PAYLOAD_LINE = b"\tTransaction_Payload\t\tpayload_size=%(payload_size)d\tcompression_type=%(compression)s"
-UNPACKED_SIZE = b"\tuncompressed_size=%(uncompressed_size)d"
-PAYLOAD_START, PAYLOAD_END = b"\n# Start of compressed events.\n", b"# End of compressed events.\n"
+_PAYLOAD_LINE = b"\tTransaction_Payload\t\tpayload_size=%(payload_size)d\tcompression_type=%(compression)s"
+_UNPACKED_SIZE = b"\tuncompressed_size=%(uncompressed_size)d"
+_PAYLOAD_START, _PAYLOAD_END = b"\n# Start of compressed events.\n", b"# End of compressed events.\n"
 
 _START = (
     b"# The proper term is pseudo_replica_mode, but we use this compatibility alias\n"
@@ -71,24 +69,16 @@ class MysqlPrinter(MysqlRows):
 
     Attributes
     ----------
-    is_in_transaction : bool
-        Between BEGIN and COMMIT.
-    has_seen_gtid : bool
-        A GTID was set, and nothing that uses it up was printed.
     has_format : bool
         A format description was printed that is none of a replica for its relay log.
-    left_out : Spool
-        Where events are that were left out since the last printed one.
     """
+
+    opens_payloads = True
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
         OldLoads(self)
         self.statements = MysqlHead(self)
-        self.waiting: list[Item] = []
-        self.left_out = Spool()
-        self.is_in_transaction = False
-        self.has_seen_gtid = False
         self.has_format = False
         self.printers |= {
             EventType.format_description_event: self.print_format,
@@ -119,29 +109,20 @@ class MysqlPrinter(MysqlRows):
     def put_place(self, item: Item) -> None:
         # It waits for what is printed next.
         if not self.options.short_form:
-            self.head.append(PLACE % {b"position": item.position})
+            self.out.head.fill(PLACE, item)
 
     def take(self, item: Item) -> None:
         self.put_place(item)
         if item.kind in _WAITING:
             self.waiting.append(item)
         elif not self.print_event(item):
-            self._keep_head()
+            self.out.hold()
             return
-        self.flush_head()
+        self.out.flush()
 
     def pass_over(self, item: Item) -> None:
-        self.put_place(item)
-        self._keep_head()
-
-    def _keep_head(self) -> None:
-        """Have the places of events that are left out wait for one that is printed, if there will be any."""
-        self.left_out.extend(self.head)
-        self.head.clear()
-
-    def flush_head(self) -> None:
-        self.left_out.flush(self.write)
-        super().flush_head()
+        super().pass_over(item)
+        self.out.hold()
 
     def print_event(self, item: Item) -> bool:
         """Print one event; False if it is left out, so that its `# at` waits for the next one."""
@@ -151,7 +132,6 @@ class MysqlPrinter(MysqlRows):
         if item.kind == EventType.query_event:
             return self.print_query(item, body)
         if item.kind == EventType.table_map_event:
-            self.quick.note_table(item.event)
             return self.print_table_map(item, body)
         if item.kind in OLD_LOADS:
             self.print_waiting(prints=True)
@@ -176,34 +156,40 @@ class MysqlPrinter(MysqlRows):
         self.waiting.clear()
 
     def print_query(self, item: Item, body: Any) -> bool:
-        query = bytes(body.query)
+        query, state = bytes(body.query), self.state
         skips = not is_transaction_keyword(query) and self.skips_database(encode(body.schema_name))
         self.print_waiting(prints=not skips)
         if skips:
-            self.has_left_out = True
-            if self.has_seen_gtid and not self.is_in_transaction:
+            state.has_left_out = True
+            if state.has_seen_gtid and not state.is_in_transaction:
                 # Something has to use up the GTID.
                 self._add_commit()
-                self.has_seen_gtid = False
+                state.has_seen_gtid = False
             return False
         self.note_statement(query)
-        self.statements.print(item, body, query, _query_line(b"Query", body))
-        self.head.append(query + b"\n" + self.delimiter + b"\n")
+        self.statements.print(item, body, query, b"Query")
+        self.out.head.fill(b"%(query)s\n", item)
+        self.out.head.append(self.delimiter + b"\n")
         return True
 
     def _add_commit(self) -> None:
         """End a transaction whose end was left out."""
-        self.write(b"COMMIT /* added by mysqlbinlog */" + self.delimiter + b"\n")
-        self.has_left_out = False
+        self.out.now.append(b"COMMIT /* added by mysqlbinlog */" + self.delimiter + b"\n")
+        self.state.has_left_out = False
 
     def note_statement(self, query: bytes) -> None:
         """Take in what a statement does to the transaction."""
+        state = self.state
         if ends_group(query):
-            self.is_in_transaction = self.has_seen_gtid = self.has_left_out = False
+            self._end_transaction()
         elif starts_group(query):
-            self.is_in_transaction = True
-        elif not self.is_in_transaction:
-            self.has_seen_gtid = False
+            state.is_in_transaction = True
+        elif not state.is_in_transaction:
+            state.has_seen_gtid = False
+
+    def _end_transaction(self) -> None:
+        state = self.state
+        state.is_in_transaction = state.has_seen_gtid = state.has_left_out = False
 
     def print_format(self, item: Item, body: Any) -> None:
         header = item.event.header
@@ -215,66 +201,70 @@ class MysqlPrinter(MysqlRows):
             self.has_format = True
         self.put_start(item, body)
         if header.is_in_use and not self.options.short_form:
-            self.head.append(b"# Warning: this binlog is either in use or was not closed properly.\n")
+            self.out.head.append(b"# Warning: this binlog is either in use or was not closed properly.\n")
         if header.is_relay_log:
-            self.head.append(_RELAY_LOG)
+            self.out.head.append(_RELAY_LOG)
         elif body.create_timestamp and not header.is_artificial:
             self.put_statement(b"ROLLBACK")
         if self.options.prints_base64 and not header.is_relay_log:
-            self.head.append(b"BINLOG '\n" + self.base64(item) + b"'" + self.delimiter + b"\n")
+            self.out.head.append(b"BINLOG '\n" + self.out.base64(item.raw) + b"'" + self.delimiter + b"\n")
         if self.options.skip_gtids and not self.options.short_form and not header.is_relay_log:
             self.put_statement(b"/*!50616 SET @@SESSION.GTID_NEXT='AUTOMATIC'*/")
 
     def print_xid(self, item: Item, body: Any) -> None:
-        self.is_in_transaction = self.has_seen_gtid = self.has_left_out = False
+        self._end_transaction()
         super().print_xid(item, body)
 
     def print_user_var(self, item: Item, body: Any) -> None:
         self.put(item, b"\tUser_var\n")
-        session = self.session.charset
+        charset = self.state.charset
         is_text = bool(body.is_null) or body.value_type == _ValueType.string
-        connection = _UTF8 if is_text or session is None else session[1]
+        connection = _UTF8 if is_text or charset is None else charset[1]
         self.statements.put_charset((_UTF8, connection, _UTF8))
-        self.statements.set_statement(b"SET @" + identifier(encode(body.name)) + b":=" + user_value(body))
-        if session is not None:
-            self.statements.put_charset(session)
+        self.put_statement(b"SET @" + identifier(encode(body.name)) + b":=" + user_value(body))
+        if charset is not None:
+            self.statements.put_charset(charset)
 
     def print_load_query(self, item: Item, body: Any) -> None:
         name = self.loads.take(body.file_id)
         if self.skips_database(encode(body.schema_name)):
-            self.has_left_out = True
+            self.state.has_left_out = True
             return
         if name is None:
             return
         query = bytes(body.query)
-        self.statements.print(item, body, query, _query_line(b"Execute_load_query", body))
-        self.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
+        self.statements.print(item, body, query, b"Execute_load_query")
+        self.out.head.append(load_statement(body, query, name) + b"\n" + self.delimiter + b"\n")
         if not self.options.short_form:
-            self.head.append(b"# file_id: %d \n" % body.file_id)
+            self.out.head.append(b"# file_id: %d \n" % body.file_id)
 
     def print_gtid(self, item: Item, body: Any) -> None:
-        self.has_seen_gtid = True
-        if self.has_left_out:
+        state = self.state
+        state.has_seen_gtid = True
+        if state.has_left_out:
             self._add_commit()
         version = body.immediate_server_version
-        self.server_version = undefined_version(body) if version is None else version
+        state.server_version = undefined_version(body) if version is None else version
         gtid, is_to_run = gtid_text(item.event.parsed), self.options.prints_base64
-        line, statements = gtid_lines(item.kind, body, gtid, self.delimiter, is_to_run=is_to_run)
-        self.put_comment(item, line)
-        self.head.append(statements)
+        line, statements, constants = gtid_lines(item.kind, body, gtid, is_to_run=is_to_run)
+        constants[b"end"] = self.delimiter + b"\n"
+        if not self.options.short_form:
+            self.put_header(item)
+            self.out.head.fill(line, item, constants)
+        self.out.head.fill(statements, item, constants)
 
     def print_previous_gtids(self, item: Item, body: Any) -> None:
-        self.put(item, b"\tPrevious-GTIDs\n", b"# " + commented_set(body) + b"\n")
+        self.put_comment(item, b"\tPrevious-GTIDs\n")
+        self.out.head.append(b"# " + commented_set(body) + b"\n")
 
     def print_payload(self, item: Item, body: Any) -> None:
-        fields: dict[bytes, Any] = {
-            b"payload_size": body.len_payload,
-            b"uncompressed_size": body.len_uncompressed,
-        }
-        fields[b"compression"] = getattr(body.compression_type, "name", "unknown").upper().encode()
-        is_packed = fields[b"compression"] != b"NONE"
-        line = PAYLOAD_LINE + (UNPACKED_SIZE if is_packed else b"") + PAYLOAD_START
-        self.put_comment(item, line % fields)
+        if self.options.short_form:
+            return
+        compression = getattr(body.compression_type, "name", "unknown").upper().encode()
+        line = _PAYLOAD_LINE + (b"" if compression == b"NONE" else _UNPACKED_SIZE)
+        self.put_header(item)
+        self.out.head.fill(line, item, {b"compression": compression})
+        self.out.head.append(_PAYLOAD_START)
 
     def start_all(self) -> bytes:
         options = self.options
@@ -294,19 +284,19 @@ class MysqlPrinter(MysqlRows):
 
     def _end_transactions(self) -> None:
         """Roll back what was not ended, and use up a GTID that was set."""
-        end = self.delimiter + b"\n"
-        has_gtid_only = self.has_seen_gtid and not self.is_in_transaction and not self.options.skip_gtids
+        end, state, now = self.delimiter + b"\n", self.state, self.out.now
+        has_gtid_only = state.has_seen_gtid and not state.is_in_transaction and not self.options.skip_gtids
         if has_gtid_only:
-            self.write(b"BEGIN /*added by mysqlbinlog */ " + end)
-        if has_gtid_only or self.is_in_transaction:
-            self.write(b"ROLLBACK /* added by mysqlbinlog */ " + end)
+            now.append(b"BEGIN /*added by mysqlbinlog */ " + end)
+        if has_gtid_only or state.is_in_transaction:
+            now.append(b"ROLLBACK /* added by mysqlbinlog */ " + end)
         if not self.options.skip_gtids:
-            self.write(b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ " + end)
-        self.is_in_transaction = self.has_seen_gtid = False
+            now.append(b"SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ " + end)
+        state.is_in_transaction = state.has_seen_gtid = False
 
     def end_all(self) -> bytes:
         options = self.options
-        if self.has_left_out:
+        if self.state.has_left_out:
             self._add_commit()
         self._end_transactions()
         text = b"DELIMITER ;\n# End of log file\n" + OLD_COMPLETION_TYPE
@@ -320,25 +310,18 @@ class MysqlPrinter(MysqlRows):
     def end_payload(self) -> None:
         """All events of a transaction payload were printed."""
         if not self.options.short_form:
-            self.head.append(PAYLOAD_END)
-        self.flush_head()
+            self.out.head.append(_PAYLOAD_END)
+        self.out.flush()
 
     def print_xa_prepare(self, item: Item, body: Any) -> None:
         xid = hexadecimal(body.gtrid) + b"," + hexadecimal(body.bqual) + b",%d" % body.format_id
         statement = b"XA COMMIT " + xid + b" ONE PHASE" if body.is_one_phase else b"XA PREPARE " + xid
-        self.head.append(self.header(item) + b"\tXA PREPARE " + xid + b"\n")
-        self.head.append(statement + b"\n" + self.delimiter + b"\n")
+        self.put_header(item)
+        self.out.head.append(b"\tXA PREPARE " + xid + b"\n")
+        self.out.head.append(statement + b"\n" + self.delimiter + b"\n")
 
     def print_transaction_context(self, item: Item, body: Any) -> None:
         self.put_comment(item, b"\tTransaction_context\n")
 
     def print_view_change(self, item: Item, body: Any) -> None:
         self.put_comment(item, b"\tView_change_event\n")
-
-
-def _query_line(name: bytes, body: Any) -> bytes:
-    line = query_line(name, body)
-    for one in body.status_vars.variables if body.status_vars is not None else ():
-        if getattr(one.key, "name", "") == "ddl_xid":
-            line += b"\tXid = %d" % one.value.xid
-    return line + b"\n"

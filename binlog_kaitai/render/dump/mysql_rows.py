@@ -12,11 +12,12 @@ from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.options import Base64Output, DumpOptions
-from binlog_kaitai.render.dump.printer import Printer, Write
+from binlog_kaitai.render.dump.output import Write
+from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_programs import Head, Heads
-from binlog_kaitai.render.dump.rows import Style, extra_info, rows_text
-from binlog_kaitai.render.dump.text import comment, encode
+from binlog_kaitai.render.dump.rows import Style, extra_info
+from binlog_kaitai.render.dump.text import encode
 
 #: The first version whose table maps say whether a key was generated and invisible.
 _FIRST_WITH_INVISIBLE_KEYS = 80030
@@ -38,53 +39,39 @@ _ROWS_FLAGS = (
 )
 
 
-def tells_invisible_keys(version: Any) -> Any:
-    """Whether servers of a version, or of an array of them, log if a key was generated and invisible."""
-    return (version >= _FIRST_WITH_INVISIBLE_KEYS) & (version != UNDEFINED_VERSION)
+def tells_invisible_keys(version: int) -> bool:
+    """Whether servers of a version log if a key was generated and invisible."""
+    return _FIRST_WITH_INVISIBLE_KEYS <= version != UNDEFINED_VERSION
 
 
 class MysqlRows(Printer):
-    """Prints table maps and rows events.
-
-    Attributes
-    ----------
-    server_version : int
-        Of the server that wrote the transaction, by its GTID event; 0 if that does not tell.
-    has_left_out : bool
-        `--database` left something out, and no end of a transaction was printed since.
-    """
+    """Prints table maps and rows events."""
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
         unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
         self.style = Style(MYSQL_CELLS, options.shown_rows, unknown)
         self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=False)
-        self.server_version = 0
-        self.has_left_out = False
 
     def print_rows_query(self, item: Item, body: Any) -> None:
         if self.options.shown_rows < 2:
             return
-        self.head.append(self.header(item) + self.rows_query_text(bytes(body.query)))
-        self._add_base64(item)
-
-    @staticmethod
-    def rows_query_text(query: bytes) -> bytes:
-        """What stands behind the header of a Rows_query event."""
-        lines = [b"# " + comment(line) + b"\n" for line in query.split(b"\n") if line]
-        return b"\tRows_query\n" + b"".join(lines)
+        self.put_header(item)
+        self.out.head.fill(b"\tRows_query\n%(lines)s", item)
+        self.add_base64(item)
 
     def print_table_map(self, item: Item, body: Any) -> bool:
+        state, number = self.state, body.table_id.value
         if self.skips_table(body):
-            self.ignored_maps.add(body.table_id.value)
-            self.has_left_out = True
+            state.ignored_maps |= {number}
+            state.has_left_out = True
             return False
-        self.ignored_maps.discard(body.table_id.value)
+        state.ignored_maps -= {number}
         if self.options.short_form:
             return True
-        tells = tells_invisible_keys(self.server_version)
-        self.head.append(self.header(item) + self.table_map_text(body, tells=tells))
-        self._add_base64(item)
+        self.put_header(item)
+        self.out.head.append(self.table_map_text(body, tells=tells_invisible_keys(state.server_version)))
+        self.add_base64(item)
         return True
 
     def table_map_text(self, body: Any, *, tells: bool) -> bytes:
@@ -99,26 +86,17 @@ class MysqlRows(Printer):
             text += metadata_lines(body, is_mariadb=False)
         return text
 
-    def _add_base64(self, item: Item) -> None:
-        if self.options.prints_base64:
-            self.add_base64(item.raw)
-
-    def add_base64(self, raw: bytes) -> None:
-        """Add an event to the BINLOG statement."""
-        self.body.extend(self._base64.pieces(raw))
-
     def print_rows(self, item: Item) -> bool:
         """One rows event; at the statement's end, all that has been kept of it."""
         head = self.heads.of(item.event)
         body: Any = item.event.body if head is None else head.body
-        is_end = bool(body.is_statement_end)
-        skips = body.table_id.value in self.ignored_maps
-        self.has_left_out |= skips
+        skips = body.table_id.value in self.state.ignored_maps
+        self.state.has_left_out |= skips
         if not skips:
             self._keep_rows(item, body, head)
-        if is_end:
-            self.ignored_maps.clear()
-            self.end_statement()
+        if body.is_statement_end:
+            self.state.ignored_maps = frozenset()
+            self.out.end_statement()
         return not skips
 
     @staticmethod
@@ -139,8 +117,9 @@ class MysqlRows(Printer):
             line = self.rows_line(item.kind, body)
             if head is not None:
                 head.line = line
-        self.head.append(self.header(item) + line)
-        self._add_base64(item)
+        self.put_header(item)
+        self.out.head.append(line)
+        self.add_base64(item)
         if self.options.shown_rows:
             self._add_rows(item, body, head)
 
@@ -150,9 +129,5 @@ class MysqlRows(Printer):
             extra = extra_info(body)
             if head is not None:
                 head.extra = extra
-        self.tail.extend(extra)
-        name = self.new_name(item.event.table_map)
-        if head is None:
-            self.tail.append(rows_text(item.event, self.style, name).text)
-        else:
-            self.tail.append(self.quick.text(item.event, head, name).text)
+        self.out.tail.extend(extra)
+        self.out.add_rows(self.quick, item, head, self.new_name(item.event.table_map))

@@ -49,7 +49,7 @@ class OldLoads:
 
     def _print_file(self, body: Any) -> None:
         if not self.printer.options.short_form:
-            self.printer.head.append(b"# file_id: %d  block_len: %d\n" % (body.file_id, len(body.block)))
+            self.printer.out.head.append(b"# file_id: %d  block_len: %d\n" % (body.file_id, len(body.block)))
 
     def _print(
         self, item: Item, body: Any, file_name: bytes, *, comment: bytes = b"", local: bytes = b""
@@ -59,10 +59,10 @@ class OldLoads:
             item, b"\tQuery\tthread_id=%d\texec_time=%d\n" % (body.thread_id, body.execution_time)
         )
         database = encode(target.schema_name)
-        if database and database != printer.session.database:
+        if database and database != printer.state.database:
             printer.put_statement(comment + b"use " + identifier(database))
             if not comment:
-                printer.session.database = database
+                printer.state.database = database
         duplicates = b"REPLACE " if target.is_replace else b"IGNORE " if target.is_ignore else b""
         texts = [pretty(one) for one in _separators(target)]
         optionally = b" OPTIONALLY " if target.is_optionally_enclosed else b""

@@ -7,18 +7,16 @@ from typing import Any
 
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.grammar import EventType
-from binlog_kaitai.render.dump.base64 import Base64
-from binlog_kaitai.render.dump.hexdump import MYSQL_STYLE, mysql_hexdump
+from binlog_kaitai.render.dump.hexdump import MYSQL_STYLE
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.options import DumpOptions
+from binlog_kaitai.render.dump.output import Output, Write
+from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.rows import Style
-from binlog_kaitai.render.dump.session import Session
-from binlog_kaitai.render.dump.spool import Spool
+from binlog_kaitai.render.dump.state import State
 from binlog_kaitai.render.dump.text import encode, timestamp
 
-#: Takes the text as it comes.
-Write = Callable[[bytes], object]
 PrintEvent = Callable[[Item, Any], None]
 
 Version = tuple[int, int, int]
@@ -32,12 +30,6 @@ PLACE = b"# at %(position)d\n"
 FRONT = b"#%(time)s server id %(server_id)d  end_log_pos %(end_position)d "
 CHECKSUM = b"CRC32 0x%(checksum)s "
 
-#: What stands before the base64 of a statement's events.
-BINLOG = b"\nBINLOG '\n"
-
-XID_LINE, XID_STATEMENT = b"\tXid = %(xid)d\n", b"COMMIT"
-QUERY_LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
-
 DISABLE_LOG_BIN = b"/*!32316 SET @OLD_SQL_LOG_BIN=@@SQL_LOG_BIN, SQL_LOG_BIN=0*/;\n"
 ENABLE_LOG_BIN = b"/*!32316 SET SQL_LOG_BIN=@OLD_SQL_LOG_BIN*/;\n"
 COMPLETION_TYPE = b"/*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;\n"
@@ -45,32 +37,35 @@ OLD_COMPLETION_TYPE = b"/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n"
 
 
 class Printer:
-    """Prints events.
+    """Prints events: what each type of event prints, and what it changes in the state.
 
-    The text of the rows events of a statement is put together: their header lines (`head`), one BINLOG
-    statement of all of them (`body`), and the rows (`tail`).
+    The same functions print blocks of events, by an event of each kind and state that there is: whatever they
+    read of an event besides the fields of templates is the same for all events of its shape
+    (`blocks.shapes`).
 
     Attributes
     ----------
-    session : Session
-        What has been printed of the session's settings.
-    rows : int
-        How many of the statement's were counted.
-    ignored_maps : set of int
-        Ids of the statement's tables whose rows are left out.
+    state : State
+        What the next event depends on.
+    out : Output
+        Where the text goes.
     version : tuple of int
         Of the client that prints so.
     log_version : tuple of int
         Of the server by the newest format description.
+    waiting : list of Item
+        Events that the next statement depends on.
     is_broken : bool
         A log could not be read to its end.
     """
 
     style: Style
+    quick: QuickRows
     #: Whether `--rewrite-db` writes the bytes of all events anew, with checksums, or of table maps only.
     rewrites_all = True
-    hexdump: Callable[[bytes, int, int], bytes] = staticmethod(mysql_hexdump)
     hexdump_style = MYSQL_STYLE
+    #: Whether the client knows transaction payloads.
+    opens_payloads = False
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         self.options = options
@@ -78,13 +73,9 @@ class Printer:
         self.loads = loads
         self.delimiter = DELIMITER
         self.is_broken = False
-        self.session = Session()
-        self.head: list[bytes] = []
-        self.body = Spool()
-        self.tail = Spool()
-        self.rows = 0
-        self.ignored_maps: set[int] = set()
-        self._base64 = Base64()
+        self.waiting: list[Item] = []
+        self.state = State()
+        self.out = Output(write, self.delimiter, self.hexdump_style)
         self.version: Version = (0, 0, 0)
         self.log_version = self.version
         self.rewritten = {encode(old): encode(new) for old, new in options.rewrite_databases.items()}
@@ -110,6 +101,8 @@ class Printer:
             It cannot be read.
         """
         try:
+            if item.kind == EventType.table_map_event:
+                self.quick.note_table(item.event)
             self.take(item)
         except BinlogError as error:
             raise item.event.locate(error) from error.__cause__
@@ -153,54 +146,33 @@ class Printer:
     def put_place(self, item: Item) -> None:
         """Write where an event is."""
         if not self.options.short_form:
-            self.write(PLACE % {b"position": item.position})
+            self.out.now.fill(PLACE, item)
 
-    def end_statement(self) -> None:
-        """Write out what was kept of a statement's rows events."""
-        self.flush_head()
-        if self.body:
-            self.write(BINLOG)
-            self.body.flush(self.write)
-            self.write(b"'" + self.delimiter + b"\n")
-        self.tail.flush(self.write)
-
-    def flush_head(self) -> None:
-        """Write the header lines out."""
-        if self.head:
-            self.write(b"".join(self.head))
-            self.head.clear()
-
-    def header(self, item: Item) -> bytes:
-        """The line of an event's header, with its bytes in hexadecimal if wanted."""
-        fixed = item.event.fixed_header
-        text = self.front(fixed.timestamp, fixed.server_id, item.end_position)
+    def put_header(self, item: Item) -> None:
+        """Add the line of an event's header, with its bytes in hexadecimal if wanted."""
+        self.out.head.fill(FRONT, item)
         if item.checksum is not None:
-            text += CHECKSUM % {b"checksum": b"%08x" % item.checksum}
-        if self.options.hexdump and item.position:
-            header_length = item.event.layout.header_length_of(item.event.type_code)
-            text += self.hexdump(item.raw, item.position, header_length)
-        return text
+            self.out.head.fill(CHECKSUM, item)
+        if self.options.hexdump:
+            self.out.head.hexdump(item)
 
-    @staticmethod
-    def front(seconds: int, server_id: int, end_position: int) -> bytes:
-        """How the line of an event's header begins."""
-        fields = {b"time": timestamp(seconds), b"server_id": server_id, b"end_position": end_position}
-        return FRONT % fields
-
-    def put(self, item: Item, line: bytes, *more: bytes) -> None:
-        """Add a header line, if they are wanted, and what follows it."""
+    def put(self, item: Item, line: bytes, more: bytes = b"") -> None:
+        """Add a header line, if they are wanted, and what follows it; both are templates."""
         if not self.options.short_form:
-            self.head.append(self.header(item) + line)
-        self.head.extend(more)
+            self.put_header(item)
+            self.out.head.fill(line, item)
+        self.out.head.fill(more, item)
 
     def put_comment(self, item: Item, line: bytes) -> None:
         """Add what the short form leaves out altogether."""
         if not self.options.short_form:
-            self.head.append(self.header(item) + line)
+            self.put_header(item)
+            self.out.head.append(line)
 
-    def base64(self, item: Item) -> bytes:
-        """The event as lines of a BINLOG statement."""
-        return self._base64.lines(item.raw)
+    def add_base64(self, item: Item) -> None:
+        """Add an event to the BINLOG statement."""
+        if self.options.prints_base64:
+            self.out.add_base64(item.raw)
 
     def skips_database(self, database: bytes) -> bool:
         """Whether events of a database are left out."""
@@ -213,17 +185,13 @@ class Printer:
             return None
         return self.rewritten.get(encode(table_map.schema_name))
 
-    def ahead_of_statement(self, item: Item, body: Any) -> bytes:
-        """What stands between the place of a statement and its header line."""
-        return b""
-
     def skips_table(self, body: Any) -> bool:
         """Whether the rows behind a table map are left out."""
         return self.skips_database(encode(body.schema_name))
 
     def put_statement(self, text: bytes) -> None:
         """Add a statement with its end."""
-        self.head.append(text + self.delimiter + b"\n")
+        self.out.head.append(text + self.delimiter + b"\n")
 
     def put_start(self, item: Item, body: Any) -> None:
         """Add what begins a log: the version of its server."""
@@ -261,7 +229,7 @@ class Printer:
         self.put(item, b"\tRand\n", seeds)
 
     def print_xid(self, item: Item, body: Any) -> None:
-        self.put(item, XID_LINE % {b"xid": body.xid}, XID_STATEMENT + self.delimiter + b"\n")
+        self.put(item, b"\tXid = %(xid)d\n", b"COMMIT" + self.delimiter + b"\n")
 
     def print_incident(self, item: Item, body: Any) -> None:
         name = getattr(body.incident, "name", "unknown").upper().encode()
@@ -279,17 +247,6 @@ class Printer:
 
     def print_delete_file(self, item: Item, body: Any) -> None:
         self.put_comment(item, b"\n#Delete_file: file_id=%d\n" % body.file_id)
-
-
-def query_line(name: bytes, body: Any) -> bytes:
-    """What both clients print behind the header of a statement."""
-    fields = {
-        b"name": name,
-        b"thread_id": body.thread_id,
-        b"execution_time": body.execution_time,
-        b"error_code": body.error_code,
-    }
-    return QUERY_LINE % fields
 
 
 _INTEGER_VARIABLES = {1: b"LAST_INSERT_ID", 2: b"INSERT_ID"}

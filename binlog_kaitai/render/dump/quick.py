@@ -61,8 +61,10 @@ class QuickRows:
         noted, content = self._tables.get(body.table_id.value, (None, b""))
         return body, content if noted is body else None
 
-    def text(self, event: Event, head: Head, name: bytes | None = None) -> RowsText:
+    def text(self, event: Event, head: Head | None, name: bytes | None = None) -> RowsText:
         """The rows of an event; raises as :func:`rows_text`."""
+        if head is None:
+            return rows_text(event, self.style, name)
         size = len(event.raw) + _CALL
         if self._work < COMPILE_FROM:
             self._work += size

@@ -11,8 +11,6 @@ from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_me
 from binlog_kaitai.framing import Framer, Tail, TailKind
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.reader import Event, LogReader, judge_end
-from binlog_kaitai.render.dump.blocks.mariadb import MariadbBlocks
-from binlog_kaitai.render.dump.blocks.mysql import MysqlBlocks
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
 from binlog_kaitai.render.dump.by_blocks import BLOCK_SIZE, MOST_EVENTS, LogBlocks, StoppedError
 from binlog_kaitai.render.dump.domains import Domains
@@ -22,7 +20,8 @@ from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb import MariadbPrinter, version_of
 from binlog_kaitai.render.dump.mysql import MysqlPrinter
 from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.printer import Printer, Write
+from binlog_kaitai.render.dump.output import Write
+from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.rewrite import rewrite
 from binlog_kaitai.render.dump.selection import Selection, Verdict
 from binlog_kaitai.sources import MAGIC, Source, SourceLike, resolve
@@ -205,7 +204,7 @@ class _Dump:
                 log = LogBlocks(self, name, start, context)
                 for block in blocks:
                     if log.printer is None and self.printer is not None and self._has_begun:
-                        log.printer = blocks_of(self.printer, context) if is_plain(self.options) else None
+                        log.printer = BlockPrinter(self.printer, context) if is_plain(self.options) else None
                     log.print(block)
                 tail = blocks.tail or Tail(TailKind.NOTHING, log.position, 0)
                 self.reader.ends.append(judge_end(name, tail, context))
@@ -264,14 +263,6 @@ class _Dump:
         if self.printer is None:
             raise AssertionError("no log has begun")
         return self.printer
-
-
-def blocks_of(printer: Printer, context: Context) -> BlockPrinter:
-    """What prints blocks as a printer prints events."""
-    if isinstance(printer, MariadbPrinter):
-        return MariadbBlocks(printer, context)
-    assert isinstance(printer, MysqlPrinter)
-    return MysqlBlocks(printer, context)
 
 
 def _context_of(version: int, formats: Iterable[Event]) -> Context:

@@ -7,18 +7,12 @@ from typing import Any
 from binlog_kaitai.charsets import charset_of
 from binlog_kaitai.charsets.collations import collation_name
 from binlog_kaitai.grammar import masks
+from binlog_kaitai.render.dump.fields import MICROSECONDS
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.printer import Printer, Version
 from binlog_kaitai.render.dump.text import encode, identifier
 
-
-def status_variables(body: Any) -> dict[str, Any]:
-    """The status variables of a statement by the grammar's names; unknown ones left out."""
-    if body.status_vars is None:
-        return {}
-    return {one.key.name: one.value for one in body.status_vars.variables if hasattr(one.key, "name")}
-
-
+_LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
 _KEYWORDS = (b"BEGIN", b"COMMIT")
 #: Modes of `sql_mode` that 8.0 has no more.
 _MODE = masks.QueryStatusVars.SqlMode
@@ -70,59 +64,54 @@ class StatementHead:
     def __init__(self, printer: Printer) -> None:
         self.printer = printer
 
-    def print(self, item: Item, body: Any, query: bytes, first_line: bytes) -> dict[str, Any]:
-        """Print the head of one statement, and give its status variables."""
-        printer = self.printer
+    def print(self, item: Item, body: Any, query: bytes, name: bytes) -> None:
+        """Print the head of one statement, whose event has a name."""
+        printer, out = self.printer, self.printer.out
         if not printer.options.short_form:
-            printer.head.append(printer.header(item) + first_line)
-        found = status_variables(body)
+            printer.put_header(item)
+            out.head.fill(_LINE + self.xid_text(item.status) + b"\n", item, {b"name": name})
         self.print_use(item, encode(body.schema_name), query)
-        self._print_timestamp(item, found)
-        self.print_session(item, body, found)
-        return found
-
-    def print_session(self, item: Item, body: Any, found: dict[str, Any]) -> None:
-        """Set what is not as it was in the session."""
+        self._print_timestamp(item)
         self._print_thread(item, body.thread_id)
-        self._print_flags(found)
-        self._print_settings(found)
+        self._print_flags(item.status)
+        self._print_settings(item.status)
+
+    def xid_text(self, found: dict[str, Any]) -> bytes:
+        """The template of what the line says of the number of a transaction."""
+        return b"\tXid = %(xid)d" if "ddl_xid" in found else b""
 
     def print_use(self, item: Item, database: bytes, query: bytes) -> None:
         """Choose the database of a statement."""
-        session = self.printer.session
+        state = self.printer.state
         database = self.printer.rewritten.get(database, database)
         if item.event.header.is_use_suppressed:
             if not is_transaction_keyword(query):
-                session.database = b""
-        elif session.database != database:
-            session.database = database
+                state.database = b""
+        elif state.database != database:
+            state.database = database
             if database:
                 self.set_statement(b"use " + identifier(database))
 
     def set_statement(self, text: bytes) -> None:
-        self.printer.head.append(text + self.printer.delimiter + b"\n")
+        self.printer.put_statement(text)
 
-    def _print_timestamp(self, item: Item, found: dict[str, Any]) -> None:
-        text = b"SET TIMESTAMP=%d" % item.timestamp
-        fraction = found.get("microseconds") or found.get("mariadb_microseconds")
-        if fraction is not None:
-            text += self.fraction(fraction.microseconds)
-        self.set_statement(text)
+    def _print_timestamp(self, item: Item) -> None:
+        names = (name for name in MICROSECONDS if name in item.status)
+        found = next((item.status[name].microseconds for name in names), 0)
+        end = self.printer.delimiter + b"\n"
+        self.printer.out.head.fill(b"SET TIMESTAMP=%(seconds)d" + self.fraction(found) + end, item)
 
     def fraction(self, microseconds: int) -> bytes:
-        """The fraction of the second of SET TIMESTAMP."""
-        return b".%06d" % microseconds if microseconds else b""
+        """The template of the fraction of the second of SET TIMESTAMP."""
+        return b".%(fraction)s" if microseconds else b""
 
     def _print_thread(self, item: Item, thread_id: int) -> None:
-        session = self.printer.session
+        state, is_short = self.printer.state, self.printer.options.short_form
         if self.printer.options.require_row_format:
             return
-        if session.thread_id is None or (
-            item.event.header.is_thread_specific and thread_id != session.thread_id
-        ):
-            session.thread_id = thread_id
-            shown = 999999999 if self.printer.options.short_form else thread_id
-            self.set_statement(b"SET @@session.pseudo_thread_id=%d" % shown)
+        if state.thread_id is None or (item.event.header.is_thread_specific and thread_id != state.thread_id):
+            state.thread_id = thread_id
+            self.set_statement(b"SET @@session.pseudo_thread_id=%d" % (999999999 if is_short else thread_id))
 
     #: Names of the grammar's flags, whether they stand for off, and names of the variables.
     flag_names: tuple[tuple[str, bool, bytes], ...] = (
@@ -133,11 +122,11 @@ class StatementHead:
     )
 
     def _print_flags(self, found: dict[str, Any]) -> None:
-        session = self.printer.session
-        flags, known = found.get("flags2"), session.flags2
+        state = self.printer.state
+        flags, known = found.get("flags2"), state.flags2
         if flags is None or (known is not None and known.flags == flags.flags):
             return
-        session.flags2 = flags
+        state.flags2 = flags
         settings = [
             b"@@session.%s=%d" % (name, getattr(flags, field) != is_off)
             for field, is_off, name in self.flag_names
@@ -146,14 +135,14 @@ class StatementHead:
         self.set_statement(b"SET " + b", ".join(settings))
 
     def _print_settings(self, found: dict[str, Any]) -> None:
-        session = self.printer.session
-        if "sql_mode" in found and session.sql_mode != found["sql_mode"].modes:
-            session.sql_mode = modes = found["sql_mode"].modes
+        state = self.printer.state
+        if "sql_mode" in found and state.sql_mode != found["sql_mode"].modes:
+            state.sql_mode = modes = found["sql_mode"].modes
             self.set_statement(b"SET @@session.sql_mode=%d" % modes + self.mode_mask(modes))
         increment = found.get("auto_increment")
         numbers = (increment.increment, increment.offset) if increment else (1, 1)
-        if numbers != session.auto_increment:
-            session.auto_increment = numbers
+        if numbers != state.auto_increment:
+            state.auto_increment = numbers
             names = b"SET @@session.auto_increment_increment=%d, @@session.auto_increment_offset=%d"
             self.set_statement(names % numbers)
         if "charset" in found:
@@ -161,16 +150,16 @@ class StatementHead:
         self._print_more(found)
         if found.get("time_zone") is not None and found["time_zone"].len_name:
             zone = encode(found["time_zone"].name)
-            if zone != session.time_zone:
-                session.time_zone = zone
+            if zone != state.time_zone:
+                state.time_zone = zone
                 self.set_statement(b"SET @@session.time_zone='%s'" % zone)
         locale = found["lc_time_names"].number if "lc_time_names" in found else 0
-        if locale != session.lc_time_names:
-            session.lc_time_names = locale
+        if locale != state.lc_time_names:
+            state.lc_time_names = locale
             self.set_statement(b"SET @@session.lc_time_names=%d" % locale)
         collation = found["charset_database"].collation_id if "charset_database" in found else 0
-        if collation != session.charset_database:
-            session.charset_database = collation
+        if collation != state.charset_database:
+            state.charset_database = collation
             shown = b"%d" % collation if collation else b"DEFAULT"
             self.set_statement(b"SET @@session.collation_database=" + shown)
 
@@ -184,15 +173,15 @@ class StatementHead:
     def print_charset(self, charset: Any) -> None:
         """Print the character sets of the session, if they changed."""
         numbers = (charset.client, charset.connection, charset.server)
-        if numbers != self.printer.session.charset:
-            self.printer.session.charset = numbers
+        if numbers != self.printer.state.charset:
+            self.printer.state.charset = numbers
             self.put_charset(numbers)
 
     def put_charset(self, numbers: tuple[int, int, int]) -> None:
         """Print character sets of the session."""
         name = self.charset_name(numbers[0])
         if name is None:
-            self.printer.head.append(b"# Ignored (Unknown charset) ")
+            self.printer.out.head.append(b"# Ignored (Unknown charset) ")
         else:
             self.set_statement(b"/*!\\C " + name + b" */")
         self.set_statement(
@@ -219,14 +208,14 @@ class MysqlHead(StatementHead):
 
     def _print_settings(self, found: dict[str, Any]) -> None:
         super()._print_settings(found)
-        session = self.printer.session
+        state = self.printer.state
         if "explicit_defaults_for_timestamp" in found:
             value = found["explicit_defaults_for_timestamp"].is_on
             self.set_statement(b"SET @@session.explicit_defaults_for_timestamp=%d" % value)
         if "default_collation_for_utf8mb4" in found:
             number = found["default_collation_for_utf8mb4"].collation_id
-            if number != session.default_collation:
-                session.default_collation = number
+            if number != state.default_collation:
+                state.default_collation = number
                 text = b"/*!80011 SET @@session.default_collation_for_utf8mb4=%d*/"
                 self.set_statement(text % number)
         if "sql_require_primary_key" in found:
@@ -249,11 +238,16 @@ class MariadbHead(StatementHead):
         )
         super()._print_flags(found)
 
+    def xid_text(self, found: dict[str, Any]) -> bytes:
+        if self.printer.version < (10, 6):
+            return b""
+        return b"\txid=%(xid)d" if "mariadb_xid" in found else b"\txid=0"
+
     def fraction(self, microseconds: int) -> bytes:
         if not 0 < microseconds < 10**6:
             return b""
         # Old clients leave out the zeros in front.
-        return b".%06d" % microseconds if self.printer.version >= (10, 6) else b".%d" % microseconds
+        return b".%(fraction)s" if self.printer.version >= (10, 6) else b".%(microseconds)d"
 
     def mode_mask(self, modes: int) -> bytes:
         """What takes the modes away that newer servers refuse."""

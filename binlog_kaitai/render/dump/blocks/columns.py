@@ -1,4 +1,4 @@
-"""The lines of the events of a block: what programs write them, and the columns that all events have."""
+"""The columns that the text of a block is made of: the fields of all headers, and of each type's bodies."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.blocks.payload_heads import PayloadHeads, payload_heads
 from binlog_kaitai.columns.lines import Column, Field, Pool, Program
 from binlog_kaitai.columns.text.hexdump import Style
-from binlog_kaitai.columns.text_kernels import find_clean
+from binlog_kaitai.columns.text_kernels import BYTES, find_clean
 from binlog_kaitai.grammar import CHECKSUM_SIZE
 from binlog_kaitai.render.dump.blocks.inside import Inside
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
-from binlog_kaitai.render.dump.printer import CHECKSUM, FRONT, PLACE
+from binlog_kaitai.render.dump.fields import FIELDS, InLines
 from binlog_kaitai.render.dump.text import second_of, timestamp
 
 _MILLION = 10**6
 
 
 class Lines:
-    """The lines of the events of a block.
+    """The columns of a block, and the programs that make lines of them.
 
     Attributes
     ----------
@@ -29,13 +29,14 @@ class Lines:
         The bytes of the events in BINLOG statements.
     inside : Inside or None
         Which events are inside payloads, if these were opened.
-    hexdump_style : Style or None
-        How their bytes are shown, if they are.
+    header : dict
+        The fields of all events.
+    hexdumps : Column or None
+        Their bytes, if they are shown.
     programs : list of Program
-        Of their lines; the first is the line of an event's place alone.
-    program_of, row_of : int64 arrays
-        For each event the number of its program, -1 where there is none and the reader has to print it; and
-        its row in the columns of its type.
+        Of lines.
+    status : dict
+        Numbers of the status variables of statements.
     """
 
     def __init__(
@@ -49,17 +50,19 @@ class Lines:
         self.as_printed = as_printed
         self.inside = inside
         self.pool = Pool()
+        self.programs: list[Program] = []
+        self.status: dict[str, Any] = {}
+        self._columns: dict[int, Columns] = {}
         header, count = block.header, len(block)
-        self.flags = header.numbers("flags")
-        self.timestamps = header.numbers("timestamp").astype(np.int64)
-        self.server_ids = header.numbers("server_id").astype(np.int64)
+        timestamps = header.numbers("timestamp").astype(np.int64)
         positions, ends = block.positions, header.numbers("next_position")
         if inside is not None:
             positions, ends = (np.where(inside.is_inside, inside.places, told) for told in (positions, ends))
-        self._fields: dict[str, Field] = {
+        self.header: dict[str, Field] = {
             "position": self.pool.numbers(positions, by_event=True),
-            "time": self.seconds(self.timestamps, timestamp, by_event=True),
-            "server_id": self.pool.numbers(self.server_ids, by_event=True),
+            "time": self._seconds(timestamps, timestamp, by_event=True),
+            "seconds": self.pool.numbers(timestamps, by_event=True),
+            "server_id": self.pool.numbers(header.numbers("server_id"), by_event=True),
             "end_position": self.pool.numbers(ends, by_event=True),
         }
         if block.layout.is_checksummed:
@@ -70,51 +73,31 @@ class Lines:
             if as_printed.checksums:
                 made = as_printed.checksums
                 sums[list(made)] = list(made.values())
-            self._fields["checksum"] = self.pool.hexadecimal(sums, by_event=True)
-        self._hexdumps = None
+            self.header["checksum"] = self.pool.hexadecimal(sums, by_event=True)
+        self.hexdumps = None
         if hexdump_style is not None:
             bytes_of = as_printed.starts, as_printed.sizes
-            self._hexdumps = self.pool.hexdumps(*bytes_of, positions, hexdump_style)
-        self.program_of = np.full(count, -1, dtype=np.int64)
-        self.row_of = np.zeros(count, dtype=np.int64)
-        self.programs: list[Program] = [Program(self.pool).fill(PLACE, self._fields)]
+            self.hexdumps = self.pool.hexdumps(*bytes_of, positions, hexdump_style)
 
-    def program(self, *, with_place: bool = True, ahead: Column | None = None) -> Program:
-        """A new program that begins with the lines of all events, up to what their type adds.
-
-        `ahead` stands behind the place of the event.
-        """
-        program = Program(self.pool)
-        if with_place:
-            program.fill(PLACE, self._fields)
-        if ahead is not None:
-            program.column(ahead)
-        program.fill(FRONT, self._fields)
-        if "checksum" in self._fields:
-            program.fill(CHECKSUM, self._fields)
-        return program if self._hexdumps is None else program.column(self._hexdumps)
-
-    def show_bytes_at(self, events: Any, others: Any) -> None:
-        """Show the bytes of some events as if they were where others are."""
-        if self._hexdumps is not None:
-            positions = self._hexdumps.first[1::2]
-            positions[events] = positions[others]
-
-    def add(self, program: Program, events: Any, rows: Any) -> None:
-        """Say that some events have the lines of a program, and where their values are in its columns."""
-        self.program_of[events] = self.number(program)
-        self.row_of[events] = rows
+    def columns(self, kind: int) -> Columns:
+        """The fields of the events of a type."""
+        if kind not in self._columns:
+            self._columns[kind] = Columns(self, kind)
+        return self._columns[kind]
 
     def number(self, program: Program) -> int:
-        """The number of a program, which is put in if it is new."""
-        for number in range(len(self.programs) - 1, -1, -1):
-            if self.programs[number] is program:
-                return number
+        """The number of a new program."""
         self.programs.append(program)
         return len(self.programs) - 1
 
-    def seconds(self, seconds: Any, text: Any, *, by_event: bool = False) -> Column:
-        """A column of times by a function of seconds; mostly many are the same one after the other."""
+    def show_bytes_at(self, events: Any, others: Any) -> None:
+        """Show the bytes of some events as if they were where others are."""
+        if self.hexdumps is not None:
+            positions = self.hexdumps.first[1::2]
+            positions[events] = positions[others]
+
+    def _seconds(self, seconds: Any, text: Any, *, by_event: bool = False) -> Column:
+        """A function of seconds; mostly many are the same one after the other."""
         changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
         texts = [text(second) for second in seconds[changes].tolist()]
         codes = np.repeat(np.arange(len(changes)), np.diff(changes, append=len(seconds)))
@@ -122,25 +105,47 @@ class Lines:
 
     def moments(self, micros: Any) -> Field:
         """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
+        micros = micros.astype(np.int64)
         seconds = micros // _MILLION
-        second = self.seconds(seconds, lambda one: second_of(one)[0])
-        zone = self.seconds(seconds, lambda one: second_of(one)[1])
+        second = self._seconds(seconds, lambda one: second_of(one)[0])
+        zone = self._seconds(seconds, lambda one: second_of(one)[1])
         return second, b".", self.pool.fractions(micros - seconds * _MILLION), b" ", zone
 
-    def fits(self, kind: int) -> tuple[Any, Gathered]:
-        """Which events of a type its record layout describes, and their columns."""
-        body = self.block.body(kind)
-        reached = body.fits & (body.pos == body.size)
-        return np.broadcast_to(reached, len(self.block.rows_of(kind))), body
 
-    def clean(self, starts: Any, lengths: Any, is_clean: Any) -> Any:
-        """Which ranges of the block have bytes, and only such that stand for themselves."""
-        clean = np.empty(len(starts), dtype=np.bool_)
+class Columns:
+    """The fields of the events of one type, each made when it is asked for."""
+
+    def __init__(self, lines: Lines, kind: int) -> None:
+        self.pool, self.moments = lines.pool, lines.moments
+        self.status = lines.status
+        self.body = lines.block.body(kind)
+        self._lines, self._kind = lines, kind
+        self._made: dict[str, Field] = {}
+
+    def __getitem__(self, name: str) -> Field:
+        if name in self._lines.header:
+            return self._lines.header[name]
+        if name not in self._made:
+            self._made[name] = FIELDS[self._kind][name].column(self)
+        return self._made[name]
+
+    def payload_heads(self) -> PayloadHeads:
+        """What transaction payloads state."""
+        block = self._lines.block
+        return payload_heads(block, block.rows_of(self._kind))
+
+    def lines(self, starts: Any, lengths: Any, field: InLines) -> Field:
+        """Bytes over lines: as they are in the block, or made, where some do not stand for themselves."""
+        data = self._lines.block.data
         starts, lengths = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
-        find_clean.for_work(int(lengths.sum()))(self.block.data, starts, lengths, is_clean, clean)
-        return clean & (lengths > 0)
-
-
-def clean_bytes(but: bytes) -> Any:
-    """For each byte whether it is none of these."""
-    return np.array([byte not in but for byte in range(256)], dtype=np.bool_)
+        is_plain = np.array([byte not in field.special for byte in range(256)], dtype=np.bool_)
+        clean = np.empty(len(starts), dtype=np.bool_)
+        find_clean.for_work(int(lengths.sum()))(data, starts, lengths, is_plain, clean)
+        clean &= lengths > 0
+        for row in np.flatnonzero(~clean).tolist():
+            text = field.make(bytes(data[starts[row] : starts[row] + lengths[row]]))
+            place, lengths[row] = self.pool.place(text)
+            starts[row] = -place - 1
+        codes = clean.astype(np.int64)
+        front, end = (self.pool.choice(codes, [b"", text]) for text in (field.front, b"\n"))
+        return front, Column(BYTES, starts, lengths), end

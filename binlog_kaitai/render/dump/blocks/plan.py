@@ -2,68 +2,115 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.text.jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 
-#: What jobs of an event come in which order: its lines; then, where a statement ends, the beginning of its
-#: base64 and its end, rows and their number, and a job behind which all may go out.
-_HEAD, _BEGIN, BODY_PHASE, _END, ROWS_PHASE, _NUMBER, _LAST, _PHASES = range(8)
+#: What jobs of an event come in which order: text that goes out before its lines, and its lines; then, where
+#: a statement ends, what is around its base64, this, rows and their number, and a job after which all may go
+#: out.
+NOW_PHASE, HEAD_PHASE, _BEGIN, BODY_PHASE, _END, ROWS_PHASE, _NUMBER, _LAST, _PHASES = range(9)
 
 
-class JobList:
+class JobList(NamedTuple):
     """Jobs, and the numbers of their events in the stretch."""
 
-    def __init__(self, jobs: Any, event_of: Any) -> None:
-        self.jobs, self.event_of = jobs, event_of
+    jobs: Any
+    event_of: Any
+
+
+class Texts(NamedTuple):
+    """Places of texts, each with its begin and end.
+
+    Attributes
+    ----------
+    of_events : int64 array of shape (events, 3)
+        What goes out with each event: where its text begins, its lines begin, and both end.
+    begin, end, number : tuple of int
+        What stands around base64, and before the number of rows.
+    extra : int64 array of shape (n, 2)
+        What stands in front of rows.
+    """
+
+    of_events: Any
+    begin: Any
+    end: Any
+    number: Any
+    extra: Any
+
+
+class Acts(NamedTuple):
+    """What the events of a stretch do; see `capture.Step`, whose columns these are."""
+
+    now: Any
+    head: Any
+    kept: Any
+    flushes: Any
+    ends: Any
+    has_body: Any
+    rows: Any
+    extra: Any
+    counts: Any
+    takes_kept: Any
+    state: Any
+
+
+def next_of(chosen: Any) -> Any:
+    """For each event the first chosen one from it on, by number; how many events there are for none."""
+    count = len(chosen)
+    own = np.where(chosen, np.arange(count), count)
+    return np.minimum.accumulate(own[::-1])[::-1]
 
 
 class Plan:
-    """The jobs of a stretch in their order."""
+    """The jobs of a stretch in their order.
 
-    def __init__(self, blocks: Any, events: Any, limits: Any, constants: Any) -> None:
-        rows = blocks.rows
-        count = len(events)
-        row_of = blocks.number_of_row[events]
-        is_rows = row_of >= 0
-        self.ends = np.zeros(count, dtype=np.bool_)
-        self.ends[is_rows] = rows.is_end[row_of[is_rows]]
-        numbers = np.arange(count)
-        ends = np.flatnonzero(self.ends)
+    Parameters
+    ----------
+    acts
+        What each event does.
+    bodies, rows : tuple
+        Begin and end of the bytes of each event, and of its images, and the program of these.
+    split
+        The event whose lines are apart from its text, -1 for none.
+    """
+
+    def __init__(self, acts: Acts, texts: Texts, bodies: Any, rows: Any, split: int) -> None:
+        count = len(acts.state)
+        ends = np.flatnonzero(acts.ends)
         # The end of the statement that an event is in; `count` for the one that goes on behind the stretch.
-        end_of = np.append(ends, count)[np.searchsorted(ends, numbers)]
-        has_body = blocks.has_body[events]
-        waiting = np.cumsum(is_rows | has_body)
-        at_end = np.append(0, waiting[ends])[np.searchsorted(ends, numbers)]
-        parts = [(_HEAD, numbers, numbers, COPY, limits[:, 0], limits[:, 1], waiting == at_end)]
-        members = np.flatnonzero(has_body)
+        end_of = next_of(acts.ends)
+        members, printed = np.flatnonzero(acts.has_body), np.flatnonzero(acts.rows >= 0)
+        safe = self._safe(acts, end_of)
+        begins, heads, stops = texts.of_events.T
+        shown = np.flatnonzero(stops > begins)
+        cut = np.where(shown == split, heads[shown], stops[shown])
+        parts = [(NOW_PHASE, shown, shown, COPY, begins[shown], cut, safe[shown] & (shown != split))]
+        if split >= 0:
+            own = np.array([split])
+            parts.append((HEAD_PHASE, own, own, COPY, heads[own], stops[own], safe[own]))
         if len(members):
-            begins = blocks.lines.as_printed.starts[events[members]]
-            sizes = blocks.lines.as_printed.sizes[events[members]]
-            parts.append((BODY_PHASE, end_of[members], members, BASE64, begins, begins + sizes, 0))
+            parts.append(
+                (BODY_PHASE, end_of[members], members, BASE64, bodies[0][members], bodies[1][members], 0)
+            )
             used = np.unique(end_of[members])
             used = used[used < count]
-            for phase, constant in ((_BEGIN, constants[0]), (_END, constants[1])):
-                parts.append((phase, used, used, COPY, constant[0], constant[1], 0))
+            for phase, (begin, end) in ((_BEGIN, texts.begin), (_END, texts.end)):
+                parts.append((phase, used, used, COPY, begin, end, 0))
         programs = np.zeros(count, dtype=np.int64)
-        if blocks.rows_job is not None:
-            found = np.flatnonzero(is_rows)
-            found = found[~rows.is_left_out[row_of[found]]]
-            which = row_of[found]
-            programs[found] = rows.program_of[which]
-            extra = constants[3:][rows.head_of[which]]
-            is_told = extra[:, 1] > extra[:, 0]
-            told = found[is_told]
-            parts.append((ROWS_PHASE, end_of[told], told, COPY, extra[is_told, 0], extra[is_told, 1], 0))
-            parts.append(
-                (ROWS_PHASE, end_of[found], found, blocks.rows_job, rows.starts[which], rows.ends[which], 0)
-            )
-            if blocks.rows_number:
-                parts.append((_NUMBER, ends, ends, ROWS_NUMBER, constants[2][0], constants[2][1], 0))
+        if len(printed):
+            programs[printed] = rows[2][printed]
+            told = printed[acts.extra[printed] >= 0]
+            begin, end = texts.extra[acts.extra[told]].T
+            parts.append((ROWS_PHASE, end_of[told], told, COPY, begin, end, 0))
+            owners, kinds = end_of[printed], acts.rows[printed]
+            parts.append((ROWS_PHASE, owners, printed, kinds, rows[0][printed], rows[1][printed], 0))
+        counted = np.flatnonzero(acts.counts)
+        parts.append((_NUMBER, counted, counted, ROWS_NUMBER, *texts.number, 0))
         parts.append((_LAST, ends, ends, COPY, 0, 0, 1))
-        keys, events_of, jobs, phases = [], [], [], []
+        keys, events_of, jobs = [], [], []
         for phase, owners, own, kind, starts, stops, is_safe in parts:
             made = np.empty((len(own), JOB_SIZE), dtype=np.int64)
             made[:, 0], made[:, 1], made[:, 2], made[:, 3] = kind, starts, stops, programs[own]
@@ -71,28 +118,36 @@ class Plan:
             jobs.append(made)
             keys.append((owners * _PHASES + phase) * count + own)
             events_of.append(own)
-            phases.append(np.full(len(own), phase))
         order = np.argsort(np.concatenate(keys), kind="stable")
         self._jobs = np.concatenate(jobs)[order]
         self._event_of = np.concatenate(events_of)[order]
         self._keys = np.concatenate(keys)[order]
         self._count = count
-        self.last = self._between(0, 0)
 
-    def _between(self, first: int, last: int) -> JobList:
-        """The jobs with keys from one up to another."""
-        begin, end = np.searchsorted(self._keys, (first, last)).tolist()
+    @staticmethod
+    def _safe(acts: Acts, end_of: Any) -> Any:
+        """After the text of which events all may go out: nothing before it waits for a later event."""
+        numbers = np.arange(len(end_of))
+        latest = np.where(acts.head >= 0, next_of(acts.flushes), -1)
+        waits = acts.has_body | (acts.rows >= 0)
+        latest = np.maximum(latest, np.where(waits, end_of, -1))
+        # With the end of a statement its base64 and rows go out behind its text.
+        return (np.maximum.accumulate(latest) <= numbers) & ~acts.ends
+
+    def between(self, first: tuple[int, int], last: tuple[int, int]) -> JobList:
+        """The jobs from an event and phase up to another."""
+        keys = [(event * _PHASES + phase) * self._count for event, phase in (first, last)]
+        begin, end = np.searchsorted(self._keys, keys).tolist()
         return JobList(self._jobs[begin:end], self._event_of[begin:end])
 
     def members(self, owner: int, phase: int) -> JobList:
         """The jobs of a phase of the statement that an event ends."""
-        key = owner * _PHASES + phase
-        return self._between(key * self._count, (key + 1) * self._count)
+        return self.between((owner, phase), (owner, phase + 1))
 
     def left(self, phase: int) -> JobList:
         """The jobs of a phase of the statement that goes on behind the stretch."""
         return self.members(self._count, phase)
 
-    def main(self, after: int) -> JobList:
-        """All others, behind the statement that an event ends, -1 for all."""
-        return self._between((after + 1) * _PHASES * self._count, self._count * _PHASES * self._count)
+    def rest(self, first: tuple[int, int]) -> JobList:
+        """All jobs from an event and phase on, but those that are left."""
+        return self.between(first, (self._count, 0))

@@ -2,55 +2,66 @@
 
 Rules
 -----
-1. An event that has no program is the reader's to print, or to refuse; so are all where a few lie alone.
-2. What lies between two such events is a stretch. Its text is put together by jobs (`columns.text.jobs`).
-3. The printer's state is kept as the printer keeps it, so that either goes on where the other stopped.
-4. Rows that turn out not to follow their table map end a stretch before their statement goes out.
+1. What an event prints is what the printer prints of it: `steps` asks it once for each shape and state.
+2. An event that has no shape is printed by itself, or refused; so are all where a few lie alone.
+3. What lies between two such events is a stretch. Its text is put together by jobs (`columns.text.jobs`).
+4. Behind a stretch the printer is as if it had printed each event.
+5. Rows that turn out not to follow their table map end a stretch before their statement goes out.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.compile import COMPILE_FROM
-from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType, header_length
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.inside import Inside, TablesInside
-from binlog_kaitai.render.dump.blocks.plan import BODY_PHASE, ROWS_PHASE, JobList, Plan
+from binlog_kaitai.render.dump.blocks.plan import (
+    BODY_PHASE,
+    HEAD_PHASE,
+    NOW_PHASE,
+    ROWS_PHASE,
+    Acts,
+    JobList,
+    Plan,
+    Texts,
+    next_of,
+)
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
-from binlog_kaitai.render.dump.blocks.rows import RowsEvents, TableMaps
+from binlog_kaitai.render.dump.blocks.rows import OUTSIDE, RowsEvents, TableMaps, closed_before
+from binlog_kaitai.render.dump.blocks.shapes import Shapes
+from binlog_kaitai.render.dump.blocks.statements import Templates
+from binlog_kaitai.render.dump.blocks.steps import Steps
 from binlog_kaitai.render.dump.jobs import Jobs, MisfitError
 from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.printer import BINLOG, UNREADABLE, XID_LINE, XID_STATEMENT
-from binlog_kaitai.render.dump.row_programs import Heads, Programs
+from binlog_kaitai.render.dump.output import BINLOG, BINLOG_END, ROWS_NUMBER
+from binlog_kaitai.render.dump.printer import UNREADABLE
+from binlog_kaitai.render.dump.row_programs import Programs
 
 #: Shorter stretches are not worth it, in events; nor is a block with more events that do not follow their
 #: table maps.
 _SHORTEST, _MOST_MISFITS = 24, 8
-#: The scope of tables that are not inside a payload; that of others is the payload's place in the log.
-_OUTSIDE = -1
-#: What an event costs that the reader prints, in bytes that kernels go through.
+#: What an event costs that is printed by itself, in bytes that kernels go through.
 _CALL = 1 << 10
-_NOT_PLAIN = ("short_form", "require_row_format", "flashback")
+_NOT_PLAIN = ("require_row_format", "flashback", "filters_domains")
 
 
 class Host(Protocol):
     """Whose events are printed; it knows them by their numbers in the block."""
 
     def print_event(self, event: int) -> None:
-        """Print one event by the reader."""
+        """Print one event by itself."""
 
     def begin_stretch(self, event: int) -> None:
-        """Do what is to be done before an event that is printed without the reader."""
+        """Do what is to be done before an event that is printed with others."""
 
     def end_stretch(self, event: int) -> None:
         """Take in that events up to this one were printed so."""
@@ -58,12 +69,11 @@ class Host(Protocol):
 
 def is_plain(options: DumpOptions) -> bool:
     """Whether all events are printed as they are, or left out for what their headers or GTIDs tell."""
-    is_usual = options.prints_row_count and options.prints_row_positions and not options.filters_domains
-    return is_usual and not any(getattr(options, name) for name in _NOT_PLAIN)
+    return not any(getattr(options, name) for name in _NOT_PLAIN)
 
 
 class _TroubleError(Exception):
-    """Rows of an event are the reader's; the events before `written` have been printed."""
+    """An event has to be printed by itself; the events before `written` have been printed."""
 
     def __init__(self, event: int, written: int) -> None:
         super().__init__(event, written)
@@ -71,7 +81,7 @@ class _TroubleError(Exception):
 
 
 class BlockPrinter:
-    """Prints events of blocks; each dress adds its types.
+    """Prints events of blocks.
 
     Parameters
     ----------
@@ -81,69 +91,15 @@ class BlockPrinter:
         Of the reader of the same log.
     """
 
-    #: Which rows jobs there are: ROWS, COUNT or none.
-    rows_job: int | None = None
-    #: Whether the places of events that are passed over wait for one that is not.
-    keeps_places = False
-    #: Whether the number of rows is printed behind them.
-    rows_number = b""
-    #: Whether payloads are to be opened for it, and what stands behind the events inside each.
-    opens_payloads = False
-    behind_payload = b""
-
     def __init__(self, printer: Any, context: Context) -> None:
         self.printer = printer
         self.context = context
         self.programs = Programs(printer.style, is_mariadb=printer.quick.programs.is_mariadb)
         self._jobs = Jobs(self.programs)
-        self._heads = Heads()
         self._table_maps = TableMaps()
+        self._templates = Templates()
         self.tables_inside = TablesInside(context)
         self._work = 0
-
-    # What the dresses add --------------------------------------------------------------------------------
-
-    def is_usual(self, block: Block) -> bool:
-        """Whether the events of a block are laid out and marked as servers do nowadays."""
-        return block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
-
-    def begin_dress(self) -> None:
-        """Make the programs of a block's events."""
-        raise NotImplementedError
-
-    def begin_stretch(self, begin: int, end: int) -> None:
-        """Fill in what depends on what was printed before."""
-        raise NotImplementedError
-
-    def finish_dress(self, begin: int, end: int, left: bytes) -> None:
-        """Leave the printer as it is behind these events; `left` is not printed yet."""
-        raise NotImplementedError
-
-    def is_ready(self, event: int) -> bool:
-        """Whether a stretch may begin with an event: nothing but rows waits for it."""
-        return not self.context.pieces.is_open
-
-    def more_lines(self, events: Any) -> list[tuple[Any, Any, Any, Any]]:
-        """Lines that stand behind others: for each the event that owns it, and event, program and row.
-
-        Those whose owner lies behind the last event wait for what comes next.
-        """
-        return []
-
-    def add_xids(self) -> None:
-        """Make the program of the ends of transactions, which both dresses print alike."""
-        lines = self.lines
-        fits, body = lines.fits(EventType.xid_event)
-        events = lines.block.rows_of(EventType.xid_event)
-        if len(events):
-            program = lines.program().fill(XID_LINE, {"xid": lines.pool.numbers(body.numbers("xid"))})
-            program.text(XID_STATEMENT + self.printer.delimiter + b"\n")
-            lines.add(program, events[fits], np.flatnonzero(fits))
-
-    def begin_text(self) -> None:
-        """Print what was to wait for the next text."""
-
-    # ----------------------------------------------------------------------------------------------------
 
     def pays(self, size: int) -> bool:
         """Whether so many bytes more are printed by kernels."""
@@ -156,44 +112,42 @@ class BlockPrinter:
         """
         at, stop, self.host = 0, len(block), host
         self._work += block.data.size // 2 + _CALL * len(block)
-        if block.is_special or not self.is_usual(block) or self._work < COMPILE_FROM:
-            self._print_by_reader(at, stop)
+        is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
+        if block.is_special or not is_usual or self._work < COMPILE_FROM:
+            self._print_alone(at, stop)
             return
         try:
             self._begin(block, is_passed, inside)
         except (BinlogError, *UNREADABLE):  # the reader says which event it is
-            self._print_by_reader(at, stop)
+            self._print_alone(at, stop)
             return
-        others = np.flatnonzero(self.lines.program_of[:stop] < 0).tolist()
         misfits = 0
         while at < stop:
-            other = bisect_left(others, at)
-            end = others[other] if other < len(others) else stop
-            if end - at < _SHORTEST or misfits > _MOST_MISFITS or not self.is_ready(at):
-                host.print_event(at)
-                at += 1
+            end = at if misfits > _MOST_MISFITS or not self._is_ready() else self._steps.walk(at, stop)
+            if end - at < _SHORTEST:
+                self._print_alone(at, min(end + 1, stop))
+                at = min(end + 1, stop)
                 continue
             host.begin_stretch(at)
-            try:
-                self.begin_stretch(at, end)
-            except (BinlogError, *UNREADABLE):
-                self._print_by_reader(at, end)
-                at = end
-                continue
             try:
                 self._print_stretch(at, end)
                 at = end
             except _TroubleError as found:
-                insort(others, found.event)
+                self._steps.leave_out(found.event)
                 misfits += 1
                 at = found.written
 
-    def _print_by_reader(self, begin: int, end: int) -> None:
+    def _print_alone(self, begin: int, end: int) -> None:
         for event in range(begin, end):
             self.host.print_event(event)
 
+    def _is_ready(self) -> bool:
+        """Whether a stretch may begin: nothing but text waits."""
+        printer = self.printer
+        return not (self.context.pieces.is_open or printer.waiting or printer.state.is_annotated)
+
     def _begin(self, block: Block, is_passed: Any, inside: Inside | None) -> None:
-        self.block, self.is_passed = block, is_passed
+        self.block = block
         self.programs.begin()
         self._table_maps.begin()
         printer = self.printer
@@ -204,187 +158,163 @@ class BlockPrinter:
         self.lines = lines = Lines(block, as_printed, inside, style)
         self.maps = self._table_maps.read(block)
         self.rows = rows = RowsEvents(lines)
-        self._scopes = None if inside is None else np.where(inside.is_inside, block.positions, _OUTSIDE)
-        rows.find(self.programs, self._heads, printer, self._earlier_tables(), self.maps, self._scopes)
-        self.is_quiet = is_passed.copy()
-        self._leave_out_tables()
-        self.begin_dress()
-        lines.program_of[self.is_quiet] = 0
+        self._scopes = np.full(len(block), OUTSIDE)
         if inside is not None:
-            # What stands behind a payload does not wait.
-            lines.program_of[self.is_quiet & inside.is_behind] = -1
-            self._behind_payload = lines.number(Program(lines.pool).text(self.behind_payload))
-        self.number_of_row = np.full(len(block), -1, dtype=np.int64)
-        self.number_of_row[rows.events] = np.arange(len(rows.events))
-        self.has_body = np.zeros(len(block), dtype=np.bool_)
-        if printer.options.prints_base64:
-            for kind in self.body_kinds():
-                self.has_body[block.rows_of(kind)] = True
-            self.has_body[rows.events] = True
-            self.has_body[self.is_quiet] = self.has_body[rows.events[rows.is_left_out]] = False
-        lines.program_of[block.checksums == BAD] = -1
-        self._constants = [Program(lines.pool).text(text) for text in self._texts()]
+            self._scopes = np.where(inside.is_inside, block.positions, OUTSIDE)
+        self._closed = closed_before(block, self._scopes)
+        rows.find(self.programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
+        shapes = Shapes(lines, rows, self.maps, self._templates, is_passed)
+        self._steps = Steps(printer, lines, shapes, rows, self.programs, is_passed)
+        texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROWS_NUMBER
+        self._constants = [Program(lines.pool).text(text) for text in texts]
+        self._images = np.zeros((3, len(block)), dtype=np.int64)
+        self._images[:, rows.events] = rows.starts, rows.ends, rows.program_of
 
     def _earlier_tables(self) -> list[tuple[int, Any]]:
         """The table maps before the block, each with its scope."""
-        found = [(_OUTSIDE, body) for body in self.context.table_maps.values()]
-        if self._scopes is not None:
-            place = self.tables_inside.place
+        found = [(OUTSIDE, body) for body in self.context.table_maps.values()]
+        place = self.tables_inside.place
+        if place in self._scopes:
             found += [(place, body) for body in self.tables_inside.at(place).table_maps.values()]
         return found
 
-    def _leave_out_tables(self) -> None:
-        """Find the table maps and rows that `--database` and `--table` leave out."""
-        (events, made, which), rows = self.maps, self.rows
-        self._skips_map = np.array([self.printer.skips_table(body) for body, _ in made], dtype=np.bool_)
-        skipped = events[self._skips_map[which]]
-        rows.leave_out(skipped, self.printer.ignored_maps)
-        # What ends a statement has its text printed, whatever its own rows are.
-        self.is_quiet[skipped] = self.is_quiet[rows.events[rows.is_left_out & ~rows.is_end]] = True
-
-    def body_kinds(self) -> list[int]:
-        """The types whose events are in BINLOG statements, besides rows."""
-        return [EventType.table_map_event]
-
-    def _texts(self) -> list[bytes]:
-        """Texts of jobs: around base64, in front of the number of rows, and of the heads of rows events."""
-        extra = [b"".join(self.extra(head)) for head in self.rows.heads]
-        return [BINLOG, b"'" + self.printer.delimiter + b"\n", self.rows_number, *extra]
-
-    def extra(self, head: Any) -> list[bytes]:
-        """What stands in front of the rows of an event."""
-        return []
-
     def _print_stretch(self, begin: int, end: int) -> None:
-        events = np.arange(begin, end)
-        ready, limits, constants, left = self._write_lines(events)
-        plan = Plan(self, events, limits, constants)
-        printer, jobs = self.printer, self._jobs
+        acts, out, jobs = self._steps.acts(begin, end), self.printer.out, self._jobs
+        ready, texts, left = self._write_lines(begin, acts)
+        split = int(np.argmax(acts.flushes)) if out.is_waiting and acts.flushes.any() else -1
+        closing = int(np.argmax(acts.ends)) if out.is_open and acts.ends.any() else -1
+        lines, images = self.lines.as_printed, self._images[:, begin:end]
+        starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
+        plan = Plan(acts, texts, (starts, starts + sizes), images, split)
+        # What goes out before text that has waited, what follows to the end of an open statement, and more.
+        middle = (split, HEAD_PHASE) if split >= 0 else (0, NOW_PHASE)
+        last = (closing, BODY_PHASE - 1) if closing >= 0 else middle
         written = begin
         try:
-            is_open = bool(printer.body or printer.tail or printer.rows) and plan.ends.any()
-            first = int(np.argmax(plan.ends)) if is_open else -1
-            if is_open:
-                jobs.rows = printer.rows
-                body = b"".join(self._run(plan, ready, plan.members(first, BODY_PHASE)))
-                tail = b"".join(self._run(plan, ready, plan.members(first, ROWS_PHASE)))
+            first, second = (
+                b"".join(self._run(ready, plan.between(*limits)))
+                for limits in (((0, NOW_PHASE), middle), (middle, last))
+            )
+            if closing >= 0:
+                jobs.rows = out.rows
+                body = b"".join(self._run(ready, plan.members(closing, BODY_PHASE)))
+                tail = b"".join(self._run(ready, plan.members(closing, ROWS_PHASE)))
                 rows = jobs.rows
             jobs.rows = 0
-            left_body = list(self._run(plan, ready, plan.left(BODY_PHASE)))
-            left_tail = list(self._run(plan, ready, plan.left(ROWS_PHASE)))
+            left_body = list(self._run(ready, plan.left(BODY_PHASE)))
+            left_tail = list(self._run(ready, plan.left(ROWS_PHASE)))
             left_rows, jobs.rows = jobs.rows, 0
-            if is_open:
-                self.begin_text()
-                printer.write(bytes(ready[limits[0, 0] : limits[first, 1]]))
-                printer.head.clear()
-                printer.body.extend([body] if body else [])
-                printer.tail.extend([tail] if tail else [])
-                printer.rows = rows
-                printer.end_statement()
-                written = int(events[first]) + 1
-            for piece in self._run(plan, ready, plan.main(first)):
-                if piece:
-                    self.begin_text()
-                    printer.write(piece)
+            pieces = self._run(ready, plan.rest((closing + 1, NOW_PHASE) if closing >= 0 else middle))
+            piece = b"" if closing >= 0 else next(pieces, b"")
+            self._write_front(first, second, flushes=split >= 0)
+            if closing >= 0:
+                out.body.extend([body] if body else [])
+                out.tail.extend([tail] if tail else [])
+                out.rows = rows
+                out.end_statement(shows_count=bool(acts.counts[closing]))
+                written += closing + 1
+            self._write(piece)
+            for piece in pieces:
+                self._write(piece)
         except MisfitError as misfit:
-            done = misfit.done
-            if done:
-                written = int(events[plan.last.event_of[done - 1]]) + 1
-            trouble = int(events[plan.last.event_of[misfit.job]])
-            self._finish(begin, written, b"")
+            if misfit.done:
+                written = begin + int(self._running.event_of[misfit.done - 1]) + 1
+            trouble = begin + int(self._running.event_of[misfit.job])
+            self._finish(begin, written, acts, b"")
             raise _TroubleError(trouble, written) from None
-        printer.body.extend(piece for piece in left_body if piece)
-        printer.tail.extend(piece for piece in left_tail if piece)
-        printer.rows += left_rows
-        self._finish(begin, end, left)
+        out.body.extend(piece for piece in left_body if piece)
+        out.tail.extend(piece for piece in left_tail if piece)
+        out.rows += left_rows
+        self._finish(begin, end, acts, left)
 
-    def _run(self, plan: Plan, ready: Any, jobs: JobList) -> Any:
-        plan.last = jobs
-        return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else ()
+    def _write(self, piece: bytes) -> None:
+        if piece:
+            self.printer.write(piece)
 
-    def _write_lines(self, events: Any) -> tuple[Any, Any, Any, bytes]:
-        """The text of all events, where that of each begins and ends, and of the constants; what is left."""
-        lines, count = self.lines, len(self._constants)
-        numbers = np.arange(count)
+    def _write_front(self, first: bytes, second: bytes, *, flushes: bool) -> None:
+        """Write the text in front of lines that have waited, these, and what follows."""
+        self._write(first)
+        if flushes:
+            self.printer.out.flush()
+        self._write(second)
+
+    def _run(self, ready: Any, jobs: JobList) -> Iterator[bytes]:
+        self._running = jobs
+        return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else iter(())
+
+    def _write_lines(self, begin: int, acts: Acts) -> tuple[Any, Texts, bytes]:
+        """The text of all lines, where that of each event begins and ends, and what is left."""
+        lines, count = self.lines, len(acts.state)
+        flush_of = next_of(acts.flushes)
+        now, head, takers = (np.flatnonzero(one >= 0) for one in (acts.now, acts.head, acts.takes_kept - 1))
+        keepers = np.flatnonzero(acts.kept >= 0)
+        kept = keepers[np.searchsorted(keepers, takers) - 1] if len(takers) else takers
+        lines.show_bytes_at(begin + kept, begin + takers)
+        # For each line: the event that it goes out with, whether it is one of the lines that wait, and behind
+        # which other line it stands.
         parts = [
-            *self._lines_ahead(events),
-            (events, events, lines.program_of[events], lines.row_of[events]),
-            *self.more_lines(events),
+            (now, np.zeros_like(now), now, now, acts.now[now]),
+            (flush_of[takers], np.ones_like(takers), 2 * takers, kept, acts.kept[kept]),
+            (flush_of[head], np.ones_like(head), 2 * head + 1, head, acts.head[head]),
         ]
-        owners, shown, program_of, row_of = (np.concatenate(values) for values in zip(*parts, strict=True))
-        if len(parts) > 1:
-            order = np.argsort(owners, kind="stable")
-            owners, shown, program_of, row_of = (
-                values[order] for values in (owners, shown, program_of, row_of)
-            )
-        zeros = np.zeros(count, dtype=np.int64)
-        programs = lines.programs + self._constants
+        owners, waits, ranks, shown, program_of = (np.concatenate(one) for one in zip(*parts, strict=True))
+        places = 2 * owners + waits
+        if len(now) or len(takers):
+            order = np.argsort(2 * count * places + ranks, kind="stable")
+            places, shown, program_of = places[order], shown[order], program_of[order]
+        shown += begin
+        constants = self._constants + self._steps.texts
+        zeros = np.zeros(len(constants), dtype=np.int64)
         ready, ends = write_lines(
             lines.as_printed.data,
             lines.pool,
-            programs,
+            lines.programs + constants,
             np.concatenate((zeros, shown)),
-            np.concatenate((len(lines.programs) + numbers, program_of)),
-            np.concatenate((zeros, row_of)),
+            np.concatenate((len(lines.programs) + np.arange(len(constants)), program_of)),
+            np.concatenate((zeros, self.block.ranks[shown])),
         )
-        limits = np.stack((np.append(0, ends[:-1]), ends), axis=1)
-        constants, of_lines = limits[:count], limits[count:]
-        if len(parts) > 1:
-            last = np.searchsorted(owners, events, side="right") - 1
-            first = np.searchsorted(owners, events)
-            of_lines = np.stack((of_lines[first, 0], of_lines[last, 1]), axis=1)
-        if self.keeps_places:
-            shown = np.flatnonzero(~self.is_quiet[events])
-            first = int(shown[-1]) + 1 if len(shown) else 0
-            of_lines[first:] = of_lines[first - 1, 1] if first else of_lines[0, 0]
-        left = ready[of_lines[-1, 1] :].tobytes()
-        return ready, of_lines, constants, left
+        limits = np.append(0, ends)
+        ranges = np.stack((limits[:-1], limits[1:]), axis=1)[: len(constants)].tolist()
+        limits = limits[len(constants) :]
+        at = np.zeros(2 * count + 3, dtype=np.int64)
+        at[1:] = np.cumsum(np.bincount(places, minlength=2 * count + 2))
+        edges = limits[at]
+        events = np.stack((edges[: 2 * count : 2], edges[1 : 2 * count : 2], edges[2 : 2 * count + 1 : 2]), 1)
+        left = ready[edges[2 * count] :].tobytes()
+        extra = np.array(ranges[3:], dtype=np.int64).reshape(-1, 2)
+        around, end, number = ranges[:3]
+        return ready, Texts(events, around, end, number, extra), left
 
-    def _lines_ahead(self, events: Any) -> list[tuple[Any, Any, Any, Any]]:
-        """Lines that stand in front of others, as `more_lines` has them; not of the first event."""
-        inside = self.lines.inside
-        if inside is None:
-            return []
-        owners = events[1:][inside.is_behind[events[1:]]]
-        nothing = np.zeros(len(owners), dtype=np.int64)
-        return [(owners, owners, nothing + self._behind_payload, nothing)]
-
-    def _finish(self, begin: int, end: int, left: bytes) -> None:
+    def _finish(self, begin: int, end: int, acts: Acts, left: bytes) -> None:
         """Leave printer and context as they are behind the events from `begin` up to `end`."""
         if end <= begin:
             return
+        printer = self.printer
         self.host.end_stretch(end - 1)
+        printer.state = self._steps.state_after(end - 1)
+        if left:
+            printer.out.head.append(left)
+            printer.out.hold()
+        keepers = np.flatnonzero(acts.kept[: end - begin] >= 0)
+        if printer.state.is_annotated and len(keepers):
+            printer.out.keep(self._steps.item(begin + int(keepers[-1])), self._steps.put)
+        self._remember(begin, end)
+
+    def _remember(self, begin: int, end: int) -> None:
+        """Take the newest of each table's maps into the contexts."""
         events, made, which = self.maps
         first, last = np.searchsorted(events, (begin, end))
-        own, scopes = which[first:last], self._scopes
-        if scopes is None:
-            self._remember(self.context, own, made)
-        else:
-            scopes = scopes[events[first:last]]
-            inside = scopes[scopes != _OUTSIDE]
-            self._remember(self.context, own[scopes == _OUTSIDE], made)
-            for place in inside[-1:].tolist():
-                self._remember(self.tables_inside.at(place), own[scopes == place], made)
-        self._note_left_out(begin, end)
-        self.finish_dress(begin, end, left)
-
-    def _remember(self, context: Context, numbers: Any, made: list[tuple[Any, bytes]]) -> None:
-        """Take the last of each table's maps into a context."""
-        ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)
-        for number in numbers[last_of_each(ids[numbers])].tolist() if len(numbers) else ():
-            body, content = made[number]
-            context.remember(body)
-            self.printer.quick.note(body, content)
-
-    def _note_left_out(self, begin: int, end: int) -> None:
-        """Leave the printer's tables whose rows are left out as they are behind some events."""
-        (events, made, which), ignored = self.maps, self.printer.ignored_maps
-        ends = self.rows.events[self.rows.is_end]
-        last = int(np.searchsorted(ends, end)) - 1
-        if last >= 0 and ends[last] >= begin:
-            ignored.clear()
-            begin = int(ends[last])
-        first, last = np.searchsorted(events, (begin, end)).tolist()
-        for number in which[first:last].tolist():
-            change = ignored.add if self._skips_map[number] else ignored.discard
-            change(made[number][0].table_id.value)
+        scopes = self._scopes[events[first:last]]
+        inside = scopes[scopes != OUTSIDE][-1:].tolist()
+        for scope in [OUTSIDE, *inside]:
+            context = self.context if scope == OUTSIDE else self.tables_inside.at(scope)
+            of_scope = np.flatnonzero((self._scopes[begin:end] != OUTSIDE) == (scope != OUTSIDE)) + begin
+            at = int(self._closed[of_scope[-1]]) if len(of_scope) else -1
+            if at >= begin:
+                context.table_maps.clear()
+            own = which[first:last][(scopes == scope) & (events[first:last] > at)]
+            ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)
+            for number in own[last_of_each(ids[own])].tolist() if len(own) else ():
+                body, content = made[number]
+                context.remember(body)
+                self.printer.quick.note(body, content)

@@ -9,12 +9,15 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import newest_before
+from binlog_kaitai.context import CLOSING_STATEMENTS, TABLES_CLOSE
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import Lines
-from binlog_kaitai.render.dump.row_programs import MOST, Head, Heads, Programs
+from binlog_kaitai.render.dump.row_programs import MOST, Head, Programs
 
-_ID, _END = "table_id.value", "is_statement_end"
+_ID = "table_id.value"
+#: The scope of tables that are not inside a payload; that of others is the payload's place in the log.
+OUTSIDE = -1
 
 
 class TableMaps:
@@ -61,16 +64,12 @@ class RowsEvents:
     ----------
     events : int64 array
         Their numbers in the block.
-    is_end : bool array
-        Which end a statement.
     starts, ends : int64 arrays
         Where their images lie in the block.
     heads : list of Head
         Distinct beginnings.
     head_of, program_of : int64 arrays
         The number of each event's beginning, and of its program; -1 for none: the reader prints it.
-    is_left_out : bool array
-        Which rows are left out for the sake of their tables.
     """
 
     def __init__(self, lines: Lines) -> None:
@@ -79,64 +78,56 @@ class RowsEvents:
         parts = [part for part in parts if part is not None]
         joined = [np.concatenate(values) for values in zip(*parts, strict=True)]
         if not joined:
-            joined = [np.zeros(0, dtype=kind) for kind in (np.int64, np.int64, np.bool_, *[np.int64] * 3)]
+            joined = [np.zeros(0, dtype=np.int64)] * 5
         order = np.argsort(joined[0], kind="stable")
-        self.events, self.ids, self.is_end, self.begins, self.starts, self.ends = (
-            values[order] for values in joined
-        )
+        self.events, self.ids, self.begins, self.starts, self.ends = (values[order] for values in joined)
         self.heads: list[Head] = []
         self.head_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
-        self.is_left_out = np.zeros(len(order), dtype=np.bool_)
 
     def _part(self, kind: int) -> tuple[Any, ...] | None:
         block = self.lines.block
-        fits, body = self.lines.fits(kind)
+        body = block.body(kind)
         if "images" not in body:
             return None
+        fits = np.broadcast_to(body.fits & (body.pos == body.size), len(block.rows_of(kind)))
         events = block.rows_of(kind)[fits]
         starts, lengths = (values[fits] for values in body.ranges("images"))
         ids = body.numbers(_ID)[fits].astype(np.int64)
-        ends = np.broadcast_to(np.asarray(body[_END]), len(fits))[fits].astype(np.bool_)
-        return events, ids, ends, block.starts[events] + block.header_length, starts, starts + lengths
+        return events, ids, block.starts[events] + block.header_length, starts, starts + lengths
 
     def find(
         self,
         programs: Programs,
-        heads: Heads,
         printer: Any,
         earlier: list[tuple[int, Any]],
         maps: tuple[Any, Any, Any],
-        scopes: Any = None,
+        reach: tuple[Any, Any],
     ) -> None:
         """Find the programs of all events.
 
         Parameters
         ----------
-        programs, heads
-            Those that were seen.
         printer
-            Knows the bytes of the table maps, and other names of databases.
+            Knows beginnings, the bytes of the table maps, and other names of databases.
         earlier
             The table maps of earlier blocks with their scopes.
         maps
             The block's own table maps, see `TableMaps.read`.
-        scopes : int64 array or None
-            The scope of each event: its rows are of the tables of the same scope. None for one scope.
+        reach : tuple of int64 arrays
+            The scope of each event: its rows are of the tables of the same scope; and what closed the tables
+            before it (`closed_before`).
         """
+        scopes, closed = reach
         block, (events, made, which) = self.lines.block, maps
         map_ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)[which]
         earlier_ids = np.array([body.table_id.value for _, body in earlier], dtype=np.int64)
         ids = np.concatenate((earlier_ids, map_ids))
         places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
-        newest = newest_before(ids, places, self.events, self.ids, len(block) + 2)
-        # What is left out goes by the id alone.
-        self._map_of = np.append(places, -1)[newest]
-        if scopes is not None:
-            earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
-            of_maps = np.concatenate((earlier_scopes, scopes[events]))
-            keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
-            wanted = keys[len(ids) :]
-            newest = newest_before(keys[: len(ids)], places, self.events, wanted, len(block) + 2)
+        earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
+        of_maps = np.concatenate((earlier_scopes, scopes[events]))
+        keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
+        newest = newest_before(keys[: len(ids)], places, self.events, keys[len(ids) :], len(block) + 2)
+        newest[np.append(places, -1)[newest] < closed[self.events]] = -1
         choices = [printer.quick.content_of(body) for _, body in earlier] + made
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which, [-1])).astype(np.int64)
         table_of = number_of[newest]
@@ -146,7 +137,7 @@ class RowsEvents:
         known: dict[int, int] = {}
         head_of, program_of = [], []
         for index in first.tolist():
-            head, program = self._program(programs, heads, index, choices, int(table_of[index]), printer)
+            head, program = self._program(programs, index, choices, int(table_of[index]), printer)
             head_of.append(-1 if head is None else known.setdefault(id(head), len(known)))
             program_of.append(program)
             if head is not None and len(known) > len(self.heads):
@@ -154,36 +145,40 @@ class RowsEvents:
         self.head_of = np.array(head_of, dtype=np.int64)[which]
         self.program_of = np.array(program_of, dtype=np.int64)[which]
 
-    def leave_out(self, maps: Any, ignored: set[int]) -> None:
-        """Leave out the rows of tables, up to the end of their statements.
-
-        Parameters
-        ----------
-        maps : int64 array
-            The block's table maps whose rows are left out.
-        ignored
-            Ids of the tables of the statement that the block goes on with whose rows are left out.
-        """
-        places = self._map_of
-        ends = np.append(self.events[self.is_end], -1)
-        end_before = ends[np.searchsorted(ends[:-1], self.events) - 1]
-        self.is_left_out = np.isin(places, maps) & (end_before < places)
-        self.is_left_out |= (places < 0) & (end_before < 0) & np.isin(self.ids, list(ignored))
-
     def _program(
-        self, programs: Programs, heads: Heads, index: int, choices: list[Any], table: int, printer: Any
+        self, programs: Programs, index: int, choices: list[Any], table: int, printer: Any
     ) -> tuple[Head | None, int]:
         body, content = choices[table] if table >= 0 else (None, None)
         if body is None or content is None:
             return None, -1
         try:
-            head = heads.of(self.lines.block.event(int(self.events[index]), body))
+            head = printer.heads.of(self.lines.block.event(int(self.events[index]), body))
         except BinlogError:
             return None, -1
         if head is None:
             return None, -1
         program = programs.number_of(head, body, content, printer.new_name(body))
         return (head, program) if program >= 0 else (None, -1)
+
+
+def closed_before(block: Block, scopes: Any) -> Any:
+    """For each event the last one up to it that closed the tables of its scope (`context`); -2 for none."""
+    # By the codes: events that are passed over close tables, too.
+    kinds = np.array([block.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[block.codes]
+    is_closing = np.isin(kinds, list(TABLES_CLOSE))
+    events = np.flatnonzero(kinds == EventType.query_event)
+    ends = block.body_ends(events)
+    for text in CLOSING_STATEMENTS:
+        found = block.sizes[events] > len(text) + block.header_length
+        places = np.where(found, ends - len(text), 0)[:, None] + np.arange(len(text))
+        found &= (block.data[places] == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
+        is_closing[events[found]] = True
+    numbers = np.arange(len(block))
+    closed = np.full(len(block), -2, dtype=np.int64)
+    for is_inside in (False, True):
+        own = np.flatnonzero((scopes != OUTSIDE) == is_inside)
+        closed[own] = np.maximum.accumulate(np.where(is_closing[own], numbers[own], -2))
+    return closed
 
 
 def _pairs(ones: Any, others: Any) -> Any:

@@ -1,0 +1,27 @@
+"""The step of each event, by its shape and the state before it; a kernel, see `columns.compile`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from binlog_kaitai.columns.compile import kernel
+
+
+@kernel
+def follow_steps(shapes: Any, at: int, end: int, state: int, table: Any, states: Any, out: Any) -> int:
+    """Note the step of each event from `at` on; gives where there is none.
+
+    `table` has the step of each state and shape, `states` the state after each step. A step is negative
+    where there is none.
+    """
+    while at < end:
+        shape = shapes[at]
+        if state < 0 or state >= table.shape[0] or shape < 0 or shape >= table.shape[1]:
+            break
+        step = table[state, shape]
+        if step < 0 or step >= states.shape[0]:
+            break
+        out[at] = step
+        state = states[step]
+        at += 1
+    return at

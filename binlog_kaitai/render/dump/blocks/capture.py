@@ -1,0 +1,197 @@
+"""What an event prints, as programs of lines for all events that print the same from the same state."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from binlog_kaitai.columns.lines import Field, Program
+from binlog_kaitai.columns.text.jobs import COUNT, ROWS
+from binlog_kaitai.render.dump.blocks.columns import Columns, Lines
+from binlog_kaitai.render.dump.item import Item
+from binlog_kaitai.render.dump.output import PutItem
+from binlog_kaitai.render.dump.printer import Printer
+
+#: In place of the number of a program: no text.
+NOTHING = -1
+
+
+class UnfitError(Exception):
+    """What an event prints cannot be said for a whole block."""
+
+
+class Step(NamedTuple):
+    """What one event does.
+
+    Attributes
+    ----------
+    now, head, kept : int
+        Programs of the text that goes out at once, of its lines, and of what is printed with another event.
+    flushes, ends : bool
+        Whether the lines go out with it, and whether its statement ends.
+    has_body : bool
+        Whether it is in the BINLOG statement.
+    rows : int
+        The kind of the job for its rows; NOTHING for none.
+    extra : int
+        Number of the text in front of its rows.
+    counts : bool
+        Whether the number of the statement's rows follows.
+    takes_kept : bool
+        Whether the event that was kept is printed with it.
+    state : int
+        Number of the state after it.
+    """
+
+    now: int
+    head: int
+    kept: int
+    flushes: bool
+    ends: bool
+    has_body: bool
+    rows: int
+    extra: int
+    counts: bool
+    takes_kept: bool
+    state: int
+
+
+class _Fields:
+    """The columns of a type, and fields that are the same for all events of a shape."""
+
+    def __init__(self, columns: Columns, constants: dict[bytes, Any]) -> None:
+        self._columns, self._constants = columns, constants
+
+    def __getitem__(self, name: str) -> Field:
+        found = self._constants.get(name.encode())
+        if found is None:
+            return self._columns[name]
+        return found if isinstance(found, bytes) else b"%d" % found
+
+
+class _Line:
+    """Takes pieces of text, as `output.Texts` does."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._program: Program | None = None
+        self.is_flushed = True
+
+    @property
+    def number(self) -> int:
+        """The number of its program."""
+        return NOTHING if self._program is None else self._lines.number(self._program)
+
+    def append(self, text: bytes) -> None:
+        if text:
+            self._started().text(text)
+
+    def fill(self, template: bytes, item: Item, constants: dict[bytes, Any] | None = None) -> None:
+        if template:
+            fields: Any = _Fields(self._lines.columns(item.kind), constants or {})
+            self._started().fill(template, fields)
+
+    def hexdump(self, item: Item) -> None:
+        if self._lines.hexdumps is not None:
+            self._started().column(self._lines.hexdumps)
+
+    def _started(self) -> Program:
+        self.is_flushed = False
+        if self._program is None:
+            self._program = Program(self._lines.pool)
+        return self._program
+
+
+class Capture:
+    """Takes what a printer prints of one event, as `output.Output` does."""
+
+    def __init__(self, lines: Lines, *, is_measured: bool) -> None:
+        self._lines, self._is_measured = lines, is_measured
+        self.now, self.head = _Line(lines), _Line(lines)
+        self.tail: list[bytes] = []
+        self.put: PutItem | None = None
+        self._kept = NOTHING
+        self._flushes = self._ends = self._has_body = self._counts = self._takes_kept = False
+        self._rows = NOTHING
+
+    def flush(self) -> None:
+        self._flushes = self.head.is_flushed = True
+
+    def hold(self) -> None:
+        """Nothing is to be done: lines that are not flushed wait."""
+
+    def add_base64(self, raw: bytes) -> None:
+        self._has_body = True
+
+    def add_rows(self, *_: Any) -> None:
+        self._rows = ROWS
+
+    def count_rows(self, *_: Any) -> None:
+        # The client gives up counting behind values that it cannot measure.
+        if not self._is_measured:
+            raise UnfitError
+        self._rows = COUNT
+
+    def base64(self, raw: bytes) -> bytes:
+        raise UnfitError
+
+    def keep(self, item: Item, put: PutItem) -> None:
+        head, self.head = self.head, _Line(self._lines)
+        put(item)
+        self._kept, self.put = self.head.number, put
+        self.head = head
+
+    def put_kept(self, item: Item) -> None:
+        self._takes_kept = True
+
+    def end_statement(self, *, shows_count: bool = False, shows_zero: bool = False) -> None:
+        if shows_zero:
+            raise UnfitError
+        self.flush()
+        self._ends, self._counts = True, shows_count
+
+    def step(self, extra: int, state: int) -> Step:
+        """All of it."""
+        if self._flushes and not self.head.is_flushed:
+            raise UnfitError  # lines of before go out, those of the event wait
+        return Step(
+            self.now.number,
+            self.head.number,
+            self._kept,
+            self._flushes,
+            self._ends,
+            self._has_body,
+            self._rows,
+            extra,
+            self._counts,
+            self._takes_kept,
+            state,
+        )
+
+
+def capture(
+    printer: Printer, lines: Lines, item: Item, *, is_measured: bool, is_passed: bool, is_behind: bool
+) -> Capture:
+    """Have a printer print an event.
+
+    Parameters
+    ----------
+    is_measured
+        Whether the lengths of all values of its rows are known.
+    is_passed
+        It is passed over but for its place.
+    is_behind
+        It stands behind the events of a payload.
+    """
+    made: Any = Capture(lines, is_measured=is_measured)
+    out, printer.out = printer.out, made
+    try:
+        if is_behind:
+            printer.end_payload()
+        if is_passed:
+            printer.pass_over(item)
+        else:
+            printer.take(item)
+    finally:
+        printer.out = out
+    found: Capture = made
+    return found

@@ -1,0 +1,135 @@
+"""Statements of a block: which of them have the same status variables, and what else of their text matters.
+
+The status variables of most statements are the same but for a fraction of a second or a number of a
+transaction. The grammar reads each such :class:`_Template` once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import trace_event
+from binlog_kaitai.render.dump.fields import MICROSECONDS, XIDS
+from binlog_kaitai.render.dump.variables import ends_group, is_transaction_keyword, starts_group
+
+#: Templates that are remembered.
+_MOST = 1 << 10
+#: New templates of a block; the statements with more are printed one by one.
+_NEW = 64
+#: Longer status variables are not looked at, in bytes.
+_LONGEST = 1 << 10
+_MILLION = 10**6
+_ALTER = "mariadb_gtid_flags3"
+#: The beginnings of statements that may be more than just statements.
+_WORDS = [np.frombuffer(word, dtype=np.uint8) for word in (b"BEG", b"COM", b"SAV", b"ROL", b"XA ")]
+
+
+class _Template(NamedTuple):
+    """Status variables, with places of those that differ: -1 for none."""
+
+    number: int
+    content: Any
+    is_fixed: Any
+    fraction_at: int
+    xid_at: int
+    is_usual: bool
+
+
+class Templates:
+    """The status variables that were seen."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, list[_Template]] = {}
+
+    def match(self, block: Block, events: Any, body: Gathered) -> tuple[Any, Any, Any]:
+        """The template of each statement (-1 for none), its microseconds, and its transaction's number."""
+        if sum(map(len, self._known.values())) >= _MOST:
+            self._known.clear()
+        data, fits, (starts, lengths) = block.data, body.fits, body.ranges("status_vars")
+        template_of, fractions, xids = (np.full(len(fits), -1, dtype=np.int64) for _ in range(3))
+        new = 0
+        for length in np.flatnonzero(np.bincount(lengths[fits])).tolist():
+            rows = np.flatnonzero(fits & (lengths == length))
+            if length > _LONGEST:
+                continue
+            known = self._known.setdefault(length, [])
+            contents = data[starts[rows][:, None] + np.arange(length)]
+            tried = 0
+            while len(rows):
+                if tried == len(known):
+                    new += 1
+                    template = self._read(block, int(events[rows[0]]), contents[0]) if new < _NEW else None
+                    if template is None:
+                        break
+                    known.append(template)
+                template = known[tried]
+                tried += 1
+                is_same = ((contents == template.content) | ~template.is_fixed).all(axis=1)
+                if not is_same.any():
+                    continue
+                found = rows[is_same]
+                if template.is_usual:
+                    template_of[found] = template.number
+                    for at, size, out in ((template.fraction_at, 3, fractions), (template.xid_at, 8, xids)):
+                        if at >= 0:
+                            out[found] = values = _numbers(data, starts[found] + at, size)
+                            # Others than servers write are printed one by one.
+                            template_of[found[(values < 0) | (out is fractions) & (values >= _MILLION)]] = -1
+                rows, contents = rows[~is_same], contents[~is_same]
+        return template_of, fractions, xids
+
+    def _read(self, block: Block, event: int, content: Any) -> _Template | None:
+        one = block.event(event)
+        try:
+            _ = one.parsed
+        except BinlogError:
+            return None
+        traced, _ = trace_event(one.raw, one.type_code, one.layout, None)
+        variables = traced.body.content.status_vars
+        places = {"fraction": -1, "xid": -1}
+        is_fixed = np.ones(len(content), dtype=np.bool_)
+        is_usual = variables is not None
+        for variable in variables.variables if variables is not None else ():
+            name = getattr(variable.key, "name", "")
+            field = "microseconds" if name in MICROSECONDS else "xid" if name in XIDS else None
+            if name == _ALTER and variable.value.flags & 0x0E:
+                is_usual = False
+            if field is None:
+                continue
+            where = variable.value._debug[field]
+            which = "xid" if name in XIDS else "fraction"
+            stated = int.from_bytes(bytes(content[where["start"] : where["end"]]), "little")
+            is_usual &= places[which] < 0 and stated == getattr(variable.value, field)
+            places[which] = where["start"]
+            is_fixed[where["start"] : where["end"]] = False
+        number = sum(map(len, self._known.values()))
+        return _Template(number, content.copy(), is_fixed, places["fraction"], places["xid"], is_usual)
+
+
+def _numbers(data: Any, places: Any, size: int) -> Any:
+    value = np.zeros(len(places), dtype=np.int64)
+    for step in range(size):
+        value |= data[places + step].astype(np.int64) << (8 * step)
+    return value
+
+
+def meanings(data: Any, starts: Any, lengths: Any) -> Any:
+    """For each statement a number: the same for those that mean the same for their transaction."""
+    found = np.zeros(len(starts), dtype=np.int64)
+    long = np.flatnonzero(lengths >= 3)
+    first = data[starts[long][:, None] + np.arange(3)]
+    upper = np.where((first >= ord("a")) & (first <= ord("z")), first - 32, first)
+    long = long[np.any([(upper == word).all(axis=1) for word in _WORDS], axis=0)]
+    if not len(long):
+        return found
+    firsts, which = distinct(group_ranges(data, starts[long], starts[long] + lengths[long]))
+    texts = [bytes(data[starts[at] : starts[at] + lengths[at]]) for at in long[firsts].tolist()]
+    bits = [is_transaction_keyword(one) | starts_group(one) << 1 | ends_group(one) << 2 for one in texts]
+    found[long] = np.array(bits, dtype=np.int64)[which]
+    return found

@@ -1,0 +1,201 @@
+"""The fields that texts of events have: read of one event, or of all events of a type in a block at once.
+
+A template names them, as in ``Xid = %(xid)d``. What else a text depends on is the same for all events of a
+shape, see `blocks.shapes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from binlog_kaitai.grammar import EventType
+from binlog_kaitai.render.dump.text import comment, microseconds, timestamp
+
+
+class FieldOf(Protocol):
+    """A field of the events of one type."""
+
+    def of(self, item: Any) -> Any:
+        """Its value, for ``%``."""
+
+    def column(self, columns: Any) -> Any:
+        """Its values in a block, by `blocks.columns.Columns`."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A whole number by the grammar's name; 0 where the event does not have it."""
+
+    name: str
+
+    def of(self, item: Any) -> int:
+        return getattr(item.event.body, self.name) or 0
+
+    def column(self, columns: Any) -> Any:
+        return columns.pool.numbers(columns.body.numbers(self.name))
+
+
+@dataclass(frozen=True)
+class Moment(Number):
+    """Microseconds since 1970-01-01 UTC, as local time."""
+
+    def of(self, item: Any) -> Any:
+        return microseconds(super().of(item))
+
+    def column(self, columns: Any) -> Any:
+        return columns.moments(columns.body.numbers(self.name))
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Bytes as they are."""
+
+    name: str
+
+    def of(self, item: Any) -> bytes:
+        return bytes(getattr(item.event.body, self.name))
+
+    def column(self, columns: Any) -> Any:
+        return columns.pool.ranges(*columns.body.ranges(self.name))
+
+
+@dataclass(frozen=True)
+class InLines(Bytes):
+    """Bytes over lines of comments.
+
+    Attributes
+    ----------
+    front : bytes
+        What each line begins with.
+    special : bytes
+        The bytes that do not stand for themselves.
+    make : callable
+        Bytes to lines.
+    """
+
+    front: bytes
+    special: bytes
+    make: Callable[[bytes], bytes]
+
+    def of(self, item: Any) -> bytes:
+        return self.make(super().of(item))
+
+    def column(self, columns: Any) -> Any:
+        return columns.lines(*columns.body.ranges(self.name), self)
+
+
+@dataclass(frozen=True)
+class Status:
+    """A number of a status variable; 0 where the statement does not have it.
+
+    Attributes
+    ----------
+    variables : tuple of str
+        The variables that have it.
+    digits : int
+        How many digits are printed, 0 for as many as it takes.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    digits: int = 0
+
+    def of(self, item: Any) -> Any:
+        found = next((item.status[one] for one in self.variables if one in item.status), None)
+        number = 0 if found is None else getattr(found, self.name)
+        return b"%0*d" % (self.digits, number) if self.digits else number
+
+    def column(self, columns: Any) -> Any:
+        values = columns.status[self.name]
+        return columns.pool.fractions(values) if self.digits else columns.pool.numbers(values)
+
+
+@dataclass(frozen=True)
+class PayloadSize(Number):
+    """A size that a transaction payload states, and its name in `payload_heads`."""
+
+    of_heads: str
+
+    def column(self, columns: Any) -> Any:
+        return columns.pool.numbers(getattr(columns.payload_heads(), self.of_heads))
+
+
+def comment_lines(query: bytes) -> bytes:
+    """A statement of rows as `mysqlbinlog` prints it."""
+    return b"".join(b"# " + comment(line) + b"\n" for line in query.split(b"\n") if line)
+
+
+def annotation_lines(query: bytes) -> bytes:
+    """A statement of rows as `mariadb-binlog` prints it."""
+    return b"".join(b"#Q> " + one + b"\n" for one in re.split(rb"[\r\n]+", query) if one)
+
+
+#: Of all events.
+HEADER: Mapping[str, Callable[[Any], Any]] = {
+    "position": lambda item: item.position,
+    "time": lambda item: timestamp(item.timestamp),
+    "seconds": lambda item: item.timestamp,
+    "server_id": lambda item: item.event.fixed_header.server_id,
+    "end_position": lambda item: item.end_position,
+    "checksum": lambda item: b"%08x" % item.checksum,
+}
+
+
+def _numbers(*names: str) -> dict[str, FieldOf]:
+    return {name: Number(name) for name in names}
+
+
+_GTID: dict[str, FieldOf] = {
+    **_numbers("gno", "last_committed", "sequence_number"),
+    "transaction_length": Number("len_transaction"),
+    "original": Number("original_commit_timestamp"),
+    "original_time": Moment("original_commit_timestamp"),
+    "immediate": Number("immediate_commit_timestamp"),
+    "immediate_time": Moment("immediate_commit_timestamp"),
+}
+#: Variables with the microseconds of a statement, and with the number of its transaction.
+MICROSECONDS, XIDS = ("microseconds", "mariadb_microseconds"), ("ddl_xid", "mariadb_xid")
+_QUERY: dict[str, FieldOf] = {
+    **_numbers("thread_id", "execution_time", "error_code"),
+    "query": Bytes("query"),
+    "microseconds": Status("microseconds", MICROSECONDS),
+    "fraction": Status("microseconds", MICROSECONDS, 6),
+    "xid": Status("xid", XIDS),
+}
+
+#: By type of event.
+FIELDS: Mapping[int, Mapping[str, FieldOf]] = {
+    EventType.xid_event: _numbers("xid"),
+    EventType.query_event: _QUERY,
+    EventType.query_compressed_event: _QUERY,
+    EventType.execute_load_query_event: _QUERY,
+    EventType.gtid_log_event: _GTID,
+    EventType.anonymous_gtid_log_event: _GTID,
+    EventType.gtid_tagged_log_event: _GTID,
+    EventType.gtid_event: _numbers(
+        "sequence_number", "commit_id", "start_alter_sequence_number", "thread_id"
+    ),
+    EventType.rows_query_log_event: {"lines": InLines("query", b"# ", b"\r\\\x08\t\0\n", comment_lines)},
+    EventType.annotate_rows_event: {"lines": InLines("query", b"#Q> ", b"\r\n", annotation_lines)},
+    EventType.transaction_payload_event: {
+        "payload_size": PayloadSize("len_payload", "payload_sizes"),
+        "uncompressed_size": PayloadSize("len_uncompressed", "uncompressed_sizes"),
+    },
+}
+
+
+class Values(dict[bytes, Any]):
+    """The fields of one event, each read when it is asked for."""
+
+    def __init__(self, item: Any) -> None:
+        super().__init__()
+        self._item = item
+
+    def __missing__(self, key: bytes) -> Any:
+        name = key.decode()
+        of = HEADER.get(name) or FIELDS[self._item.kind][name].of
+        value = self[key] = of(self._item)
+        return value

@@ -1,0 +1,156 @@
+"""Where the text of events goes: out at once, or kept until its statement ends.
+
+The text of a statement of rows is put together: lines of headers (`head`), one BINLOG statement of all its
+events (`body`), and the rows (`tail`). `Output` writes the text of one event after another. A block of events
+is printed by the same calls of the printer, which `blocks.capture` takes and notes what goes where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from binlog_kaitai.columns.text.hexdump import Style as HexdumpStyle
+from binlog_kaitai.render.dump.base64 import base64_lines, base64_pieces
+from binlog_kaitai.render.dump.hexdump import hexdump
+from binlog_kaitai.render.dump.item import Item
+from binlog_kaitai.render.dump.quick import QuickRows
+from binlog_kaitai.render.dump.row_programs import Head
+from binlog_kaitai.render.dump.spool import Spool
+
+#: Takes the text as it comes.
+Write = Callable[[bytes], object]
+
+PutItem = Callable[[Item], None]
+
+#: In front of the number of a statement's rows.
+ROWS_NUMBER = b"# Number of rows: "
+#: Around the base64 of a statement's events.
+BINLOG, BINLOG_END = b"\nBINLOG '\n", b"'"
+
+
+class Texts:
+    """Takes pieces of text: bytes, or templates with fields of an event."""
+
+    def __init__(self, append: Write, style: HexdumpStyle) -> None:
+        self.append = append
+        self._style = style
+
+    def fill(self, template: bytes, item: Item, constants: dict[bytes, Any] | None = None) -> None:
+        """Add a template, see `fields`; `constants` are the same for all events of the item's shape."""
+        values = item.values
+        if constants:
+            values.update(constants)
+        self.append(template % values)
+
+    def hexdump(self, item: Item) -> None:
+        """Add the bytes of an event."""
+        if item.position:
+            header_length = item.event.layout.header_length_of(item.event.type_code)
+            self.append(hexdump(self._style, item.raw, item.position, header_length))
+
+
+class Output:
+    """Writes the text of one event after another.
+
+    Attributes
+    ----------
+    now, head : Texts
+        Text that goes out at once, and the lines that wait for `flush`.
+    body, tail : Spool
+        Base64 and rows of the statement at hand.
+    rows : int
+        How many of the statement's were counted.
+    kept : pair or None
+        An event that is printed with another one, and what adds its text.
+    """
+
+    def __init__(self, write: Write, delimiter: bytes, style: HexdumpStyle) -> None:
+        self.write = write
+        self._delimiter = delimiter
+        self._head: list[bytes] = []
+        self._held = Spool()
+        self.now, self.head = Texts(write, style), Texts(self._head.append, style)
+        self.body, self.tail = Spool(), Spool()
+        self.rows = 0
+        self.kept: tuple[Item, PutItem] | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether lines wait."""
+        return bool(self._head or self._held)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether text of a statement waits for its end."""
+        return bool(self.body or self.tail or self.rows)
+
+    def hold(self) -> None:
+        """Have the lines wait for long, if they are many."""
+        self._held.extend(self._head)
+        self._head.clear()
+
+    def take_head(self) -> bytes:
+        """The lines of the event at hand, which are the caller's then."""
+        text = b"".join(self._head)
+        self._head.clear()
+        return text
+
+    def flush(self) -> None:
+        """Write the lines out."""
+        self._held.flush(self.write)
+        if self._head:
+            self.write(self.take_head())
+
+    def add_base64(self, raw: bytes) -> None:
+        """Add an event to the BINLOG statement."""
+        self.body.extend(base64_pieces(raw))
+
+    def add_rows(self, rows: QuickRows, item: Item, head: Head | None, name: bytes | None) -> None:
+        """Add the rows of an event, with another name of their database if one is given."""
+        found = rows.text(item.event, head, name)
+        self.tail.append(found.text)
+        self.rows += found.rows
+
+    def count_rows(self, rows: QuickRows, item: Item, head: Head | None) -> None:
+        """Count the rows of an event without printing them."""
+        self.rows += rows.count(item.event, head)
+
+    def base64(self, raw: bytes) -> bytes:
+        """An event as lines of a BINLOG statement of its own."""
+        return base64_lines(raw)
+
+    def keep(self, item: Item, put: PutItem) -> None:
+        """Keep an event to print it with another one; `put` adds its text."""
+        self.kept = item, put
+
+    def put_kept(self, item: Item) -> None:
+        """Add the text of the event that was kept, as if it was where another one is."""
+        if self.kept is not None:
+            kept, put = self.kept
+            kept.position = item.position
+            put(kept)
+
+    def end_statement(self, *, shows_count: bool = False, shows_zero: bool = False) -> None:
+        """Write out what waits, and how many rows that were, if wanted and if there were any."""
+        self.flush()
+        if self.body:
+            self.write(BINLOG)
+            self.body.flush(self.write)
+            self.write(BINLOG_END + self._delimiter + b"\n")
+        self.tail.flush(self.write)
+        self.put_row_count(shows=shows_count, shows_zero=shows_zero)
+
+    def put_row_count(self, *, shows: bool, shows_zero: bool = False) -> None:
+        """Write how many rows a statement has, if that is wanted, and count anew."""
+        if shows and (self.rows or shows_zero):
+            self.write(ROWS_NUMBER + b"%d\n" % self.rows)
+        self.rows = 0
+
+    def clear(self) -> None:
+        """Forget what waits."""
+        self._head.clear()
+        self._held.clear()
+        self.body.clear()
+        self.tail.clear()
+        self.kept = None
