@@ -120,6 +120,9 @@ _TABLE = {
         "put_floating": "u1[] i8 b1 i8[]* u1[]* i8",
         "spread_escaped": "u1[] u1[]* i8 i8 i8",
     },
+    "binlog_kaitai.columns.text.steps": {
+        "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",
+    },
     "binlog_kaitai.columns.text.sql_kernels": {
         "put_literals": "u1[] i8[] i8[] u1[] u1[]* i8[]*",
         "put_pieces": "u1[] i8[] i8[] u1[]* i8[]*",
@@ -133,7 +136,7 @@ _TABLE = {
         "put_number": "i8 u1[]* i8",
     },
     "binlog_kaitai.columns.transactions.boundary_kernels": {
-        "divide_events": "i1[] b1[]* i8[]* i8[]*",
+        "follow_events": "i1[] b1[] b1[]* i1[]*",
     },
     "binlog_kaitai.columns.transactions.marker_kernels": {
         "number_markers": "u1[] b1[] i8[]* i8[]*",

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from binlog_kaitai.columns import compile as compiling
-from binlog_kaitai.columns.kernels import read_u4
+from binlog_kaitai.columns.decoders import int_4
 from binlog_kaitai.columns.rows import read_kernels as ways
 from binlog_kaitai.columns.rows.builders import digit_groups
 from binlog_kaitai.columns.rows.cells import Cells
@@ -112,11 +112,11 @@ def test_values_that_are_not_inside_are_nothing(how: int) -> None:
 
 def test_machine_code_goes_by_the_kernels_of_other_modules_that_it_calls() -> None:
     before = compiling.fingerprint(ways.read_columns.plain)
-    changed: Any = lambda data, at: 0  # noqa: E731
-    plain = read_u4.plain
+    changed: Any = lambda data, at, is_unsigned: 0  # noqa: E731
+    plain = int_4.plain
     try:
-        read_u4.plain = FunctionType(changed.__code__, {"__name__": plain.__module__})
+        int_4.plain = FunctionType(changed.__code__, {"__name__": plain.__module__})
         assert compiling.fingerprint(ways.read_columns.plain) != before
     finally:
-        read_u4.plain = plain
+        int_4.plain = plain
     assert compiling.fingerprint(ways.read_columns.plain) == before
