@@ -22,6 +22,7 @@ from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.grammar import header_length
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.inside import Inside, TablesInside
 from binlog_kaitai.render.dump.blocks.plan import (
