@@ -34,6 +34,8 @@ fi
 
 [ -x "$venv/bin/pip" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
+command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null ||
+	"$venv/bin/python" -m pip install --quiet --disable-pip-version-check ziglang  # it links the kernels
 # The kernels are compiled after it, where their progress is seen.
 BINLOG_KAITAI_KERNELS=python "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
 "$venv/bin/python" -m tools.kernels || true  # which says why there is no machine code
