@@ -18,8 +18,7 @@ LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/m
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate docs vectors webide bench \
-	kernels wheel
+.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate docs vectors webide bench kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16

@@ -76,7 +76,6 @@ __all__ = [
     "parse_event",
     "plain_decoders",
     "read_header",
-    "set_old_fractions",
     "trace_event",
     "walk_over",
 ]
@@ -87,8 +86,7 @@ TableMapField = TableMapMetadata.FieldType
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = 4
 
-#: More than a table id takes; the grammar reads what it needs.
-_TABLE_ID_ROOM = 16
+_TABLE_ID_ROOM = 16  # more than a table id takes
 _ROWS_PREFIXES = ("pre_ga_", "write_rows_", "update_rows_", "delete_rows_", "partial_update_rows_")
 
 #: What the grammar's `binlog_event` takes besides the stream.
@@ -298,16 +296,6 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
         return RowImage(table_map, columns, False, KaitaiStream(io.BytesIO(b"\0" + data))).cells[index].value
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
-
-
-def set_old_fractions(table_map: TableMapEvent, digits: dict[int, int]) -> None:
-    """Tell a table map the digits of fractions in MariaDB's old formats, by place of the column.
-
-    The log does not have them; they must be known before rows of the table are read.
-    """
-    for column in table_map.columns or ():
-        # Where the grammar's runtime keeps a value that was asked for: see `table_map_event.ksy`.
-        vars(column)["_m_old_fractional_digits"] = digits.get(column.index, 0)
 
 
 def parse_document(data: bytes) -> JsonBinary:

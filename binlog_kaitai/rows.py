@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any
 
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.grammar import ROWS_TYPES, TableMapEvent, set_old_fractions, trace_event
+from binlog_kaitai.grammar import ROWS_TYPES, TableMapEvent, trace_event
 from binlog_kaitai.reader import Event
-from binlog_kaitai.schema import Column, Schema, is_mariadb
+from binlog_kaitai.schema import Column, Schema, is_mariadb, set_old_fractions
 from binlog_kaitai.values import JsonDiff, JsonText, Value, json_form, value_of
 from binlog_kaitai.values.json_diff import diff_of
 

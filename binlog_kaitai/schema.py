@@ -272,3 +272,13 @@ def _first(told: _T | None, defined: _T | None) -> _T | None:
 def _member(value: bytes, charset: str | None) -> str:
     text = decode(value, charset)
     return text if isinstance(text, str) else text.decode("utf-8", "surrogateescape")
+
+
+def set_old_fractions(table_map: TableMapEvent, digits: dict[int, int]) -> None:
+    """Tell a table map the digits of fractions in MariaDB's old formats, by place of the column.
+
+    The log does not have them; they must be known before rows of the table are read.
+    """
+    for column in table_map.columns or ():
+        # Where the grammar's runtime keeps a value that was asked for: see `table_map_event.ksy`.
+        vars(column)["_m_old_fractional_digits"] = digits.get(column.index, 0)

@@ -117,6 +117,7 @@ _TABLE = {
     },
     "binlog_kaitai.columns.text.printed_values": {
         "put_escaped": "u1[] i8 i8 u1[] u1[]* i8",
+        "put_integer": "u1[] i8 i8 u1[]* i8",
         "put_floating": "u1[] i8 b1 i8[]* u1[]* i8",
         "spread_escaped": "u1[] u1[]* i8 i8 i8",
     },

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from binlog_kaitai.grammar import masks
 
 #: Bits of `sql_mode` that change how a statement reads.
-ANSI_QUOTES = masks.QueryStatusVars.SqlMode.IS_ANSI_QUOTES
-NO_BACKSLASH_ESCAPES = masks.QueryStatusVars.SqlMode.IS_NO_BACKSLASH_ESCAPES
+ANSI_QUOTES = masks.SqlMode.IS_ANSI_QUOTES
+NO_BACKSLASH_ESCAPES = masks.SqlMode.IS_NO_BACKSLASH_ESCAPES
 
 #: A condition that no server fulfils: MariaDB's dumps begin with one.
 _NEVER = 999_999

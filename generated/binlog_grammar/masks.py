@@ -94,45 +94,6 @@ class QueryStatusVars:
         IS_SQL_IF_EXISTS: Final = 0x10000000  # of `flags`
         IS_SYSTEM_VERSIONING_INSERT_HISTORY: Final = 0x40000000  # of `flags`
 
-    class SqlMode:
-        IS_REAL_AS_FLOAT: Final = 0x1  # of `modes_low`
-        IS_PIPES_AS_CONCAT: Final = 0x2  # of `modes_low`
-        IS_ANSI_QUOTES: Final = 0x4  # of `modes_low`
-        IS_IGNORE_SPACE: Final = 0x8  # of `modes_low`
-        IS_IGNORE_BAD_TABLE_OPTIONS: Final = 0x10  # of `modes_low`
-        IS_ONLY_FULL_GROUP_BY: Final = 0x20  # of `modes_low`
-        IS_NO_UNSIGNED_SUBTRACTION: Final = 0x40  # of `modes_low`
-        IS_NO_DIR_IN_CREATE: Final = 0x80  # of `modes_low`
-        IS_POSTGRESQL: Final = 0x100  # of `modes_low`
-        IS_ORACLE: Final = 0x200  # of `modes_low`
-        IS_MSSQL: Final = 0x400  # of `modes_low`
-        IS_DB2: Final = 0x800  # of `modes_low`
-        IS_MAXDB: Final = 0x1000  # of `modes_low`
-        IS_NO_KEY_OPTIONS: Final = 0x2000  # of `modes_low`
-        IS_NO_TABLE_OPTIONS: Final = 0x4000  # of `modes_low`
-        IS_NO_FIELD_OPTIONS: Final = 0x8000  # of `modes_low`
-        IS_MYSQL323: Final = 0x10000  # of `modes_low`
-        IS_MYSQL40: Final = 0x20000  # of `modes_low`
-        IS_ANSI: Final = 0x40000  # of `modes_low`
-        IS_NO_AUTO_VALUE_ON_ZERO: Final = 0x80000  # of `modes_low`
-        IS_NO_BACKSLASH_ESCAPES: Final = 0x100000  # of `modes_low`
-        IS_STRICT_TRANS_TABLES: Final = 0x200000  # of `modes_low`
-        IS_STRICT_ALL_TABLES: Final = 0x400000  # of `modes_low`
-        IS_NO_ZERO_IN_DATE: Final = 0x800000  # of `modes_low`
-        IS_NO_ZERO_DATE: Final = 0x1000000  # of `modes_low`
-        IS_ALLOW_INVALID_DATES: Final = 0x2000000  # of `modes_low`
-        IS_ERROR_FOR_DIVISION_BY_ZERO: Final = 0x4000000  # of `modes_low`
-        IS_TRADITIONAL: Final = 0x8000000  # of `modes_low`
-        IS_NO_AUTO_CREATE_USER: Final = 0x10000000  # of `modes_low`
-        IS_HIGH_NOT_PRECEDENCE: Final = 0x20000000  # of `modes_low`
-        IS_NO_ENGINE_SUBSTITUTION: Final = 0x40000000  # of `modes_low`
-        IS_PAD_CHAR_TO_FULL_LENGTH: Final = 0x80000000  # of `modes_low`
-        IS_TIME_TRUNCATE_FRACTIONAL: Final = 0x1  # of `modes_high`
-        IS_EMPTY_STRING_IS_NULL: Final = 0x1  # of `modes_high`
-        IS_INTERPRET_UTF8_AS_UTF8MB4: Final = 0x2  # of `modes_high`
-        IS_SIMULTANEOUS_ASSIGNMENT: Final = 0x2  # of `modes_high`
-        IS_TIME_ROUND_FRACTIONAL: Final = 0x4  # of `modes_high`
-
     class MariadbGtidFlags3:
         IS_START_ALTER: Final = 0x02  # of `flags`
         IS_COMMIT_ALTER: Final = 0x04  # of `flags`
@@ -146,6 +107,46 @@ class RowsEvent:
     IS_COMPLETE: Final = 0x0008  # of `flags`
     IS_SQL_FOREIGN_KEY: Final = 0x0010  # of `flags`
     HAS_NO_CHECK_CONSTRAINT_CHECKS: Final = 0x0080  # of `flags`
+
+
+class SqlMode:
+    IS_REAL_AS_FLOAT: Final = 0x1  # of `modes_low`
+    IS_PIPES_AS_CONCAT: Final = 0x2  # of `modes_low`
+    IS_ANSI_QUOTES: Final = 0x4  # of `modes_low`
+    IS_IGNORE_SPACE: Final = 0x8  # of `modes_low`
+    IS_IGNORE_BAD_TABLE_OPTIONS: Final = 0x10  # of `modes_low`
+    IS_ONLY_FULL_GROUP_BY: Final = 0x20  # of `modes_low`
+    IS_NO_UNSIGNED_SUBTRACTION: Final = 0x40  # of `modes_low`
+    IS_NO_DIR_IN_CREATE: Final = 0x80  # of `modes_low`
+    IS_POSTGRESQL: Final = 0x100  # of `modes_low`
+    IS_ORACLE: Final = 0x200  # of `modes_low`
+    IS_MSSQL: Final = 0x400  # of `modes_low`
+    IS_DB2: Final = 0x800  # of `modes_low`
+    IS_MAXDB: Final = 0x1000  # of `modes_low`
+    IS_NO_KEY_OPTIONS: Final = 0x2000  # of `modes_low`
+    IS_NO_TABLE_OPTIONS: Final = 0x4000  # of `modes_low`
+    IS_NO_FIELD_OPTIONS: Final = 0x8000  # of `modes_low`
+    IS_MYSQL323: Final = 0x10000  # of `modes_low`
+    IS_MYSQL40: Final = 0x20000  # of `modes_low`
+    IS_ANSI: Final = 0x40000  # of `modes_low`
+    IS_NO_AUTO_VALUE_ON_ZERO: Final = 0x80000  # of `modes_low`
+    IS_NO_BACKSLASH_ESCAPES: Final = 0x100000  # of `modes_low`
+    IS_STRICT_TRANS_TABLES: Final = 0x200000  # of `modes_low`
+    IS_STRICT_ALL_TABLES: Final = 0x400000  # of `modes_low`
+    IS_NO_ZERO_IN_DATE: Final = 0x800000  # of `modes_low`
+    IS_NO_ZERO_DATE: Final = 0x1000000  # of `modes_low`
+    IS_ALLOW_INVALID_DATES: Final = 0x2000000  # of `modes_low`
+    IS_ERROR_FOR_DIVISION_BY_ZERO: Final = 0x4000000  # of `modes_low`
+    IS_TRADITIONAL: Final = 0x8000000  # of `modes_low`
+    IS_NO_AUTO_CREATE_USER: Final = 0x10000000  # of `modes_low`
+    IS_HIGH_NOT_PRECEDENCE: Final = 0x20000000  # of `modes_low`
+    IS_NO_ENGINE_SUBSTITUTION: Final = 0x40000000  # of `modes_low`
+    IS_PAD_CHAR_TO_FULL_LENGTH: Final = 0x80000000  # of `modes_low`
+    IS_TIME_TRUNCATE_FRACTIONAL: Final = 0x1  # of `modes_high`
+    IS_EMPTY_STRING_IS_NULL: Final = 0x1  # of `modes_high`
+    IS_INTERPRET_UTF8_AS_UTF8MB4: Final = 0x2  # of `modes_high`
+    IS_SIMULTANEOUS_ASSIGNMENT: Final = 0x2  # of `modes_high`
+    IS_TIME_ROUND_FRACTIONAL: Final = 0x4  # of `modes_high`
 
 
 class TableMapEvent:

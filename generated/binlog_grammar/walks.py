@@ -29,6 +29,16 @@ def _big(data: Any, at: Any, width: Any) -> Any:
     return value
 
 
+def _sql_mode(data: Any, at: Any, end: Any) -> Any:
+    if at + 4 > end:
+        return -1
+    at += 4
+    if at + 4 > end:
+        return -1
+    at += 4
+    return at
+
+
 def _varlen_integer(data: Any, at: Any, end: Any) -> Any:
     if at + 1 > end:
         return -1, 0, 0
@@ -108,12 +118,9 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
             variables__value__flags = _little(data, at, 4)
             at += 4
         elif variables__key == 1:
-            if at + 4 > end:
+            at = _sql_mode(data, at, end)
+            if at < 0:
                 return -1
-            at += 4
-            if at + 4 > end:
-                return -1
-            at += 4
         elif variables__key == 2:
             if at + 1 > end:
                 return -1

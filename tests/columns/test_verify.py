@@ -133,7 +133,7 @@ def test_bodies_without_checksum_are_checked_against_the_grammar() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "path"), [("TABLE_MAP_EVENT", "len_metadata.first"), ("QUERY_EVENT", "status_vars")]
+    ("name", "path"), [("TABLE_MAP_EVENT", "len_metadata.first"), ("QUERY_EVENT", "len_status_vars")]
 )
 @pytest.mark.parametrize("flavor", ["mysql-9.7", "mariadb-11.8"])
 def test_structures_behind_the_layouts_are_checked(flavor: str, name: str, path: str) -> None:
@@ -144,7 +144,7 @@ def test_structures_behind_the_layouts_are_checked(flavor: str, name: str, path:
             if event.type == name and event.checksum_status == "none":
                 found = dissect(event).leaves
                 leaf = next(leaf for leaf in found if leaf.path.startswith(f"body.content.{path}"))
-                # A table map's metadata does not end any more; a key of status variables is one of a string.
+                # A table map's metadata does not end any more; status variables end within a string.
                 data[event.position + leaf.offset] = 0xFE if name == "TABLE_MAP_EVENT" else 6
                 places.append(event.position)
         report = scan(Source.of_bytes(bytes(data)))

@@ -42,4 +42,4 @@ def test_each_constant_is_the_bit_that_its_instance_tests() -> None:
 
 
 def test_nested_types_are_nested_classes() -> None:
-    assert masks.QueryStatusVars.SqlMode.IS_ANSI_QUOTES == 4
+    assert masks.SqlMode.IS_ANSI_QUOTES == 4

@@ -35,8 +35,6 @@ OTHER_BITS = {
     "columns/transactions/gtids.py: _of_mysql": "the halves of a UUID",
     "framing.py: is_start": "as many bytes of a position as the start of a log has",
     "lake/write.py: _changes": "which images a program has",
-    "render/dump/base64.py": "base64",
-    "render/dump/blocks/mariadb.py: _add_gtids": "several flags in one number",
     "render/dump/printer.py: print_intvar": "the client prints an unsigned number as a signed one",
     "render/dump/row_programs.py": "numbers that programs of columns pack",
     "render/sql/events.py: xa_rows": "letters in lower case",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from binlog_kaitai.grammar import ColumnType, parse_cell, set_old_fractions
-from binlog_kaitai.schema import Column, Schema
+from binlog_kaitai.grammar import ColumnType, parse_cell
+from binlog_kaitai.schema import Column, Schema, set_old_fractions
 from binlog_kaitai.values import json_form, text_form, value_of
 from tests.grammar.row_bytes import field, table_map
 

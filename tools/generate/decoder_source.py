@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tools.generate.decoder_text import (
+    NAME,
+    binary_source,
+    bits_of,
+    exclude,
+    function_source,
+    implies,
+    is_number,
+    is_wrapped,
+    names_in,
+    read_source,
+    sum_source,
+    unary_source,
+)
 from tools.generate.expressions import Node as Tree
 from tools.generate.expressions import parse
 from tools.generate.grammar import Grammar, Node, Type, type_name
 from tools.generate.layout_expressions import UntranslatableError
-from tools.generate.layout_source import BITS, arguments, constant, number_type
-
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.floordiv,
-    "%": operator.mod,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_NAME = re.compile(r"[A-Za-z_]\w*")
-#: Comparisons of names with numbers, joined; between two numbers in them nothing changes.
-_CONDITION = re.compile(r"(\(|\)| |and|or|not|\w+ (==|!=|<=?|>=?) \d+|[A-Za-z_]\w*)*")
-#: More than any number that such conditions compare with.
-_SMALL = 256
+from tools.generate.layout_source import arguments, constant, number_type
 
 
 @dataclass
@@ -107,16 +96,16 @@ class Decoder:
         has_bytes = any(re.search(r"\b(data|at)\b", line) for line in [*lines, *results])
         called = ", ".join(f"{one}: Any" for one in [*["data", "at"][: 2 * has_bytes], *self._arguments])
         doc = f'"""{", ".join(parts)} of a `{"::".join(self._root.type.path)}`."""'
-        return _function(name, called, [doc, *lines, f"return {', '.join(results)}"])
+        return function_source(name, called, [doc, *lines, f"return {', '.join(results)}"])
 
     def _needed(self, results: Sequence[str]) -> list[str]:
         """The statements that the results go by; others were made to look whether they are."""
-        used = set(_NAME.findall(" ".join(results)))
+        used = set(NAME.findall(" ".join(results)))
         lines = list[str]()
         for line in reversed(self._lines):
             variable, _, source = line.partition(" = ")
             if variable in used:
-                used.update(_NAME.findall(source))
+                used.update(NAME.findall(source))
                 lines.insert(0, line)
         return lines
 
@@ -126,7 +115,7 @@ class Decoder:
         is_prefixed = len(seq) > 1 and str(seq[1].get("size")) == f"{seq[0]['id']}.value"
         prefix = self._size(self._root, seq[0]) if is_prefixed else "0"
         results = ["0" if is_prefixed else self._length(self._root), prefix]
-        return _function(name, "column: Any", [*self._needed(results), f"return {', '.join(results)}"])
+        return function_source(name, "column: Any", [*self._needed(results), f"return {', '.join(results)}"])
 
     def _part(self, part: str) -> str:
         mark, name = part[:1], part[1:]
@@ -167,7 +156,7 @@ class Decoder:
             return given
         if not scope.at:
             raise UntranslatableError(f"where a {scope.type.name} begins")
-        return _sum(scope.at, self._length(scope, index))
+        return sum_source(scope.at, self._length(scope, index))
 
     def _length(self, scope: _Scope, index: int | None = None) -> str:
         """Length of the fields before one, or of all."""
@@ -175,13 +164,13 @@ class Decoder:
         index = len(seq) if index is None else index
         wanted = self._condition(scope, seq[index]) if index < len(seq) else "True"
         for node in seq[:index]:
-            if (width := _bits_of(node)) and "if" not in node:
+            if (width := bits_of(node)) and "if" not in node:
                 bits += width
-            elif not _exclude(wanted, self._condition(scope, node)):
+            elif not exclude(wanted, self._condition(scope, node)):
                 sizes.append(self._size(scope, node))
         if bits % 8:
             raise UntranslatableError("bits that fill no bytes")
-        return _sum(str(bits // 8), *sizes)
+        return sum_source(str(bits // 8), *sizes)
 
     def _size(self, scope: _Scope, node: Node) -> str:
         """Length of a field in bytes."""
@@ -190,7 +179,7 @@ class Decoder:
             return "0"
         size = self._size_of_one(scope, node)
         if node.get("repeat") == "expr":
-            size = _binary("*", self._text(scope, node["repeat-expr"]), size)
+            size = binary_source("*", self._text(scope, node["repeat-expr"]), size)
         elif "repeat" in node:
             raise UntranslatableError(f"the length of the list {node['id']}")
         return size if condition == "True" else f"({size} if {condition} else 0)"
@@ -199,7 +188,7 @@ class Decoder:
         use = node.get("type")
         if "size" in node:
             return self._text(scope, node["size"])
-        if width := _bits_of(node):
+        if width := bits_of(node):
             if width % 8:
                 raise UntranslatableError("bits that fill no bytes")
             return str(width // 8)
@@ -211,9 +200,9 @@ class Decoder:
 
     def _is_known(self, condition: str) -> bool:
         """Whether a condition is true by what is known where the expression is used."""
-        names = _NAME.findall(condition)
-        about = [one for one in self._known if {*_NAME.findall(one)} <= {*names, "and", "or", "not"}]
-        return bool(about) and _implies(" and ".join(about), condition)
+        names = NAME.findall(condition)
+        about = [one for one in self._known if {*NAME.findall(one)} <= {*names, "and", "or", "not"}]
+        return bool(about) and implies(" and ".join(about), condition)
 
     def _condition(self, scope: _Scope, node: Node) -> str:
         return self._text(scope, node["if"]) if "if" in node else "True"
@@ -265,7 +254,7 @@ class Decoder:
         condition = self._condition(scope, node)
         if condition == "False":
             return self._assign(scope, name, "0", "True")
-        width, place = _bits_of(node), ""
+        width, place = bits_of(node), ""
         if width and "if" not in node:
             return self._bits(scope, name)
         endian = str(self._grammar.top(scope.type.id).node["meta"].get("endian", "le"))
@@ -273,7 +262,7 @@ class Decoder:
         if dtype is None or "f" in dtype or "repeat" in node:
             raise UntranslatableError(f"{name} is not one number")
         place = self._place(scope, self._index(scope, name))
-        value = _read(dtype, place)
+        value = read_source(dtype, place)
         if "i" in dtype and dtype[-1] != "8":
             value = f"signed({value}, {8 * int(dtype[-1])})"
         if condition != "True" and self._is_known(condition):
@@ -284,18 +273,18 @@ class Decoder:
         """A field of bits: what stands together is read together."""
         seq, index = scope.type.seq, self._index(scope, name)
         begin = end = index
-        while begin and _bits_of(seq[begin - 1]) and "if" not in seq[begin - 1]:
+        while begin and bits_of(seq[begin - 1]) and "if" not in seq[begin - 1]:
             begin -= 1
-        while end < len(seq) and _bits_of(seq[end]) and "if" not in seq[end]:
+        while end < len(seq) and bits_of(seq[end]) and "if" not in seq[end]:
             end += 1
-        widths = [_bits_of(node) for node in seq[begin:end]]
+        widths = [bits_of(node) for node in seq[begin:end]]
         total, before, width = sum(widths), sum(widths[: index - begin]), widths[index - begin]
         is_little = str(seq[index]["type"]).endswith("le")
         if total % 8 or total > 64:
             raise UntranslatableError("bits that fill no bytes")
         run = "bits" if begin == 0 else f"bits_{begin}"
         if run not in scope.names:
-            read = _read(f"{'<' if is_little else '>'}u{total // 8}", self._place(scope, begin))
+            read = read_source(f"{'<' if is_little else '>'}u{total // 8}", self._place(scope, begin))
             if len(widths) == 1:
                 return self._assign(scope, name, read, "True")
             self._assign(scope, run, read, "True")
@@ -305,14 +294,14 @@ class Decoder:
         return self._assign(scope, name, value if is_top else f"{value} & {(1 << width) - 1:#x}", "True")
 
     def _assign(self, scope: _Scope, name: str, value: str, condition: str) -> str:
-        if condition == "True" and (_is_number(value) or _NAME.fullmatch(value)):
+        if condition == "True" and (is_number(value) or NAME.fullmatch(value)):
             scope.names[name] = value
             return value
         variable = scope.prefix + name
         if variable in ("data", "at", *self._arguments):
             variable += "_"
         value = value if condition == "True" else f"{value} if {condition} else 0"
-        value = value[1:-1] if _is_wrapped(value) else value
+        value = value[1:-1] if is_wrapped(value) else value
         self._lines.append(f"{variable} = {value}")
         scope.names[name] = variable
         return variable
@@ -329,7 +318,7 @@ class Decoder:
                 # It says in which width typed languages compute; here all is of 64 bits.
                 return self._translate(scope, inner)
             case ("unary", mark, inner):
-                return _unary(mark, self._translate(scope, inner))
+                return unary_source(mark, self._translate(scope, inner))
             case ("binary", mark, left, right):
                 return self._both(scope, mark, left, right)
             case ("ternary", test, yes, no):
@@ -339,7 +328,7 @@ class Decoder:
             case ("index", ("member", ("name", "_parent"), name), place) if scope.parent is not None:
                 return self._item(scope.parent, name, place, scope)
             case ("name" | "member", *_):
-                return self._resolve(scope, tuple(_names(node)))
+                return self._resolve(scope, tuple(names_in(node)))
         raise UntranslatableError(str(node))
 
     def _both(self, scope: _Scope, mark: str, left: Tree, right: Tree) -> str:
@@ -351,7 +340,7 @@ class Decoder:
             if second in ("True", "False"):
                 return second if (second == "True") == (mark == "or") else first
             return f"({first} {mark} {second})"
-        return _binary(mark, first, self._translate(scope, right))
+        return binary_source(mark, first, self._translate(scope, right))
 
     def _choice(self, scope: _Scope, test: Tree, yes: Tree, no: Tree) -> str:
         condition = self._translate(scope, test)
@@ -359,7 +348,7 @@ class Decoder:
             return self._translate(scope, yes if condition == "True" else no)
         self._known.append(condition)
         first = self._translate(scope, yes)
-        self._known[-1] = _unary("not", condition)
+        self._known[-1] = unary_source("not", condition)
         second = self._translate(scope, no)
         self._known.pop()
         return first if first == second else f"({first} if {condition} else {second})"
@@ -367,88 +356,4 @@ class Decoder:
     def _item(self, scope: _Scope, name: str, place: Tree, speaker: _Scope | None = None) -> str:
         """A byte of some bytes."""
         begin = self._place(scope, self._index(scope, name))
-        return f"byte(data, {_sum(begin, self._translate(speaker or scope, place))})"
-
-
-def _function(name: str, called: str, body: Sequence[str]) -> str:
-    return "\n".join([f"def {name}({called}) -> Any:", *(f"    {line}" for line in body)])
-
-
-def _names(node: Tree) -> list[str]:
-    names: list[str] = []
-    while node[0] in ("member", "cast"):
-        if node[0] == "member":
-            names.insert(0, node[2])
-        node = node[1]
-    if node[0] != "name":
-        raise UntranslatableError(str(node))
-    return [node[1], *names]
-
-
-def _bits_of(node: Node) -> int:
-    """Number of bits of a field that is read by bits; 0 for others."""
-    use = node.get("type")
-    found = BITS.match(use) if isinstance(use, str) and "repeat" not in node else None
-    return int(found["bits"]) if found else 0
-
-
-def _read(dtype: str, place: str) -> str:
-    size = dtype[-1]
-    name = "byte" if size == "1" else f"{'big' if dtype.startswith('>') else 'little'}_{size}"
-    return f"{name}(data, {place})"
-
-
-def _is_number(source: str) -> bool:
-    return source.lstrip("-").isdigit()
-
-
-def _is_wrapped(source: str) -> bool:
-    """Whether one pair of parentheses is around all."""
-    depth = 0
-    for index, letter in enumerate(source):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0:
-            return source.startswith("(") and index == len(source) - 1
-    return False
-
-
-def _sum(*terms: str) -> str:
-    numbers = sum(int(one) for one in terms if _is_number(one))
-    others = [one for one in terms if not _is_number(one)]
-    return " + ".join([*others, *([str(numbers)] if numbers or not others else [])])
-
-
-def _exclude(one: str, other: str) -> bool:
-    """Whether two conditions on the same small number are never true together."""
-    return _implies(one, f"(not {other})")
-
-
-def _implies(one: str, other: str) -> bool:
-    """Whether the second condition is true wherever the first is, if both are about one small number."""
-    names = {*_NAME.findall(f"{one} {other}")} - {"and", "or", "not"}
-    numbers = [int(number) for number in re.findall(r"\b\d+", f"{one} {other}")]
-    if len(names) != 1 or not all(_CONDITION.fullmatch(text) for text in (one, other)):
-        return False
-    (name,) = names
-    both = compile(f"not ({one}) or ({other})", "conditions", "eval")
-    return max(numbers, default=0) < _SMALL and all(eval(both, {name: value}) for value in range(_SMALL + 1))
-
-
-def _unary(mark: str, inner: str) -> str:
-    if mark == "not":
-        return {"True": "False", "False": "True"}.get(inner) or f"(not {inner})"
-    return str(-int(inner)) if mark == "-" and _is_number(inner) else f"({mark}{inner})"
-
-
-def _binary(mark: str, left: str, right: str) -> str:
-    if _is_number(left) and _is_number(right):
-        return str(_ARITHMETIC[mark](int(left), int(right)))
-    if _is_number(right) and mark in ("/", "%") and int(right).bit_count() == 1:
-        # The same for all integers, and Numba makes one instruction of it.
-        bits = int(right).bit_length() - 1
-        return f"({left} >> {bits})" if mark == "/" else f"({left} & {int(right) - 1})"
-    if mark == "*" and "1" in (left, right):
-        return right if left == "1" else left
-    if (mark in "+-" and right == "0") or (mark == "+" and left == "0"):
-        return left if right == "0" else right
-    return f"({left} {'//' if mark == '/' else mark} {right})"
+        return f"byte(data, {sum_source(begin, self._translate(speaker or scope, place))})"

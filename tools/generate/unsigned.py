@@ -35,7 +35,10 @@ def _problems(inference: Inference, type_: Type) -> Iterator[tuple[str, str]]:
     nodes = [*((node["id"], node) for node in type_.seq), *type_.instances.items()]
     for name, node in nodes:
         search = _Search(inference)
-        search.field(type_, node)
+        try:
+            search.field(type_, node)
+        except GrammarError:  # a name that is not there: the compiler says where
+            continue
         for operation in search.found:
             yield name, f"{operation!r}: Java has no unsigned 64-bit number; take it apart, or cast it to s8"
 

@@ -15,7 +15,7 @@ from binlog_kaitai.render.dump.text import encode, identifier
 _LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
 _KEYWORDS = (b"BEGIN", b"COMMIT")
 #: Modes of `sql_mode` that 8.0 has no more.
-_MODE = masks.QueryStatusVars.SqlMode
+_MODE = masks.SqlMode
 _REMOVED_MODES = (
     _MODE.IS_POSTGRESQL
     | _MODE.IS_ORACLE

@@ -12,11 +12,17 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.kernels import read_numbers
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.grammar import trace_event
 from binlog_kaitai.render.dump.fields import MICROSECONDS, XIDS
-from binlog_kaitai.render.dump.variables import ends_group, is_transaction_keyword, starts_group
+from binlog_kaitai.render.dump.variables import (
+    ends_group,
+    is_transaction_keyword,
+    is_two_phase,
+    starts_group,
+)
 
 #: Templates that are remembered.
 _MOST = 1 << 10
@@ -98,25 +104,25 @@ class Templates:
         for variable in variables.variables if variables is not None else ():
             name = getattr(variable.key, "name", "")
             field = "microseconds" if name in MICROSECONDS else "xid" if name in XIDS else None
-            if name == _ALTER and variable.value.flags & 0x0E:
+            if name == _ALTER and is_two_phase(variable.value):
                 is_usual = False
             if field is None:
                 continue
             where = variable.value._debug[field]
             which = "xid" if name in XIDS else "fraction"
-            stated = int.from_bytes(bytes(content[where["start"] : where["end"]]), "little")
+            start, end = where["start"], where["end"]
+            (stated,) = _numbers(content, np.array([start]), end - start)
             is_usual &= places[which] < 0 and stated == getattr(variable.value, field)
-            places[which] = where["start"]
-            is_fixed[where["start"] : where["end"]] = False
+            places[which] = start
+            is_fixed[start:end] = False
         number = sum(map(len, self._known.values()))
         return _Template(number, content.copy(), is_fixed, places["fraction"], places["xid"], is_usual)
 
 
 def _numbers(data: Any, places: Any, size: int) -> Any:
-    value = np.zeros(len(places), dtype=np.int64)
-    for step in range(size):
-        value |= data[places + step].astype(np.int64) << (8 * step)
-    return value
+    found = np.zeros(len(places), dtype=np.uint64)
+    read_numbers.for_work(len(places) * size)(data, places, 0, size, False, found)
+    return found.view(np.int64)
 
 
 def meanings(data: Any, starts: Any, lengths: Any) -> Any:
