@@ -345,15 +345,13 @@ def _table_id(data: bytes, post_header_length: int) -> int | None:
 
 
 def _check_compressed(content: KaitaiStruct) -> None:
-    """Unpack MariaDB's compressed data once, keeping nothing.
-
-    The grammar unpacks it lazily and without a bound; behind this check it fits what the event declares.
-    """
+    """Unpack MariaDB's compressed data once, keeping nothing: the grammar does so lazily, without a bound."""
     for name, child in children(content):
         if isinstance(child, CompressedData):
             size = inflated_size(child.deflated.data, child.len_uncompressed)
             if size != child.len_uncompressed:
                 reason = f"unpacks to {size} bytes, not to the declared {child.len_uncompressed}"
+                reason = "the compressed data is cut off" if size is None else reason
                 raise GrammarError(reason, field=f"body.content.{name}")
 
 

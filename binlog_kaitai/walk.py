@@ -99,10 +99,10 @@ def unfinished_field(node: Any, error: Exception) -> str:
     return next(reversed(node._debug), "") if isinstance(error, ValidationFailedError) else ""
 
 
-def inflated_size(deflated: bytes, limit: int) -> int:
-    """Length of the unpacked bytes; of more than `limit`, some number above it."""
+def inflated_size(deflated: bytes, limit: int) -> int | None:
+    """Length of the unpacked bytes; of more than `limit`, a number above it; None if they are cut off."""
     stream, size = zlib.decompressobj(), 0
     while size <= limit and not stream.eof and (part := stream.decompress(deflated, _STEP)):
         size += len(part)
         deflated = stream.unconsumed_tail
-    return size
+    return size if stream.eof or size > limit else None

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.columns.text.printed_values import put_integer
+from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.grammar import EventType, header_offset
+from binlog_kaitai.sources import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 from tests.render.dump_ways import make_quick, make_slow, printed
@@ -48,3 +51,29 @@ def test_an_integer_of_eight_bytes_is_printed_without_overflow(way: str, value: 
         size = getattr(put_integer, way)(data, 0, 8, out, 0)
     unsigned = f" ({value + (1 << 64)})" if value < 0 else ""
     assert bytes(out[:size]).decode() == f"{value}{unsigned}"
+
+
+def test_compressed_rows_whose_end_is_missing_are_damage_for_every_reader() -> None:
+    """All bytes of the rows come out, but their compressed stream does not end; servers refuse that, too."""
+    layout, groups = events_of(case("mariadb-11.8", "types_compressed").logs[0])
+    log, at = LogMaker(layout), header_offset("type_code")
+    raw = next(
+        raw for group in groups for raw in group if raw[at] == EventType.write_rows_compressed_event_v1
+    )
+    group = next(group for group in groups if raw in group)
+    for one in (*groups[0], *group):
+        log.add(one[:-5] + one[-4:] if one is raw else one)
+    data = bytes(log.data)
+    with pytest.raises(bk.BinlogError, match="cut off") as by_reader:
+        _ = [event.body for event in bk.open(data)]
+    with pytest.raises(bk.BinlogError, match="cut off") as by_columns:
+        bk.read_changes(data).read_all()
+    places = {by_reader.value.position, by_columns.value.position}
+    assert places == {one.position for one in scan(Source.of_bytes(data), is_thorough=True).damages}
+
+
+def test_rows_whose_fractions_the_log_does_not_tell_are_not_called_damage(tmp_path: Any) -> None:
+    path = case("mariadb-10.11", "types_old_temporal").logs[0]
+    assert scan(Source.of_path(str(path)), is_thorough=True).damages == []
+    _, error = printed(path, tmp_path, verbose=1)
+    assert "may have a fraction, which `rows` knows" in error

@@ -203,7 +203,7 @@ def _unpack(data: bytes) -> bytes | None:
         found = stream.decompress(packed.deflated.data, size + 1)
     except (GrammarError, zlib.error):
         return None
-    return found if len(found) == size and size else None
+    return found if len(found) == size and size and stream.eof else None
 
 
 class _Part(NamedTuple):

@@ -10,6 +10,8 @@ from binlog_kaitai.grammar import ColumnType
 from binlog_kaitai.reader import Event
 from binlog_kaitai.render.dump.cells import CellText, diff_text, metadata_number, type_text
 from binlog_kaitai.render.dump.text import encode, identifier
+from binlog_kaitai.rows import schema_of
+from binlog_kaitai.schema import OLD_TIMES, is_mariadb
 from binlog_kaitai.table_facts import facts_of
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
@@ -73,12 +75,18 @@ def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> R
             count += is_first
             if not is_whole:
                 return RowsText(b"".join(pieces), count, False)
-    except BinlogError as error:
-        raise event.locate(error) from error.__cause__
-    except Exception as error:  # generated code on hostile bytes
-        reason, field = f"the rows cannot be read: {error}", table.decode("utf-8", "replace")
-        raise event.locate(GrammarError(reason, field=field)) from error
+    except Exception as error:  # also of generated code on hostile bytes
+        raise event.locate(_refusal(event, table.decode("utf-8", "replace"), error)) from error.__cause__
     return RowsText(b"".join(pieces), count)
+
+
+def _refusal(event: Event, table: str, error: Exception) -> BinlogError:
+    reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
+    if is_mariadb(event.layout) and any(one.type in OLD_TIMES for one in schema_of(event).columns):
+        # Values with a fraction are longer, and MariaDB's table maps do not say which columns have one.
+        hint = "TIME, DATETIME or TIMESTAMP may have a fraction, which `rows` knows from the log's statements"
+        return BinlogError(f"{reason}; {hint}", field=table)
+    return error if isinstance(error, BinlogError) else GrammarError(reason, field=table)
 
 
 def table_name(table_map: Any, schema_name: bytes | None = None) -> bytes:
