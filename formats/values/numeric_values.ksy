@@ -207,13 +207,14 @@ types:
           len_group == 3 ? 0x1000000.as<s8> : 0x100000000.as<s8>).as<s8>
         doc: Number of values that the bytes can have.
       stored:
+        # A byte is 0 to 255 but in C++, where the index of bytes gives a signed one.
         value: |
-          (len_group == 1 ? _parent.digits[ofs_group].as<s8> :
-          len_group == 2 ? _parent.digits[ofs_group].as<s8> * 0x100 + _parent.digits[ofs_group + 1] :
-          len_group == 3 ? _parent.digits[ofs_group].as<s8> * 0x10000 + _parent.digits[ofs_group + 1].as<s8> * 0x100 +
-          _parent.digits[ofs_group + 2] :
-          _parent.digits[ofs_group].as<s8> * 0x1000000 + _parent.digits[ofs_group + 1].as<s8> * 0x10000 +
-          _parent.digits[ofs_group + 2].as<s8> * 0x100 + _parent.digits[ofs_group + 3]).as<s8>
+          (len_group == 1 ? (_parent.digits[ofs_group] & 0xff).as<s8> :
+          len_group == 2 ? (_parent.digits[ofs_group] & 0xff).as<s8> * 0x100 + (_parent.digits[ofs_group + 1] & 0xff) :
+          len_group == 3 ? (_parent.digits[ofs_group] & 0xff).as<s8> * 0x10000 + (_parent.digits[ofs_group + 1] & 0xff).as<s8> * 0x100 +
+          (_parent.digits[ofs_group + 2] & 0xff) :
+          (_parent.digits[ofs_group] & 0xff).as<s8> * 0x1000000 + (_parent.digits[ofs_group + 1] & 0xff).as<s8> * 0x10000 +
+          (_parent.digits[ofs_group + 2] & 0xff).as<s8> * 0x100 + (_parent.digits[ofs_group + 3] & 0xff)).as<s8>
         doc: The bytes as they are, a big-endian number.
       value:
         value: |

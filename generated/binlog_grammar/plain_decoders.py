@@ -223,7 +223,7 @@ def digit_group(index: Any, precision: Any, scale: Any) -> Any:
 def digits_value(data: Any, at: Any, index: Any, ofs_group: Any, len_group: Any, is_negative: Any) -> Any:
     """value of a `numeric_values::digit_group`."""
     modulus = 256 if (len_group == 1) else (65536 if (len_group == 2) else (16777216 if (len_group == 3) else 4294967296))
-    stored = byte(data, at + ofs_group) if (len_group == 1) else (((byte(data, at + ofs_group) * 256) + byte(data, at + (ofs_group + 1))) if (len_group == 2) else ((((byte(data, at + ofs_group) * 65536) + (byte(data, at + (ofs_group + 1)) * 256)) + byte(data, at + (ofs_group + 2))) if (len_group == 3) else ((((byte(data, at + ofs_group) * 16777216) + (byte(data, at + (ofs_group + 1)) * 65536)) + (byte(data, at + (ofs_group + 2)) * 256)) + byte(data, at + (ofs_group + 3)))))
+    stored = (byte(data, at + ofs_group) & 255) if (len_group == 1) else ((((byte(data, at + ofs_group) & 255) * 256) + (byte(data, at + (ofs_group + 1)) & 255)) if (len_group == 2) else (((((byte(data, at + ofs_group) & 255) * 65536) + ((byte(data, at + (ofs_group + 1)) & 255) * 256)) + (byte(data, at + (ofs_group + 2)) & 255)) if (len_group == 3) else (((((byte(data, at + ofs_group) & 255) * 16777216) + ((byte(data, at + (ofs_group + 1)) & 255) * 65536)) + ((byte(data, at + (ofs_group + 2)) & 255) * 256)) + (byte(data, at + (ofs_group + 3)) & 255))))
     value = (((modulus - 1) - stored) if is_negative else stored) - ((modulus >> 1) if (index == 0) else 0)
     return value
 
