@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import BinaryIO
 
 from binlog_kaitai import reader
 from binlog_kaitai.context import Context
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.event_types import QUERY_TYPES
 from binlog_kaitai.framing import Frame
 from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rows import Row, has_rows, rows_of, schema_of
 from binlog_kaitai.schema import NameSource, Schema, is_mariadb
-from binlog_kaitai.sources import Source, SourceLike, resolve, series_of
+from binlog_kaitai.sources import Source, SourceLike, resolve
 from binlog_kaitai.transactions import GtidTracker
 
-#: One of these words is in every statement that may change a definition.
+#: Every statement that may change a definition has one of these words.
 _CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
 
 
 class Statements:
-    """The statements of one server's logs that may change definitions, read when somebody asks for rows."""
+    """The statements of one server's logs that may change definitions, read only once rows are asked for."""
 
     def __init__(self, given: Definitions) -> None:
         self._given = given
@@ -39,7 +41,7 @@ class Statements:
         return len(self._events)
 
     def observe(self, event: reader.Event) -> None:
-        """Keep an event that holds such a statement; of compressed ones the text is not seen here."""
+        """Keep an event that may hold such a statement; compressed text is not looked at here."""
         kind = event.layout.effective_type(event.type_code)
         if kind == EventType.query_compressed_event or (kind in QUERY_TYPES and _CHANGING.search(event.raw)):
             self._events.append(event)
@@ -65,7 +67,7 @@ class Event(reader.Event):
     _statements: Statements | None
     _count: int
 
-    @property
+    @cached_property
     def schema(self) -> Schema | None:
         """The columns of a rows event's table at that time; None for other events.
 
@@ -108,13 +110,12 @@ class LogReader(reader.LogReader):
         self, sources: list[Source], *, verify_checksums: bool = True, ddl: str | None = None
     ) -> None:
         super().__init__(sources, verify_checksums=verify_checksums)
-        self._given = Definitions()
-        if ddl is not None:
-            self._given.load(ddl)
-        self._series: dict[tuple[tuple[str, str], int], Statements] = {}
+        self._definitions = SeriesDefinitions(ddl)
+        self._series: dict[Definitions, Statements] = {}
         self._statements: Statements | None = None
 
     def __iter__(self) -> Iterator[Event]:
+        self._series = {}  # reading again begins again
         return super().__iter__()  # type: ignore[return-value]
 
     def _read_stream(self, name: str, stream: BinaryIO, stops: Sequence[int] = ()) -> Iterator[reader.Event]:
@@ -125,9 +126,8 @@ class LogReader(reader.LogReader):
         self, name: str, frame: Frame, context: Context, transactions: GtidTracker
     ) -> Iterator[reader.Event]:
         if self._statements is None:
-            # An ALTER on one server says nothing about the tables of another.
-            key = series_of(name), frame.header.server_id
-            self._statements = self._series.setdefault(key, Statements(self._given))
+            given = self._definitions.of(name, frame.header.server_id)
+            self._statements = self._series.setdefault(given, Statements(given))
         for event in super().events_of(name, frame, context, transactions):
             if isinstance(event, Event):
                 event._statements, event._count = self._statements, len(self._statements)

@@ -76,9 +76,12 @@ def log_of_statements(*texts: bytes | None) -> bytes:
     layout, (head, *_) = events_of(case("mysql-5.6", "types_v1_rows").logs[0])
     log = LogMaker(layout)
     log.add(head[0])
-    checksum = bytes(CHECKSUM_SIZE * layout.is_checksummed)
-    for text in texts:
-        kind = EventType.xid_event if text is None else EventType.query_event
-        body = bytes(8) if text is None else bytes(13) + b"\0" + text
-        log.add(bytes(4) + bytes([kind]) + bytes(14) + body + checksum)
+    log.add_all(statement(text, layout) for text in texts)
     return bytes(log.data)
+
+
+def statement(text: bytes | None, layout: Format) -> bytes:
+    """A QUERY_EVENT without a default database; None is an XID event."""
+    kind = EventType.xid_event if text is None else EventType.query_event
+    body = bytes(8) if text is None else bytes(13) + b"\0" + text
+    return bytes(4) + bytes([kind]) + bytes(14) + body + bytes(CHECKSUM_SIZE * layout.is_checksummed)
