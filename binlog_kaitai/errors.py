@@ -163,6 +163,10 @@ class AnotherLogError(FramingError):
     """Another log begins at the position: files were put together, as by ``cat``."""
 
 
+#: What every reader says of an event whose CRC32 is wrong.
+BAD_CHECKSUM = "the checksum does not fit the bytes"
+
+
 class ChecksumError(DamagedError):
     """The CRC32 at the end of an event does not fit its bytes."""
 

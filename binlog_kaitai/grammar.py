@@ -349,9 +349,10 @@ def _check_compressed(content: KaitaiStruct) -> None:
     for name, child in children(content):
         if isinstance(child, CompressedData):
             size = inflated_size(child.deflated.data, child.len_uncompressed)
+            if size is None:
+                raise GrammarError("the compressed data is cut off", field=f"body.content.{name}")
             if size != child.len_uncompressed:
                 reason = f"unpacks to {size} bytes, not to the declared {child.len_uncompressed}"
-                reason = "the compressed data is cut off" if size is None else reason
                 raise GrammarError(reason, field=f"body.content.{name}")
 
 

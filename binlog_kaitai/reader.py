@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, Self
 from binlog_kaitai.adapter import checksum_status, gtid_text
 from binlog_kaitai.context import Context
 from binlog_kaitai.errors import (
+    BAD_CHECKSUM,
     BinlogError,
     ChecksumError,
     FramingError,
@@ -286,7 +287,7 @@ class LogReader(AbstractContextManager["LogReader"]):
         except BinlogError as error:
             raise event.locate(error) from error.__cause__
         if status == "bad" and self._verify_checksums:
-            raise event.locate(ChecksumError("the checksum does not fit the bytes", field="checksum"))
+            raise event.locate(ChecksumError(BAD_CHECKSUM, field="checksum"))
         try:
             parsed = context.observe(frame.raw, frame.header)
         except BinlogError as error:

@@ -23,7 +23,7 @@ from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.table_maps import TableMaps
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Gtids
 from binlog_kaitai.columns.unmatched import Unmatched
-from binlog_kaitai.errors import BinlogError, ChecksumError, reading
+from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End
@@ -139,8 +139,7 @@ class EventPages:
         statuses = checksums.check(block)
         if self._verify_checksums:
             for row in np.flatnonzero(statuses == BAD)[:1].tolist():
-                reason = "the checksum does not fit the bytes"
-                failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
+                failures[row] = checksums.error_at(block, row)
         found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
         column = found.column() if found and self._has_gtids else None
         wanted = selection.of(block, column, pool)

@@ -157,10 +157,7 @@ def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
 
 def _other_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
     """Compressed statements, and LOAD DATA."""
-    rows = [
-        block.rows_of(kind) for kind in (EventType.query_compressed_event, EventType.execute_load_query_event)
-    ]
-    for row in np.sort(np.concatenate(rows)).tolist():
+    for row in np.sort(np.concatenate([block.rows_of(kind) for kind in _BY_READER])).tolist():
         body = tables.statement_body(block, row)
         try:
             if not isinstance(body, BinlogError):

@@ -23,7 +23,7 @@ from binlog_kaitai.adapter import checksum_status
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import Lost
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError
+from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, TruncatedError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Frame, Framer, read_up_to
 from binlog_kaitai.grammar import (
@@ -189,7 +189,7 @@ def _mended(stream: BinaryIO) -> Head | None:
     if len(found) != 1:
         return None
     data, at = found[0]
-    reason = f"the checksum does not fit the bytes; the one at {at} is wrong"
+    reason = f"{BAD_CHECKSUM}; the one at {at} is wrong"
     wrong = ChecksumError(reason, position=len(MAGIC), event_type=_KIND, field="checksum")
     return Head(data, len(data), wrong, mended=at)
 

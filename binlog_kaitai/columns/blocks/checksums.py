@@ -27,11 +27,10 @@ from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
 from binlog_kaitai.columns.blocks.shifts import RESIDUE, moves
 from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sums_of_runs
+from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
 
 #: The reader's words for NONE, OK and BAD.
 STATUSES = ("none", "ok", "bad")
-
-BAD_CHECKSUM = "the checksum does not fit the bytes"
 
 #: Events that end within so many bytes are one run; also the length of the table, in numbers of 4 bytes.
 _RUN = 1 << 18
@@ -49,6 +48,11 @@ def check(block: Block) -> Any:
         return np.array([STATUSES.index(status)], dtype=np.uint8)
     settle(block.data, block.frames)
     return block.checksums
+
+
+def error_at(block: Block, row: int) -> BinlogError:
+    """What is wrong with an event whose checksum is BAD."""
+    return block.event(row).locate(ChecksumError(BAD_CHECKSUM, field="checksum"))
 
 
 def settle(data: Any, frames: Frames) -> None:

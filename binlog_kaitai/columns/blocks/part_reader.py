@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Protocol
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.checksums import BAD_CHECKSUM
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, MAX_EVENTS, BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, FramingError
+from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, FramingError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import Framer, Tail, TailKind, read_up_to
 from binlog_kaitai.grammar import header_length, read_header

@@ -29,7 +29,7 @@ from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
 from binlog_kaitai.columns.unmatched import Unmatched
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
-from binlog_kaitai.errors import BinlogError, ChecksumError, GrammarError, reading
+from binlog_kaitai.errors import BinlogError, GrammarError, reading
 from binlog_kaitai.options import Filters
 from binlog_kaitai.reader import End, Event
 from binlog_kaitai.rows import rows_of
@@ -224,8 +224,7 @@ class RowsPages:
         pool = Pool()
         if self._verify_checksums:
             for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
-                reason = "the checksum does not fit the bytes"
-                failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
+                failures[row] = checksums.error_at(block, row)
         markers = Markers.of(block)
         column = state.gtids.column(block, pool, failures.setdefault, markers)
         times = state.commits.column(block, markers)

@@ -30,7 +30,7 @@ from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.kernels import BAD
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Role, roles_of
 from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError, ChecksumError, TruncatedError
+from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, TruncatedError
 from binlog_kaitai.event_types import type_name
 from binlog_kaitai.framing import read_start, read_up_to
 from binlog_kaitai.grammar import EventType, Format, header_length, masks, read_header
@@ -225,7 +225,7 @@ class Log:
                     if len(whole):
                         yield whole
                     if bad:
-                        error = ChecksumError(checksums.BAD_CHECKSUM, position=int(block.positions[bad[0]]))
+                        error = ChecksumError(BAD_CHECKSUM, position=int(block.positions[bad[0]]))
                         break
                     if stop is not None and reader.position >= stop:
                         return

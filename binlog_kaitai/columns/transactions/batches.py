@@ -30,7 +30,7 @@ from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
 from binlog_kaitai.columns.unmatched import Unmatched
 from binlog_kaitai.ddl.series import SeriesDefinitions
-from binlog_kaitai.errors import BinlogError, ChecksumError, reading
+from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.event_types import QUERY_TYPES, type_name
 from binlog_kaitai.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.options import Filters
@@ -259,8 +259,7 @@ class _Log:
         failures: dict[int, BinlogError] = {}
         if self._verify_checksums:
             for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
-                reason = "the checksum does not fit the bytes"
-                failures[row] = block.event(row).locate(ChecksumError(reason, field="checksum"))
+                failures[row] = checksums.error_at(block, row)
         pool = Pool()
         gtids = None
         if self._makes_rows:

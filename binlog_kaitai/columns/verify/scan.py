@@ -30,7 +30,6 @@ from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import (
     AnotherLogError,
     BinlogError,
-    ChecksumError,
     DamagedError,
     FramingError,
     reading,
@@ -227,8 +226,7 @@ class _Scan:
         for name, count in zip(checksums.STATUSES, counts, strict=True):
             report.checksums[name] += count
         for row in [] if is_whole else np.flatnonzero(statuses == BAD).tolist():
-            reason = "the checksum does not fit the bytes"
-            damages.append(block.event(row).locate(ChecksumError(reason, field="checksum")))
+            damages.append(checksums.error_at(block, row))
         if block.is_special:
             self._note_format(block)
         damages += self._check_positions(block)
