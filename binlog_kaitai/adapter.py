@@ -110,10 +110,13 @@ def gtid_set(data: Any) -> GtidSet:
 
 
 @lru_cache(1 << 10)
-def _digit_groups(precision: int, scale: int) -> tuple[list[tuple[int, int, int]], int]:
-    """The groups of digits of a DECIMAL, and how many of them are in front of the point."""
+def digit_groups(precision: int, scale: int) -> tuple[tuple[tuple[int, int, int], ...], int]:
+    """The groups of digits of a DECIMAL, and how many of them precede the point.
+
+    A group is its number of digits, its length in bytes, and its offset.
+    """
     count, before = plain_decoders.decimal_groups(precision, scale)
-    return [plain_decoders.digit_group(index, precision, scale) for index in range(count)], before
+    return tuple(plain_decoders.digit_group(index, precision, scale) for index in range(count)), before
 
 
 def decimal_text(digits: bytes, precision: int, scale: int) -> str:
@@ -126,7 +129,7 @@ def decimal_text(digits: bytes, precision: int, scale: int) -> str:
     """
     if not digits or scale > precision:
         raise GrammarError(f"no DECIMAL({precision},{scale}) of {len(digits)} bytes")
-    groups, before = _digit_groups(precision, scale)
+    groups, before = digit_groups(precision, scale)
     is_negative = plain_decoders.decimal_sign(digits, 0, len(digits))
     texts = []
     for index, (number_of_digits, size, offset) in enumerate(groups):

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from binlog_kaitai.adapter import digit_groups
 from binlog_kaitai.columns import compile as compiling
 from binlog_kaitai.columns.decoders import int_4
 from binlog_kaitai.columns.rows import read_kernels as ways
-from binlog_kaitai.columns.rows.builders import digit_groups
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.together import Way, read_together
 from binlog_kaitai.columns.rows.walk import ABSENT, NULL
@@ -35,8 +35,8 @@ def cells(data: bytes, starts: list[int], width: Width) -> Cells:
 def stored(value: Decimal, precision: int, scale: int) -> bytes:
     """A DECIMAL as the server stores it (strings/decimal.cc, decimal2bin)."""
     digits = f"{int(abs(value).scaleb(scale)):0{precision}d}"
-    groups, at, found = digit_groups(precision, scale).reshape(-1, 2).tolist(), 0, b""
-    for count, size in groups:
+    at, found = 0, b""
+    for count, size, _ in digit_groups(precision, scale)[0]:
         found += int(digits[at : at + count]).to_bytes(size, "big")
         at += count
     found = bytes([found[0] ^ 0x80]) + found[1:]
@@ -55,7 +55,7 @@ def test_decimals_of_all_lengths(precision: int, scale: int) -> None:
         raw = [stored(value, precision, scale) for value in values]
     size = len(raw[0])
     is_long = precision > 38
-    groups = digit_groups(precision, scale)
+    groups = np.array([group[:2] for group in digit_groups(precision, scale)[0]], dtype=np.int64).reshape(-1)
     way = Way(ways.LONG_DECIMALS if is_long else ways.DECIMALS, 32 if is_long else 16, 0, groups)
     (found,) = read_together([(cells(b"".join(raw), [size * n for n in range(len(raw))], Width(size)), way)])
     kind = (pa.decimal256 if is_long else pa.decimal128)(precision, scale)

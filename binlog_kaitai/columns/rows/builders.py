@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns.decoders import decimal_groups, digit_group
+from binlog_kaitai.adapter import digit_groups
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import choices, strings
 from binlog_kaitai.columns.rows import read_kernels as ways
@@ -133,15 +133,9 @@ def _integer(cells: Cells, kind: Any) -> Way:
     return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=1)
 
 
-def digit_groups(precision: int, scale: int) -> Any:
-    """Of each group of digits of a DECIMAL how many digits, and its length in bytes, int64 array."""
-    count, _ = decimal_groups(precision, scale)
-    groups = [digit_group(index, precision, scale)[:2] for index in range(count)]
-    return np.array(groups, dtype=np.int64).reshape(-1)
-
-
 def _decimal(cells: Cells, kind: Any) -> Way:
-    groups = digit_groups(cells.column.precision or 0, cells.column.scale or 0)
+    found, _ = digit_groups(cells.column.precision or 0, cells.column.scale or 0)
+    groups = np.array([group[:2] for group in found], dtype=np.int64).reshape(-1)
     return Way(ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups)
 
 
