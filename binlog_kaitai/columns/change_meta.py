@@ -31,7 +31,7 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
     """The columns of :data:`META_FIELDS` but the first; takes each row's event and its number in that."""
     # The rows of an event stand together: what is true of an event is spread over its rows.
     limits = np.empty(len(of_rows) + 1, dtype=np.int64)
-    limits = limits[: find_runs.for_work(8 * len(of_rows))(of_rows, limits) + 1]
+    limits = limits[: find_runs.run(of_rows, limits) + 1]
     in_images = of_rows[limits[:-1]]
     events = page.images.rows[in_images]
 
@@ -39,7 +39,7 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
         if len(values) and (values == values[0]).all():
             return of_numbers(same(int(values[0]), len(of_rows)), kind)
         out = np.empty(len(of_rows), dtype=np.int64)
-        spread.for_work(8 * len(out))(np.ascontiguousarray(values, dtype=np.int64), limits, out)
+        spread.run(np.ascontiguousarray(values, dtype=np.int64), limits, out)
         return of_numbers(out, kind)
 
     codes, texts = _gtids(page, events)

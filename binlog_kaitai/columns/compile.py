@@ -58,8 +58,9 @@ class Kernel:
             self._compiled = self.plain if MODE is Mode.PYTHON else _find(self.plain) or self.uncompiled
         return self._compiled
 
-    def for_work(self, size: int) -> Callable[..., Any]:
-        """What to run for `size` bytes of work."""
+    @property
+    def run(self) -> Callable[..., Any]:
+        """What to run: the machine code, or `uncompiled` if that is asked for."""
         return self.uncompiled if MODE is Mode.PYTHON else self.compiled
 
     def __call__(self, *arguments: Any) -> Any:

@@ -114,7 +114,6 @@ class FixedNumbers:
     def _read(self, fields: dict[_Field, None]) -> None:
         out = np.empty((len(fields), len(self._starts)), dtype=np.uint64)
         is_same = np.empty(len(fields), dtype=np.bool_)
-        run = read_fixed.for_work(out.size)
-        run(self._data, self._starts, np.array(list(fields), dtype=np.int64), out, is_same)
+        read_fixed.run(self._data, self._starts, np.array(list(fields), dtype=np.int64), out, is_same)
         for field, values, is_one in zip(fields, out, is_same.tolist(), strict=True):
             self._known[field] = values[:1] if is_one else values

@@ -163,7 +163,7 @@ class Gathered:
             starts, lengths = self.ranges(path)
             follows = np.empty(len(starts), dtype=np.bool_)
             out = np.zeros((len(starts), slots), dtype=np.int64)
-            kernel.for_work(int(lengths.sum()))(self._data, starts, starts + lengths, out, follows)
+            kernel.run(self._data, starts, starts + lengths, out, follows)
             self._walks[path] = follows | ~present, np.ascontiguousarray(out.T)
         return self._walks[path]
 
@@ -220,8 +220,7 @@ class Gathered:
         if isinstance(place, int):
             return self._fixed.read(place, width, is_big_endian=is_big_endian)
         raw = np.empty(len(self._starts), dtype=np.uint64)
-        run = read_numbers.for_work(len(raw))
-        run(self._data, self._starts + place, 0, width, is_big_endian, raw)
+        read_numbers.run(self._data, self._starts + place, 0, width, is_big_endian, raw)
         return raw
 
     def halves(self, path: str) -> tuple[Any, Any]:
@@ -297,7 +296,7 @@ class Gathered:
             starts, lengths = np.where(present, starts, 0), np.where(present, lengths, 0)
         if field.ends_at_zero:
             cut = np.empty(len(starts), dtype=np.int64)
-            lengths_to_zero.for_work(int(lengths.sum()))(self._data, starts, lengths, cut)
+            lengths_to_zero.run(self._data, starts, lengths, cut)
             lengths = cut
         return starts, lengths
 
@@ -319,7 +318,7 @@ def take_ranges(data: Any, starts: Any, lengths: Any) -> tuple[Any, Any]:
     """The bytes of many ranges one after the other, and their offsets (one more than there are ranges)."""
     offsets = np.empty(len(starts) + 1, dtype=np.int64)
     out = np.empty(int(lengths.sum()), dtype=np.uint8)
-    join_ranges.for_work(len(out))(data, starts, lengths, offsets, out)
+    join_ranges.run(data, starts, lengths, offsets, out)
     return out, offsets
 
 
@@ -330,6 +329,6 @@ def chosen_texts(data: Any, starts: Any, lengths: Any, choices: Any, valid: Any 
     choices = choices.astype(np.int64, copy=False)
     offsets = np.empty(len(choices) + 1, dtype=np.int32)
     out = np.empty(int(lengths.take(choices).sum()), dtype=np.uint8)
-    join_chosen.for_work(len(out))(data, starts, lengths, choices, offsets, out)
+    join_chosen.run(data, starts, lengths, choices, offsets, out)
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     return pa.Array.from_buffers(pa.string(), len(choices), [bits, pa.py_buffer(offsets), pa.py_buffer(out)])

@@ -154,8 +154,7 @@ def json_texts(data: Any, offsets: Any) -> tuple[Any, Any]:
     starts = offsets[:-1].astype(np.int64)
     lengths = np.diff(offsets).astype(np.int64)
     sizes = np.empty(len(starts), dtype=np.int64)
-    work = int(lengths.sum())
-    json_sizes.for_work(work)(data, starts, lengths, False, sizes)
+    json_sizes.run(data, starts, lengths, False, sizes)
     others = np.flatnonzero(sizes < 0)
     sizes[others] = 2 * lengths[others] + len(_OPENING) + 2
     ends = np.cumsum(sizes)
@@ -163,6 +162,6 @@ def json_texts(data: Any, offsets: Any) -> tuple[Any, Any]:
     is_text = np.ones(len(starts), dtype=np.bool_)
     is_text[others] = False
     rows = np.flatnonzero(is_text)
-    put_json.for_work(work)(data, starts[rows], lengths[rows], False, (ends - sizes)[rows], out)
-    put_bytes_object.for_work(work)(data, starts[others], lengths[others], (ends - sizes)[others], out)
+    put_json.run(data, starts[rows], lengths[rows], False, (ends - sizes)[rows], out)
+    put_bytes_object.run(data, starts[others], lengths[others], (ends - sizes)[others], out)
     return out, ends

@@ -107,7 +107,7 @@ def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
 
 def _groups(data: Any, starts: Any, ends: Any) -> Any:
     """For each range the number of the first one with the same bytes."""
-    if hash_ranges.for_work(4 * len(starts)) is not hash_ranges.plain:
+    if hash_ranges.run is not hash_ranges.plain:
         return group_ranges(data, starts, ends)
     numbers: dict[bytes, int] = {}
     pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))

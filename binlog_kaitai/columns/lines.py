@@ -194,12 +194,12 @@ class Pool:
         is_whole = mask is None or mask.all()
         if is_whole and _is_constant(lengths) and lengths[0] <= _MAX_SAME:
             length = int(lengths[0])
-            if are_same.for_work(length * len(starts))(data, starts, length):
+            if are_same.run(data, starts, length):
                 raw = bytes(data[int(starts[0]) : int(starts[0]) + length])
                 return self.same(json_text(convert(raw)), len(starts))
         first, second = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
         clean = np.empty(len(first), dtype=np.bool_)
-        find_clean.for_work(int(second.sum()))(data, first, second, _CLEAN, clean)
+        find_clean.run(data, first, second, _CLEAN, clean)
         if mask is not None:
             clean |= ~mask
         view = memoryview(data)
@@ -217,7 +217,7 @@ class Pool:
     def _escape(self, data: Any, first: Any, second: Any, rows: Any) -> Any:
         """Put in the JSON text of some strings, if they are many; gives those that are left."""
         sizes = np.empty(len(rows), dtype=np.int64)
-        measure = json_sizes.for_work(int(second[rows].sum()))
+        measure = json_sizes.run
         if measure is json_sizes.plain:
             return rows
         measure(data, first[rows], second[rows], True, sizes)
@@ -334,7 +334,7 @@ def write_lines(
     second = np.concatenate([column.second for column in columns]) if columns else np.zeros(0, np.int64)
     out = np.empty(room + 64, dtype=np.uint8)
     ends = np.empty(len(program_of), dtype=np.int64)
-    size = assemble.for_work(room)(
+    size = assemble.run(
         data,
         pool.array(),
         events,

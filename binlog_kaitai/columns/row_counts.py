@@ -67,8 +67,7 @@ def walked_counts(images: Images, chosen: Any, table: Table) -> Any:
         sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in (1, 2))
         steps = joined.limits, sizes, prefixes, *hops_of(joined.limits, sizes, prefixes)
         found.append(np.empty(len(events), dtype=np.int64))
-        count = count_rows.for_work(int((ends - begins).sum()))
-        count(data, begins, ends, joined.numbers, joined.which, joined.partials, *steps, found[-1])
+        count_rows.run(data, begins, ends, joined.numbers, joined.which, joined.partials, *steps, found[-1])
     counts[is_known] = np.concatenate(found)
     return counts
 

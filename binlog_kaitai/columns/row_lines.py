@@ -69,7 +69,7 @@ def found_lines(page: RowsPage, table: Table, found: Found) -> Lines | None:
     rows = np.flatnonzero(found.changes != AFTER)
     events = found.events[rows]
     limits = np.empty(len(rows) + 1, dtype=np.int64)
-    limits = limits[: find_runs.for_work(8 * len(rows))(events, limits) + 1]
+    limits = limits[: find_runs.run(events, limits) + 1]
     which = np.repeat(np.arange(len(limits) - 1), np.diff(limits))
     pool = Pool()
     # The columns of an image behind are those of the row after.

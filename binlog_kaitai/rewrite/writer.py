@@ -51,7 +51,7 @@ class LogWriter:
         ends = np.cumsum(sizes)
         data = np.empty(int(ends[-1]), dtype=np.uint8)
         starts = ends - sizes
-        copy_ranges.for_work(len(data))(block.data, block.starts[rows], sizes, starts, data)
+        copy_ranges.run(block.data, block.starts[rows], sizes, starts, data)
         if self._has_own_positions and block.layout.binlog_version > 1:
             self._renumber(data, starts, ends, block)
         self._put(data.data)

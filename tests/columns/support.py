@@ -50,4 +50,4 @@ def by_columns(source: Any, filters: Filters | None = None, **options: Any) -> t
 
 def use_plain_kernels(monkeypatch: Any) -> None:
     """Run kernels as plain Python from here on."""
-    monkeypatch.setattr(kernels_of.Kernel, "for_work", lambda self, size: self.plain)
+    monkeypatch.setattr(kernels_of.Kernel, "run", property(lambda self: self.plain))

@@ -51,7 +51,7 @@ def test_mutated_logs_read_the_same(mode: str, tmp_path: Path, monkeypatch: pyte
     if mode == "plain":
         use_plain_kernels(monkeypatch)
     else:
-        monkeypatch.setattr(kernels_of.Kernel, "for_work", lambda self, size: self.compiled)
+        monkeypatch.setattr(kernels_of.Kernel, "run", property(lambda self: self.compiled))
     path = tmp_path / "binlog.000001"
     refused = 0
     for number in range(_COUNT):

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.kernels import read_u4
 
 if {has_no_library}:
     compile.CHECKED = compile.LIBRARY = compile.LIBRARY.with_name("none.so")
-print(read_u4.for_work(0) is read_u4.plain, read_u4.for_work(0)(np.arange(4, dtype=np.uint8), np.uint64(0)))
+print(read_u4.run is read_u4.plain, read_u4.run(np.arange(4, dtype=np.uint8), np.uint64(0)))
 """
 
 

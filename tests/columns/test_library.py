@@ -202,16 +202,16 @@ def test_an_edited_kernel_runs_as_python_until_it_is_built(monkeypatch: pytest.M
     edited.plain.__qualname__ = read_u4.plain.__qualname__
     monkeypatch.setattr(compiling, "_complaints", set())
     with pytest.warns(RuntimeWarning, match="read_u4 is not what .* was made of; it runs as plain Python"):
-        assert edited.for_work(0)(BYTES, 0) == 2
-    assert read_u4.for_work(0)(BYTES, np.uint64(1)) == 0x04030201
+        assert edited.run(BYTES, 0) == 2
+    assert read_u4.run(BYTES, np.uint64(1)) == 0x04030201
 
 
 def test_so_does_a_kernel_without_a_signature_with_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "_complaints", set())
     with pytest.warns(RuntimeWarning, match="has no kernel .*total; it runs as plain Python"):
-        assert kernel(total).for_work(0)(BYTES, 1) == 28
+        assert kernel(total).run(BYTES, 1) == 28
     with warnings.catch_warnings(action="error"):
-        assert kernel(total).for_work(0)(BYTES, 1) == 28
+        assert kernel(total).run(BYTES, 1) == 28
 
 
 def test_a_fingerprint_is_of_all_that_a_function_goes_by(monkeypatch: pytest.MonkeyPatch) -> None:

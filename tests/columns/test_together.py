@@ -23,7 +23,7 @@ from binlog_kaitai.columns.rows.widths import Width
 
 @pytest.fixture(params=["plain", "compiled"], autouse=True)
 def mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiling.Kernel, "for_work", lambda kernel, size: getattr(kernel, request.param))
+    monkeypatch.setattr(compiling.Kernel, "run", property(lambda kernel: getattr(kernel, request.param)))
 
 
 def cells(data: bytes, starts: list[int], width: Width) -> Cells:

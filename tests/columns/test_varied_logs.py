@@ -42,7 +42,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_columns_say_what_the_reader_says(
     make: Any, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernels_of.Kernel, "for_work", lambda self, size: getattr(self, mode))
+    monkeypatch.setattr(kernels_of.Kernel, "run", property(lambda self: getattr(self, mode)))
     path = make(tmp_path)
     lines, error = by_columns(path)
     assert error is None

@@ -137,7 +137,7 @@ class Block:
     def _by_type(self) -> tuple[Any, Any, Any, Any]:
         """What `divide_by_type` gives, and where in the list of all events those of each type end."""
         counts, order, ranks = (np.empty(size, dtype=np.int64) for size in (256, len(self), len(self)))
-        divide_by_type.for_work(len(self))(self.types, counts, order, ranks)
+        divide_by_type.run(self.types, counts, order, ranks)
         return counts, order, ranks, np.cumsum(counts)
 
     @property
@@ -194,7 +194,7 @@ class Block:
     def _body_ranges(self, rows: Any) -> tuple[Any, Any]:
         """Where in `data` the bodies of some events begin, and their lengths, int64."""
         starts, sizes = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
-        find = find_bodies.for_work(len(rows))
+        find = find_bodies.run
         frames = self.starts, self.sizes, self.checksums
         find(*frames, rows, self.header_length, CHECKSUM_SIZE, starts, sizes)
         return starts, sizes
@@ -208,7 +208,7 @@ class Block:
     def numbers_at(self, rows: Any, offset: Any, width: int) -> Any:
         """Little-endian numbers of `width` bytes, `offset` bytes into some events or into each, uint64."""
         out = np.empty(len(rows), dtype=np.uint64)
-        read_numbers.for_work(len(rows))(self.data, self.starts[rows] + offset, 0, width, False, out)
+        read_numbers.run(self.data, self.starts[rows] + offset, 0, width, False, out)
         return out
 
     def part(self, begin: int, end: int) -> Block:

@@ -71,7 +71,7 @@ def settle(data: Any, frames: Frames) -> None:
 def _fit_in_runs(data: Any, starts: Any, ends: Any) -> Any:
     """Which checksums are right, as a bool array."""
     limits, sums = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
-    count = sums_of_runs.for_work(len(starts))(_moved(), starts, ends, limits, sums)
+    count = sums_of_runs.run(_moved(), starts, ends, limits, sums)
     fits = np.ones(len(starts), dtype=np.bool_)
     for (begin, end), expected in zip(pairwise(limits[: count + 1].tolist()), sums.tolist(), strict=False):
         if crc32_in_pieces(data, int(starts[begin]), int(ends[end - 1])) != expected:

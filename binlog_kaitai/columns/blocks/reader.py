@@ -320,8 +320,7 @@ def find_events(
     length = header_length(layout.binlog_version)
     room = min(room, (end - at) // length + 1)
     starts, sizes, codes = (np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8))
-    find = frame.for_work(0)
-    count, behind, why = find(
+    count, behind, why = frame.run(
         data, at, end, length, *_header_places(), special, max_event_size, starts, sizes, codes
     )
     state = PENDING if layout.is_checksummed else NONE

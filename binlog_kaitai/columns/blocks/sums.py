@@ -28,7 +28,7 @@ def crc32_of(data: Any, starts: Any, ends: Any) -> Any:
     if size > _SHORT * len(starts):
         _by_calls(data, starts, ends, _tables(), out)
     else:
-        _put_sums.for_work(size)(data, starts, ends, _tables(), out)
+        _put_sums.run(data, starts, ends, _tables(), out)
     return out
 
 

@@ -68,7 +68,7 @@ class Cells:
 
     def run(self, kernel: Any, *arguments: Any) -> Any:
         """Call a kernel with `data`, `starts` and the arguments."""
-        return kernel.for_work(self.width.fixed * len(self) + len(self))(self.data, self.starts, *arguments)
+        return kernel.run(self.data, self.starts, *arguments)
 
     def sizes(self, rows: Any) -> Any:
         """Length of the values of some rows, with the length in front; 0 where there is none."""
@@ -77,7 +77,7 @@ class Cells:
             return np.where(starts >= 0, self.width.fixed, 0)
         offsets = np.empty(len(starts) + 1, dtype=np.int64)
         offsets[0] = 0
-        measure.for_work(len(starts))(self.data, starts, self.width.prefix, 0, 0, offsets[1:])
+        measure.run(self.data, starts, self.width.prefix, 0, 0, offsets[1:])
         return np.where(starts >= 0, np.diff(offsets) + self.width.prefix, 0)
 
     def raw(self, rows: Any) -> list[bytes | None]:

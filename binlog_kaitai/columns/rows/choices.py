@@ -79,7 +79,7 @@ def texts(cells: Cells, kind: Any, values: Values | None) -> Any:
     offsets = np.zeros(count + 1, dtype=np.int32)
     np.cumsum(lengths[numbers], out=offsets[1:])
     out = np.empty(int(offsets[-1]) + _SLACK, dtype=np.uint8)
-    copy_members.for_work(len(out))(known.texts, known.limits, numbers, offsets, out)
+    copy_members.run(known.texts, known.limits, numbers, offsets, out)
     buffers = [values.valid, pa.py_buffer(offsets), pa.py_buffer(out[: int(offsets[-1])])]
     return pa.Array.from_buffers(kind, count, buffers, values.nulls)
 

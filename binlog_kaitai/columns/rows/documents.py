@@ -38,7 +38,7 @@ def documents_and_rest(cells: Cells, kind: Any) -> tuple[Any, Any]:
     is_left = np.zeros(count, dtype=np.bool_)
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
     offsets[0] = 0
-    put = put_documents.for_work(size)
+    put = put_documents.run
     reached, at = 0, 0
     while True:
         reached, at = put(cells.data, cells.starts, prefix, reached, at, stack, out, offsets, is_left)

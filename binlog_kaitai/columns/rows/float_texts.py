@@ -105,6 +105,6 @@ def float_texts(values: Any, valid: Any, *, is_bare: bool) -> tuple[Any, Any]:
     is_left = np.empty(count, dtype=np.bool_)
     # Python, as JSON does, has exponents below this; and six digits name a FLOAT, fifteen a DOUBLE.
     limits = 1e-4, 1e6 if is_single else 1e15, is_single, is_bare
-    put_floats.for_work(8 * count)(values.astype(np.float64), valid, *limits, out, offsets, is_left)
+    put_floats.run(values.astype(np.float64), valid, *limits, out, offsets, is_left)
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out)]
     return pa.Array.from_buffers(pa.binary(), count, buffers), is_left

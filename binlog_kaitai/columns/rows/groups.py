@@ -25,15 +25,15 @@ def group_ranges(data: Any, starts: Any, ends: Any) -> Any:
     count, lengths = len(starts), ends - starts
     if count <= _FEW:
         return _group_by_bytes(data, starts, ends)
-    size, length = int(lengths.sum()), int(lengths[0])
-    if (lengths == length).all() and are_same.for_work(size)(data, starts, length):
+    length = int(lengths[0])
+    if (lengths == length).all() and are_same.run(data, starts, length):
         return np.zeros(count, dtype=np.int64)
     hashes = np.empty(count, dtype=np.uint64)
-    hash_ranges.for_work(size)(data, starts, ends, hashes)
+    hash_ranges.run(data, starts, ends, hashes)
     first, which = distinct(hashes)
     firsts = first[which]
     is_same = np.empty(count, dtype=np.bool_)
-    same_ranges.for_work(size)(data, starts, starts[firsts], lengths, is_same)
+    same_ranges.run(data, starts, starts[firsts], lengths, is_same)
     is_same &= lengths == lengths[firsts]
     return firsts if is_same.all() else _group_by_bytes(data, starts, ends)
 

@@ -371,7 +371,7 @@ def _walk(
 ) -> Iterator[Found]:
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     work = int((ends - begins).sum())
-    find = locate.for_work(work)
+    find = locate.run
     columns, sizes, prefixes = (np.ascontiguousarray(joined.steps[:, at]) for at in range(3))
     # A value of a byte in a row is as small as rows come.
     room = max(min(max_rows, _MAX_VALUES // max(width, 1), work + len(events)), 2)

@@ -107,7 +107,7 @@ def of_bytes(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
 def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     """Strings of which some are no UTF-8, all by `escape_bytes`."""
     out, ends = np.empty(_OF_BYTE * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
-    size = escape_bytes.for_work(len(data))(data, offsets.astype(np.int64, copy=False), out, ends)
+    size = escape_bytes.run(data, offsets.astype(np.int64, copy=False), out, ends)
     if size < 0:
         raise AssertionError("strings do not fit their room")
     return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
@@ -130,15 +130,15 @@ def padded(cells: Cells, kind: Any) -> Any:
     offsets[0] = 0
     cells.run(measure, cells.width.prefix, cells.column.length, 0, offsets[1:])
     out = np.empty(int(offsets[-1]), dtype=np.uint8)
-    pad_values.for_work(len(out))(cells.data, cells.starts, cells.width.prefix, offsets, out)
+    pad_values.run(cells.data, cells.starts, cells.width.prefix, offsets, out)
     return of_bytes(cells, kind, out, offsets)
 
 
 def _recoded(cells: Cells, kind: Any, data: Any, offsets: Any, sizes: Any, characters: Any) -> Any:
     places = np.empty(len(offsets), dtype=np.int64)
-    measure_recoded.for_work(len(data))(data, offsets, sizes, places)
+    measure_recoded.run(data, offsets, sizes, places)
     out = np.empty(int(places[-1]), dtype=np.uint8)
-    recode.for_work(len(data))(data, sizes, characters, out)
+    recode.run(data, sizes, characters, out)
     return of_bytes(cells, kind, out, places)
 
 

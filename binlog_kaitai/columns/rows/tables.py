@@ -270,7 +270,7 @@ def frames_transaction(block: Block, rows: Any) -> Any:
     ends = block.body_ends(rows)
     found = np.zeros(len(rows), dtype=np.bool_)
     for words in CLOSING_STATEMENTS:
-        ends_with.for_work(len(rows))(block.data, ends, np.frombuffer(words, dtype=np.uint8), found)
+        ends_with.run(block.data, ends, np.frombuffer(words, dtype=np.uint8), found)
     return found
 
 
@@ -330,7 +330,7 @@ def newest_before(ids: Any, places: Any, rows: Any, wanted: Any, span: int) -> A
     if not len(ids):
         return np.full(len(rows), -1, dtype=np.int64)
     found = np.empty(len(rows), dtype=np.int64)
-    if match_near.for_work(len(rows))(rows, wanted, places, ids, found):
+    if match_near.run(rows, wanted, places, ids, found):
         return found
     known, ranks = np.unique(ids, return_inverse=True)
     keys = ranks.reshape(-1) * span + places + 1

@@ -113,8 +113,7 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
     is_strings = plan[:, HOW] == STRINGS
     signed[plan[is_strings, VALUES]] = 0
     told = np.zeros((len(chosen), TOLD), dtype=np.int64)
-    work = int(items.sum()) * count
-    read_columns.for_work(work)(data, starts, count, plan, np.concatenate(more), *views, told)
+    read_columns.run(data, starts, count, plan, np.concatenate(more), *views, told)
     texts = _strings(data, starts, count, plan[is_strings], signed, told[is_strings, TOTAL])
     memory = pa.py_buffer(out)
     bits = (count + 7) // 8
@@ -136,7 +135,7 @@ def _strings(data: Any, starts: Any, count: int, plan: Any, offsets: Any, totals
         return
     places = np.concatenate(([0], np.cumsum(totals + _SLACK)))
     out = np.empty(int(places[-1]), dtype=np.uint8)
-    copy_columns.for_work(len(out))(data, starts, count, plan, offsets, places, out)
+    copy_columns.run(data, starts, count, plan, offsets, places, out)
     memory = pa.py_buffer(out)
     for place, total in zip(places.tolist(), totals.tolist(), strict=False):
         yield memory.slice(place, total)

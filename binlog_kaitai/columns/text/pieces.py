@@ -67,7 +67,7 @@ def written(found: Any, table: ByteTexts, before: bytes, behind: bytes, empty: b
         around[row, 1 : 1 + len(text)] = list(text)
     room = size * int(table.sizes.max()) + count * (len(before) + len(behind)) + 16
     out, ending = np.empty(room, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    total = put_bytes.for_work(size + count)(raw, starts, ends, *table, around, out, ending)
+    total = put_bytes.run(raw, starts, ends, *table, around, out, ending)
     if total < 0:
         raise AssertionError(f"bytes do not fit their room: {total}")
     texts = text_array(out[:total], ending, valid)
@@ -148,7 +148,7 @@ def digits(values: Any, valid: Any = None) -> Any:
     count = len(values)
     is_there = np.ones(count, dtype=np.bool_) if valid is None else valid
     out, offsets = np.empty(_DIGITS * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    size = put_numbers.for_work(8 * count)(values, is_there, out, offsets)
+    size = put_numbers.run(values, is_there, out, offsets)
     return text_array(out[:size], offsets, valid)
 
 
@@ -156,7 +156,7 @@ def clock(seconds: Any) -> Any:
     """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
     count = len(seconds)
     out, offsets = np.empty(_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    put, every = put_moments.for_work(8 * count), np.ones(count, dtype=np.bool_)
+    put, every = put_moments.run, np.ones(count, dtype=np.bool_)
     size = put(seconds * 1_000_000, every, _MOMENT, 0, 0, out, offsets)
     return text_array(out[:size], offsets)
 
@@ -207,7 +207,7 @@ def moments(style: Style, cells: Cells, quote: bytes = b"'") -> Any:
     which = _DATE if pa.types.is_date(kind) else _TIME if pa.types.is_duration(kind) else _MOMENT
     plain = np.frombuffer(values.buffers()[1], dtype=number.to_pandas_dtype())[: len(found)].astype(np.int64)
     out, offsets = np.empty(_ROOM * len(found), dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
-    put = put_moments.for_work(8 * len(found))
+    put = put_moments.run
     size = put(plain, valid, which, cells.column.fractional_digits, quote[0] if quote else 0, out, offsets)
     return text_array(out[:size], offsets, valid)
 
@@ -240,7 +240,7 @@ def joined(*pieces: Any) -> Any:
     if total > LONGEST:
         raise OverflowError(_TOO_LONG)
     out, ends = np.empty(total, dtype=np.uint8), np.empty(count + 1, dtype=np.int32)
-    found = join_texts.for_work(total)(np.concatenate(parts), offsets, bases, limits, out, ends)
+    found = join_texts.run(np.concatenate(parts), offsets, bases, limits, out, ends)
     if found != total:
         raise AssertionError(f"texts do not fit their room: {found}")
     return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)

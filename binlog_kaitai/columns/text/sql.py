@@ -47,7 +47,7 @@ def literals(found: Any, before_digits: str) -> Any:
     before = np.frombuffer(before_digits.encode(), dtype=np.uint8)
     room = 2 * size + (18 + len(before)) * len(found)
     out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
-    total = put_literals.for_work(size + len(found))(data, starts, ends, before, out, offsets)
+    total = put_literals.run(data, starts, ends, before, out, offsets)
     if total < 0:
         raise AssertionError(f"literals do not fit their room: {total}")
     return text_array(out[:total], offsets, valid)
@@ -66,7 +66,7 @@ def as_arguments(found: Any) -> Any:
     others = int(np.count_nonzero((used < 0x20) | (used > 0x7E) | (used == ord("\\"))))
     room = 2 * size + 4 * (2 * others + len(found)) + 20
     out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
-    total = put_pieces.for_work(size + len(found))(data, starts, ends, out, offsets)
+    total = put_pieces.run(data, starts, ends, out, offsets)
     if total < 0:
         raise AssertionError(f"pieces do not fit their room: {total}")
     return text_array(out[:total], offsets)

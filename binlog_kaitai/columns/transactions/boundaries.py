@@ -203,7 +203,7 @@ def _queries(block: Block, kind: int) -> Any:
     prefixes = np.zeros(len(starts) * _PREFIX, dtype=np.uint8)
     places = np.arange(len(starts), dtype=np.int64) * _PREFIX
     short = np.minimum(lengths, _PREFIX)
-    copy_ranges.for_work(len(prefixes))(block.data, starts, short, places, prefixes)
+    copy_ranges.run(block.data, starts, short, places, prefixes)
     keys = prefixes.view(">u8").astype(np.uint64) + (lengths > _PREFIX)
     first, which = distinct(keys)
     table = np.full((len(first), 2), -1, dtype=np.int8)
@@ -284,8 +284,7 @@ class Boundaries:
         if is_begin is None:
             is_begin = np.zeros(len(roles), dtype=np.bool_)
         found = np.empty(len(roles), dtype=np.int8)
-        # Uncompiled, it takes as long for an event as other kernels for some bytes.
-        follow_events.for_work(8 * len(roles))(roles, is_begin, self._state, found)
+        follow_events.run(roles, is_begin, self._state, found)
         return found
 
     def divide(self, found: Roles, *, is_before_gtid: bool = False) -> Segments:

@@ -44,7 +44,7 @@ class Markers(NamedTuple):
     def of(cls, block: Block) -> Markers:
         """Those of one block."""
         rows, latest = np.empty(len(block), dtype=np.int64), np.empty(len(block), dtype=np.int64)
-        count = number_markers.for_work(len(block))(block.types, _IS_MARKER, rows, latest)
+        count = number_markers.run(block.types, _IS_MARKER, rows, latest)
         return cls(rows[:count], latest)
 
     def spread(self, values: Any, before: Any) -> Any:
@@ -229,8 +229,9 @@ def _write(pool: Pool, texts: list[str], codes: Any, numbers: Any) -> tuple[Any,
     out = np.empty(int(lengths.max(initial=0) + NUMBER_ROOM) * (len(codes) + 1), dtype=np.uint8)
     ends = np.zeros(len(codes) + 1, dtype=np.int64)
     numbers = np.maximum(numbers, 0)
-    write = write_numbered.for_work(len(out))
-    size = write(data, np.cumsum(lengths) - lengths, lengths, codes, numbers, _QUOTE, out, ends[1:])
+    size = write_numbered.run(
+        data, np.cumsum(lengths) - lengths, lengths, codes, numbers, _QUOTE, out, ends[1:]
+    )
     ends += pool.append(out[:size])
     return ends[:-1], ends[1:]
 

@@ -289,7 +289,7 @@ class _Scan:
             self._drift = _first_drift(block)
         off = np.empty(min(len(block), MAX_DAMAGES), dtype=np.int64)
         position = int(block.positions[0] - block.starts[0])
-        find = find_drifts.for_work(len(block))
+        find = find_drifts.run
         places = block.data, block.starts, block.sizes, header_offset("next_position")
         count, self._drift = find(*places, position, self._drift or 0, off)
         for row in off[:count].tolist():

@@ -21,7 +21,6 @@ def base64_pieces(data: bytes) -> Iterator[bytes]:
 def base64_lines(data: bytes) -> bytes:
     """The lines, each ended."""
     out = np.empty((len(data) // LINE + 1) * 77 + 8, dtype=np.uint8)
-    put = put_base64.for_work(len(data))
-    size = put(np.frombuffer(data, dtype=np.uint8), 0, len(data), PAIRS, out, 0)
+    size = put_base64.run(np.frombuffer(data, dtype=np.uint8), 0, len(data), PAIRS, out, 0)
     encoded: bytes = out[:size].tobytes()
     return encoded

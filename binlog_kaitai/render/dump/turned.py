@@ -129,7 +129,7 @@ class TurnedRows:
         room = min(_ROWS, end - start + 2)
         starts = np.empty((program.width, room), dtype=np.int64)
         found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
-        find = locate.for_work(end - start)
+        find = locate.run
         ranges = one + start, one + end, one, one, one + program.which, one - 1
         while True:
             count = find(data, *ranges, program.limits, *program.steps, state, starts, *found)

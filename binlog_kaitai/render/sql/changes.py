@@ -116,8 +116,9 @@ class FoundSide:
         both = mine.valid & its.valid
         is_same = np.empty(len(every), dtype=np.bool_)
         lengths = np.where(both & (sizes == its.sizes(every)), sizes, 0)
-        compare = same_ranges.for_work(int(lengths.sum()))
-        compare(mine.data, np.where(both, mine.starts, 0), np.where(both, its.starts, 0), lengths, is_same)
+        same_ranges.run(
+            mine.data, np.where(both, mine.starts, 0), np.where(both, its.starts, 0), lengths, is_same
+        )
         is_same &= lengths == sizes
         return np.where(both, ~is_same, mine.starts != its.starts)
 

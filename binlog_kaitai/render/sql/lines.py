@@ -85,7 +85,7 @@ class Lines(NamedTuple):
         out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
         limits = np.cumsum([0] + [len(one.lengths) for one in found]).tolist()
         for one, begin, end in zip(found, limits, limits[1:], strict=False):
-            copy_ranges.for_work(len(one.data))(one.data, one.starts, one.lengths, places[begin:end], out)
+            copy_ranges.run(one.data, one.starts, one.lengths, places[begin:end], out)
         return out.data
 
 

@@ -140,7 +140,7 @@ class Columns:
         starts, lengths = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
         is_plain = np.array([byte not in field.special for byte in range(256)], dtype=np.bool_)
         clean = np.empty(len(starts), dtype=np.bool_)
-        find_clean.for_work(int(lengths.sum()))(data, starts, lengths, is_plain, clean)
+        find_clean.run(data, starts, lengths, is_plain, clean)
         clean &= lengths > 0
         for row in np.flatnonzero(~clean).tolist():
             text = field.make(bytes(data[starts[row] : starts[row] + lengths[row]]))

@@ -104,7 +104,7 @@ def dress_of(outer: Block) -> Dress:
         ranges[1, ::2], ranges[1, 1::2] = inner.sizes, CHECKSUM_SIZE
         data = np.empty(int(sizes.sum()), dtype=np.uint8)
         offsets = np.empty(2 * count + 1, dtype=np.int64)
-        join_ranges.for_work(len(data))(inner.data, *ranges, offsets, data)
+        join_ranges.run(inner.data, *ranges, offsets, data)
         starts, ends = offsets[:-1:2].copy(), offsets[1::2].copy()
         put_u4(data, starts + header_offset("len_event"), sizes)
         put_u4(data, ends, crc32_of(data, starts, ends))

@@ -121,7 +121,7 @@ class Templates:
 
 def _numbers(data: Any, places: Any, size: int) -> Any:
     found = np.zeros(len(places), dtype=np.uint64)
-    read_numbers.for_work(len(places) * size)(data, places, 0, size, False, found)
+    read_numbers.run(data, places, 0, size, False, found)
     return found.view(np.int64)
 
 

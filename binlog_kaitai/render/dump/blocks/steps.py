@@ -94,7 +94,7 @@ class Steps:
         state, end = self._number(before.copy()), at
         try:
             while True:
-                following = follow_steps.for_work(stop - end)
+                following = follow_steps.run
                 limits = end, stop, state, self._table, self._after, self._of
                 end = int(following(shapes.numbers, *limits))
                 if end == stop or shapes.numbers[end] < 0 or len(self._states) >= _MOST:
