@@ -75,7 +75,7 @@ __all__ = [
     "read_transactions",
 ]
 
-#: Where the other names are; a module is loaded by whoever asks for one of its names.
+#: The modules of the other names; each is imported when one of its names is first used.
 _MODULES = {
     "gtids": ("GtidSet",),
     "log": ("Event", "LogReader", "open"),

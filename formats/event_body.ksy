@@ -135,7 +135,7 @@ instances:
   len_fixed:
     value: 'len_post_header > 0 ? len_post_header : len_usual_fixed'
     doc: |
-      Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
+      Length of the fixed part at the start of the body, in bytes. Logs before version 4 have no
       format description, and a table that is too short has no entry.
   len_usual_fixed:
     value: |

@@ -20,9 +20,6 @@ from binlog_kaitai.columns.kernel_mode import MODE, Mode
 from binlog_kaitai.columns.library import CHECKED, LIBRARY, Library, library
 from binlog_kaitai.errors import UsageError
 
-#: Bytes of work from which it pays to print by kernels, which need tables made first.
-COMPILE_FROM = 2 << 20
-
 _inlined: set[Callable[..., Any]] = set()
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -155,21 +152,21 @@ def fingerprint(function: Callable[..., Any]) -> str:
         new = [one for one in called_by(ahead.pop()).values() if one not in seen]
         seen.update(new)
         ahead += new
-    return hashlib.sha256("\n".join(sorted(map(_told_alone, seen))).encode()).hexdigest()[:32]
+    return hashlib.sha256("\n".join(sorted(map(_description, seen))).encode()).hexdigest()[:32]
 
 
-def _told_alone(function: Callable[..., Any]) -> str:
+def _description(function: Callable[..., Any]) -> str:
     code = function.__code__
     constants = [one for one in code.co_consts if one != function.__doc__]
-    names = [(name, _told_value(function.__globals__.get(name))) for name in code.co_names]
+    names = [(name, _value_text(function.__globals__.get(name))) for name in code.co_names]
     how = "inlined " if is_inlined(function) else ""
     return f"{how}{function.__module__} {function.__qualname__} {code.co_code.hex()} {constants} {names}"
 
 
-def _told_value(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """What a name of a module stands for, as far as machine code has it."""
     if isinstance(value, (np.ndarray, np.generic)):
         return f"{value.dtype} {value.shape} {value.tobytes().hex()}"
     if isinstance(value, tuple):
-        return f"({' '.join(map(_told_value, value))})"
+        return f"({' '.join(map(_value_text, value))})"
     return repr(value) if isinstance(value, (int, float)) else ""

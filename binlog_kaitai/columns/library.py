@@ -113,7 +113,7 @@ class MachineCode:
         self._kinds = kinds_of(row.signature)
         slots = "".join("P" + "q" * one.ndim if one.ndim else _NUMBERS[one.dtype[0]] for one in self._kinds)
         self._call = _caller(entry, slots, row.result, row.name)
-        #: Types that calls had and that fit.
+        #: Argument types of earlier calls, which fit.
         self._known: set[tuple[Any, ...]] = set()
 
     def __call__(self, *arguments: Any) -> Any:
@@ -127,12 +127,12 @@ class MachineCode:
             else:
                 types.append(type(one))
                 values.append(one)
-        told = tuple(types)
-        if told not in self._known:
+        found = tuple(types)
+        if found not in self._known:
             if any(map(_is_scattered, arguments)):
                 return self._with_copies(arguments)
             self._check(arguments)
-            self._known.add(told)
+            self._known.add(found)
         try:
             return self._call(values)
         except struct.error as error:

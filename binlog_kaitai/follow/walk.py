@@ -290,8 +290,10 @@ class Walk:
         begin = self._begin
         if self.mark.position > begin.position:
             places = begin.position, self.mark.position, begin.format_position
-            told = tuple(self._effects), self._has_torn_end
-            self.spans.append(Span(begin.file, *places, begin.definitions, "", begin.skip, *told))
+            effects = tuple(self._effects)
+            self.spans.append(
+                Span(begin.file, *places, begin.definitions, "", begin.skip, effects, self._has_torn_end)
+            )
             self._effects, self._has_torn_end = [], False
         self._begin = self.mark
 

@@ -65,7 +65,7 @@ class EventBody(KaitaiStruct):
     def __init__(self, type_code: _binlog_enums.BinlogEnums.EventType | int, binlog_version: int, len_post_header: int, table_map: _table_map_event.TableMapEvent | None, has_table_map: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def len_fixed(self) -> int:
-        """Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
+        """Length of the fixed part at the start of the body, in bytes. Logs before version 4 have no
         format description, and a table that is too short has no entry.
         """
     @property

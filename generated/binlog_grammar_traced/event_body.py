@@ -503,7 +503,7 @@ class EventBody(KaitaiStruct):
 
     @property
     def len_fixed(self):
-        """Length of the fixed part in front of the body, in bytes. Logs before version 4 have no
+        """Length of the fixed part at the start of the body, in bytes. Logs before version 4 have no
         format description, and a table that is too short has no entry.
         """
         if hasattr(self, '_m_len_fixed'):

@@ -84,7 +84,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'EventBody': {
         'content': 'The event, by its type.',
-        'len_fixed': 'Length of the fixed part in front of the body, in bytes. Logs before version 4 have no format description, and a table that is too short has no entry.',
+        'len_fixed': 'Length of the fixed part at the start of the body, in bytes. Logs before version 4 have no format description, and a table that is too short has no entry.',
         'len_usual_fixed': 'What servers use for the type, in bytes.',
     },
     'EventBody.UnknownEvent': {

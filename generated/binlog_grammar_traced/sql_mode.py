@@ -11,7 +11,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
 
 class SqlMode(KaitaiStruct):
     """The variable `sql_mode` of the session, in a statement's status variables. Bits from 32 on mean other things
-    in MySQL than in MariaDB.
+    in MySQL than in MariaDB. Since 5.0.
 
     .. seealso::
        MODE_REAL_AS_FLOAT and so on - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/system_variables.h

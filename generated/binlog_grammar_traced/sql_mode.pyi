@@ -6,7 +6,7 @@ from . import KaitaiStream, KaitaiStruct
 
 class SqlMode(KaitaiStruct):
     """The variable `sql_mode` of the session, in a statement's status variables. Bits from 32 on mean other things
-    in MySQL than in MariaDB.
+    in MySQL than in MariaDB. Since 5.0.
 
     See https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/system_variables.h MODE_REAL_AS_FLOAT and so on; https://github.com/MariaDB/server/blob/mariadb-11.8.3/sql/sql_class.h MODE_REAL_AS_FLOAT and so on
     """

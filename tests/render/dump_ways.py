@@ -29,14 +29,14 @@ def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "COMPILE_FROM", 0)
+    monkeypatch.setattr(blocks, "KERNELS_FROM", 0)
     monkeypatch.setattr(blocks, "_SHORTEST", 1)
-    monkeypatch.setattr(quick, "COMPILE_FROM", 0)
+    monkeypatch.setattr(quick, "KERNELS_FROM", 0)
 
 
 def make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "COMPILE_FROM", 1 << 60)
-    monkeypatch.setattr(quick, "COMPILE_FROM", 1 << 60)
+    monkeypatch.setattr(blocks, "KERNELS_FROM", 1 << 60)
+    monkeypatch.setattr(quick, "KERNELS_FROM", 1 << 60)
 
 
 def reader_of(size: int) -> Any:

@@ -34,8 +34,8 @@ def _by_blocks() -> Iterator[None]:
 def _work_from(size: int) -> Iterator[None]:
     """Have kernels print from so many bytes on."""
     with (
-        patch.object(blocks, "COMPILE_FROM", size),
-        patch.object(quick, "COMPILE_FROM", size),
+        patch.object(blocks, "KERNELS_FROM", size),
+        patch.object(quick, "KERNELS_FROM", size),
     ):
         yield
 

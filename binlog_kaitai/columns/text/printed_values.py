@@ -201,7 +201,7 @@ def put_floating(data: Any, place: int, is_double: bool, scratch: Any, out: Any,
 
 @kernel
 def put_point(has_digits: bool, out: Any, at: int) -> Any:
-    """Write the point of a DECIMAL, and a zero in front of it if there are no other digits."""
+    """Write the decimal point, preceded by a zero if the DECIMAL has no digits before it."""
     if not has_digits:
         out[at] = 48
         at += 1

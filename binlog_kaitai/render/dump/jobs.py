@@ -20,6 +20,9 @@ from binlog_kaitai.render.dump.row_programs import Programs
 #: Room for text, in bytes, at first; and more than this is given back.
 _ROOM, _MOST_ROOM = 1 << 20, 1 << 26
 
+#: Kernels print from so many bytes of work on: they need tables that are made first.
+KERNELS_FROM = 2 << 20
+
 
 class MisfitError(Exception):
     """Rows that are the reader's to print, or to refuse.

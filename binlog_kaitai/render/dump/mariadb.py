@@ -209,7 +209,7 @@ class MariadbPrinter(MariadbRows):
         return b"/*M!" if self.version >= (10, 6) else b"/*!"
 
     def _put_gtid_session(self, item: Item, body: Any) -> None:
-        """Add the statements for what a GTID event tells of the session, if it is not as it was."""
+        """Add statements for the session variables that a GTID event changes."""
         is_allowed, server_id = bool(body.is_parallel_allowed), item.event.fixed_header.server_id
         state, set_ = self.state, self._versioned + b"%d SET @@session.%s=%d*/"
         if state.is_parallel_allowed != is_allowed:

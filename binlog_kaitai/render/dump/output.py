@@ -125,7 +125,7 @@ class Output:
         self.kept = item, put
 
     def put_kept(self, item: Item) -> None:
-        """Add the text of the event that was kept, as if it was where another one is."""
+        """Add the text of the kept event, with the position of another one."""
         if self.kept is not None:
             kept, put = self.kept
             kept.position = item.position

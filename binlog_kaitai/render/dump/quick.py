@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import COMPILE_FROM
 from binlog_kaitai.columns.text.jobs import COUNT, ROWS
 from binlog_kaitai.reader import Event
-from binlog_kaitai.render.dump.jobs import Jobs, MisfitError
+from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MisfitError
 from binlog_kaitai.render.dump.row_programs import MOST, Head, Programs, images_end
 from binlog_kaitai.render.dump.rows import RowsText, Style, counted_rows, rows_text
 
@@ -66,7 +65,7 @@ class QuickRows:
         if head is None:
             return rows_text(event, self.style, name)
         size = len(event.raw) + _CALL
-        if self._work < COMPILE_FROM:
+        if self._work < KERNELS_FROM:
             self._work += size
             return rows_text(event, self.style, name)
         program = self._program(event, head, name)
@@ -75,7 +74,7 @@ class QuickRows:
 
     def count(self, event: Event, head: Head | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
-        program = -1 if head is None or self._work < COMPILE_FROM else self._program(event, head, None)
+        program = -1 if head is None or self._work < KERNELS_FROM else self._program(event, head, None)
         self._work += len(event.raw) + _CALL
         if head is None or program < 0 or self.programs[program].has_unmeasured:
             return counted_rows(event)

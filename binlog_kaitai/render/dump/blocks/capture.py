@@ -180,7 +180,7 @@ def capture(
     is_passed
         It is passed over but for its place.
     is_behind
-        It stands behind the events of a payload.
+        It follows the events of a payload.
     """
     made: Any = Capture(lines, is_measured=is_measured)
     out, printer.out = printer.out, made

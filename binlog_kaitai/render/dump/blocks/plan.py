@@ -102,9 +102,9 @@ class Plan:
         programs = np.zeros(count, dtype=np.int64)
         if len(printed):
             programs[printed] = rows[2][printed]
-            told = printed[acts.extra[printed] >= 0]
-            begin, end = texts.extra[acts.extra[told]].T
-            parts.append((ROWS_PHASE, end_of[told], told, COPY, begin, end, 0))
+            headed = printed[acts.extra[printed] >= 0]
+            begin, end = texts.extra[acts.extra[headed]].T
+            parts.append((ROWS_PHASE, end_of[headed], headed, COPY, begin, end, 0))
             owners, kinds = end_of[printed], acts.rows[printed]
             parts.append((ROWS_PHASE, owners, printed, kinds, rows[0][printed], rows[1][printed], 0))
         counted = np.flatnonzero(acts.counts)
@@ -131,7 +131,7 @@ class Plan:
         latest = np.where(acts.head >= 0, next_of(acts.flushes), -1)
         waits = acts.has_body | (acts.rows >= 0)
         latest = np.maximum(latest, np.where(waits, end_of, -1))
-        # With the end of a statement its base64 and rows go out behind its text.
+        # At the end of a statement, its base64 and rows follow its text.
         return (np.maximum.accumulate(latest) <= numbers) & ~acts.ends
 
     def between(self, first: tuple[int, int], last: tuple[int, int]) -> JobList:

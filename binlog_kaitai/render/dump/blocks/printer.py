@@ -17,7 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.compile import COMPILE_FROM
 from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.tables import last_of_each
 from binlog_kaitai.context import Context
@@ -41,7 +40,7 @@ from binlog_kaitai.render.dump.blocks.rows import OUTSIDE, RowsEvents, TableMaps
 from binlog_kaitai.render.dump.blocks.shapes import Shapes
 from binlog_kaitai.render.dump.blocks.statements import Templates
 from binlog_kaitai.render.dump.blocks.steps import Steps
-from binlog_kaitai.render.dump.jobs import Jobs, MisfitError
+from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MisfitError
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.output import BINLOG, BINLOG_END, ROWS_NUMBER
 from binlog_kaitai.render.dump.printer import UNREADABLE
@@ -104,7 +103,7 @@ class BlockPrinter:
 
     def pays(self, size: int) -> bool:
         """Whether so many bytes more are printed by kernels."""
-        return self._work + size >= COMPILE_FROM
+        return self._work + size >= KERNELS_FROM
 
     def print(self, block: Block, is_passed: Any, host: Host, inside: Inside | None = None) -> None:
         """Print the events of a block; those inside payloads only if they were opened.
@@ -114,7 +113,7 @@ class BlockPrinter:
         at, stop, self.host = 0, len(block), host
         self._work += block.data.size // 2 + _CALL * len(block)
         is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
-        if block.is_special or not is_usual or self._work < COMPILE_FROM:
+        if block.is_special or not is_usual or self._work < KERNELS_FROM:
             self._print_alone(at, stop)
             return
         try:
