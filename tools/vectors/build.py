@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.rewrite.writer import LogWriter
 from binlog_kaitai.sources import MAGIC
 from tools.conformance.compare import ERROR
@@ -24,6 +24,7 @@ from tools.vectors.choose import BEGINNING, Excerpt, info_of, stream_events
 
 README = Path(__file__).with_name("README.md")
 INDEX = "index.json"
+_FORMAT = EventType.format_description_event
 
 Chosen = dict[tuple[int, str], Excerpt]
 """The excerpt for each type code and server."""
@@ -50,7 +51,7 @@ def cut(path: Path, excerpt: Excerpt) -> tuple[bytes, int]:
     data, start, end, event = path.read_bytes(), excerpt.start, excerpt.end, excerpt.event
     if excerpt.is_stream:
         events = stream_events(path)
-        head = MAGIC + next(raw for raw in events if raw[4] == EventType.format_description_event)
+        head = MAGIC + next(raw for raw in events if raw[header_offset("type_code")] == _FORMAT)
         data = head + events[excerpt.event]
         start, end, event = len(head), len(data), len(head)
     target, place = io.BytesIO(), 0

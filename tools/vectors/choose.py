@@ -6,6 +6,7 @@ then logs as a server sends them (decrypted ones, network streams).
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,10 +15,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
+from binlog_grammar.network_packet import NetworkPacket
+from binlog_grammar.stream_packet import StreamPacket
+from kaitaistruct import KaitaiStream
 
 from binlog_kaitai import read_transactions
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.grammar import EventType, header_offset
 from binlog_kaitai.sources import MAGIC
 
 #: Every log begins with these; an implementation meets them first.
@@ -27,7 +31,6 @@ BEGINNING = (
     EventType.gtid_list_event,
 )
 _STREAM = "server.bin"
-_LENGTH_AND_NUMBER = 4
 
 
 @dataclass(frozen=True, order=True)
@@ -66,7 +69,7 @@ def candidates(corpus: Path) -> Iterator[tuple[int, str, Excerpt]]:
                 yield kind, info_of(path)["server"], excerpt
     for path in sorted(corpus.glob(f"network/*/{_STREAM}")):
         for number, raw in enumerate(stream_events(path)):
-            kind = raw[_LENGTH_AND_NUMBER]
+            kind = raw[header_offset("type_code")]
             if kind != EventType.rotate_event:  # made up by the server at the start of a stream
                 name = path.relative_to(corpus).as_posix()
                 yield kind, info_of(path)["server"], Excerpt(1, len(raw), name, number, number + 1, number)
@@ -80,14 +83,14 @@ def info_of(path: Path) -> dict[str, Any]:
 
 
 def stream_events(path: Path) -> list[bytes]:
-    """The events of a network stream, which follow a byte 00; none of a semi-synchronous one."""
-    data, at, found = path.read_bytes(), 0, []
-    while at < len(data):
-        end = at + _LENGTH_AND_NUMBER + int.from_bytes(data[at : at + 3], "little")
-        found.append(data[at + _LENGTH_AND_NUMBER : end])
-        at = end
-    # The first packet answers the registration.
-    return [packet[1:] for packet in found[1:] if packet[:1] == b"\0" and packet[1:2] != b"\xef"]
+    """The events of a network stream; none of a semi-synchronous one, which have a header of their own."""
+    stream, messages = KaitaiStream(io.BytesIO(path.read_bytes())), list[bytes]()
+    while not stream.is_eof():
+        messages.append(NetworkPacket(stream).payload)
+    if "semi_sync" in path.parent.name:
+        return []
+    # The first message answers the registration.
+    return [message[1:] for message in messages[1:] if message[0] == StreamPacket.PacketKind.event]
 
 
 def _of_log(corpus: Path, path: Path, rank: int) -> Iterator[tuple[int, Excerpt]]:
