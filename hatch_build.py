@@ -15,7 +15,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MACHINE = "BINLOG_KAITAI_MACHINE"
-COLUMNS = "binlog_kaitai/columns"
+KERNELS = "binlog_kaitai/columns/kernel"
 
 
 class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -58,7 +58,7 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
     def _put_reason(self, text: str, build_data: dict[str, Any]) -> None:
         path = self._folder() / "libkernels.txt"
         path.write_text(f"{text}\n")
-        build_data["force_include"][str(path)] = f"{COLUMNS}/{path.name}"
+        build_data["force_include"][str(path)] = f"{KERNELS}/{path.name}"
 
     def _folder(self) -> Path:
         folder = Path(self.root) / "build/wheel"
@@ -66,8 +66,8 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         return folder
 
     def _put_library(self, build_data: dict[str, Any]) -> None:
-        from binlog_kaitai.columns.library import LIBRARY
-        from binlog_kaitai.columns.signatures import SIGNATURES
+        from binlog_kaitai.columns.kernel.library import LIBRARY
+        from binlog_kaitai.columns.kernel.signatures import SIGNATURES
         from tools.kernels.build import BuildError, build
         from tools.kernels.linking import GLIBC, needed_glibc
 
@@ -81,4 +81,4 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
                 raise BuildError(f"{library} needs a newer glibc than {GLIBC}: pip install ziglang")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform.replace('-', '_').replace('.', '_')}"
-        build_data["force_include"][str(library)] = f"{COLUMNS}/{LIBRARY.name}"
+        build_data["force_include"][str(library)] = f"{KERNELS}/{LIBRARY.name}"

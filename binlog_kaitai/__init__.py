@@ -32,15 +32,15 @@ from binlog_kaitai.errors import (
 )
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.batches import read_events
-    from binlog_kaitai.columns.changes import read_changes
     from binlog_kaitai.columns.transactions.batches import read_transactions
-    from binlog_kaitai.gtids import GtidSet
-    from binlog_kaitai.log import Event, LogReader, open
-    from binlog_kaitai.options import Filters
-    from binlog_kaitai.reader import End, EndKind
-    from binlog_kaitai.rows import Change, Row
-    from binlog_kaitai.schema import Column, Schema
+    from binlog_kaitai.columns.views.changes import read_changes
+    from binlog_kaitai.columns.views.events import read_events
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.core.gtids import GtidSet
+    from binlog_kaitai.reader.log import Event, LogReader, open
+    from binlog_kaitai.reader.reader import End, EndKind
+    from binlog_kaitai.reader.rows import Change, Row
+    from binlog_kaitai.values.schema import Column, Schema
 
 __version__ = "0.1.0"
 
@@ -77,14 +77,14 @@ __all__ = [
 
 #: The modules of the other names; each is imported when one of its names is first used.
 _MODULES = {
-    "gtids": ("GtidSet",),
-    "log": ("Event", "LogReader", "open"),
-    "options": ("Filters",),
-    "reader": ("End", "EndKind"),
-    "rows": ("Change", "Row"),
-    "schema": ("Column", "Schema"),
-    "columns.batches": ("read_events",),
-    "columns.changes": ("read_changes",),
+    "core.gtids": ("GtidSet",),
+    "reader.log": ("Event", "LogReader", "open"),
+    "core.filters": ("Filters",),
+    "reader.reader": ("End", "EndKind"),
+    "reader.rows": ("Change", "Row"),
+    "values.schema": ("Column", "Schema"),
+    "columns.views.events": ("read_events",),
+    "columns.views.changes": ("read_changes",),
     "columns.transactions.batches": ("read_transactions",),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from moto.server import ThreadedMotoServer
 from pyarrow import fs
 
-from binlog_kaitai import remote
+from binlog_kaitai.sources import remote
 from tests.corpus_files import case
 
 LOGS = case("mysql-9.7", "rotate").logs

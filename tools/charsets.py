@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from binlog_kaitai.charsets.tables import NO_CHARACTER
+from binlog_kaitai.values.charsets.tables import NO_CHARACTER
 from tools.servers import Server
 
 TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "charsets" / "charsets.json"

@@ -110,7 +110,7 @@ def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None
       binlog-kaitai dump --to-last-log --rewrite-db 'shop->shop2' binlog.000024
     """
     from binlog_kaitai.render.dump import dump
-    from binlog_kaitai.sources import resolve, with_later_logs
+    from binlog_kaitai.sources.source import resolve, with_later_logs
 
     logs = resolve(sources)
     if to_last_log:
@@ -156,7 +156,7 @@ def _options(
     stop_position: Any,
     **plain: Any,
 ) -> Any:
-    from binlog_kaitai.options import Filters
+    from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.dump import Base64Output, DumpOptions
 
     filters = Filters.of(

@@ -31,8 +31,8 @@ def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
       binlog-kaitai events --format json --event-type query /var/lib/mysql/binlog.index
       binlog-kaitai events --start-datetime '2026-11-20 03:00:00' -t shop.orders binlog.*
     """
-    from binlog_kaitai.columns.events import write_json
-    from binlog_kaitai.options import Filters
+    from binlog_kaitai.columns.views.event_lines import write_json
+    from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.listing import writer
 
     write = writer(output, sys.stdout.buffer)

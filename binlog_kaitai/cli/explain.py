@@ -13,7 +13,7 @@ from binlog_kaitai.cli.messages import say
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
-    from binlog_kaitai.reader import Event
+    from binlog_kaitai.reader.reader import Event
 
 
 @click.command()
@@ -35,7 +35,7 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
       binlog-kaitai explain binlog.000024 | less -S
     """
     from binlog_kaitai.columns.blocks.seek import stops_before
-    from binlog_kaitai.log import open
+    from binlog_kaitai.reader.log import open
 
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full are for text; JSON has everything")

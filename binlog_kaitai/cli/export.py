@@ -46,11 +46,11 @@ def command(
       binlog-kaitai export --to lake /var/lib/mysql/binlog.index
       binlog-kaitai export --to lake --view changes -t shop.orders binlog.*
     """
-    from binlog_kaitai.columns.batches import read_events
-    from binlog_kaitai.columns.lake import write_changes, write_view
+    from binlog_kaitai.columns.parquet.folder import write_changes, write_view
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.columns.transactions.batches import read_transactions
-    from binlog_kaitai.options import Filters
+    from binlog_kaitai.columns.views.events import read_events
+    from binlog_kaitai.core.filters import Filters
 
     with writing_to(str(target)):
         target.mkdir(parents=True, exist_ok=True)

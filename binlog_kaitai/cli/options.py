@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 import click
 
 from binlog_kaitai.cli.messages import say
+from binlog_kaitai.core.filters import MAX_POSITION, ZERO_DATES, Filters, whole_number
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.lake import VIEWS
-from binlog_kaitai.options import MAX_POSITION, ZERO_DATES, Filters, whole_number
-from binlog_kaitai.remote import is_url
+from binlog_kaitai.sources.remote import is_url
 
 if TYPE_CHECKING:
-    from binlog_kaitai.reader import End
-    from binlog_kaitai.sources import Source
+    from binlog_kaitai.reader.reader import End
+    from binlog_kaitai.sources.source import Source
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -59,7 +59,7 @@ def formats(*names: str, default: str | None = "") -> Callable[[_Command], _Comm
 
 
 def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:
-    from binlog_kaitai.event_types import TYPE_NAMES
+    from binlog_kaitai.core.event_types import TYPE_NAMES
 
     return [name for name in TYPE_NAMES if name.startswith(beginning.upper())]
 
@@ -120,7 +120,7 @@ def refuse_position(source: Source, position: int | None) -> None:
     UsageError
         No event begins at the position.
     """
-    from binlog_kaitai.framing import not_at_an_event
+    from binlog_kaitai.core.framing import not_at_an_event
 
     reason = None
     with suppress(BinlogError, OSError), source.open() as stream:
@@ -152,7 +152,7 @@ _FILTERS: list[Callable[[Any], Any]] = [
 
 def say_ends(ends: list[End]) -> None:
     """Tell on stderr which files are still being written, or were not closed."""
-    from binlog_kaitai.reader import EndKind
+    from binlog_kaitai.reader.reader import EndKind
 
     for end in ends:
         if end.kind is EndKind.IN_USE:
@@ -161,7 +161,7 @@ def say_ends(ends: list[End]) -> None:
 
 def end_text(end: End) -> str:
     """How a file ended, in words."""
-    from binlog_kaitai.reader import EndKind
+    from binlog_kaitai.reader.reader import EndKind
 
     behind = f"; the {end.bytes_behind} bytes after it are not a whole event" if end.bytes_behind else ""
     match end.kind:

@@ -116,8 +116,8 @@ def command(
         import pyspark  # noqa: F401
     except ImportError as error:
         raise UsageError(_NEEDED) from error
-    from binlog_kaitai.options import Filters
-    from binlog_kaitai.remote import is_url
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.sources.remote import is_url
     from binlog_kaitai.spark.pipeline import Job, Pipeline
     from binlog_kaitai.spark.stream import Following
     from binlog_kaitai.spark.stream_options import at_least_one, parse_starting

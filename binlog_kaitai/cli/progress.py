@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, BinaryIO, cast
 
 from binlog_kaitai.render.terminal import printable
-from binlog_kaitai.sources import Source
+from binlog_kaitai.sources.source import Source
 
 #: Shorter logs are done before a bar would be seen, in bytes.
 _WORTHWHILE = 64 << 20

@@ -37,7 +37,7 @@ def command(
     """
     from binlog_kaitai.render.rewritten import repair_lines, repair_object
     from binlog_kaitai.rewrite import repair
-    from binlog_kaitai.sources import resolve
+    from binlog_kaitai.sources.source import resolve
 
     sources = resolve(source)
     if len(sources) != 1:

@@ -35,8 +35,8 @@ def command(sources: tuple[str, ...], output: str, ddl: str | None, **filters: A
       binlog-kaitai rows -t shop.orders binlog.000024
       binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
     """
-    from binlog_kaitai.columns.row_objects import write_rows
-    from binlog_kaitai.options import Filters
+    from binlog_kaitai.columns.views.row_objects import write_rows
+    from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.row_listing import writer
 
     write = writer(output, sys.stdout.buffer)

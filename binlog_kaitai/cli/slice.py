@@ -11,7 +11,7 @@ from binlog_kaitai.cli import options
 from binlog_kaitai.cli.messages import say
 from binlog_kaitai.cli.progress import watched
 from binlog_kaitai.errors import UsageError, writing_to
-from binlog_kaitai.sources import Source
+from binlog_kaitai.sources.source import Source
 
 
 @click.command()
@@ -42,7 +42,7 @@ def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: A
     """
     from binlog_kaitai.render.rewritten import slice_line
     from binlog_kaitai.rewrite import slice_log
-    from binlog_kaitai.sources import resolve
+    from binlog_kaitai.sources.source import resolve
 
     logs = resolve(sources)
     targets = _targets(logs, target)

@@ -62,8 +62,8 @@ def command(
       binlog-kaitai sql binlog.000024 | mysql --binary-mode
       binlog-kaitai sql --undo -t shop.orders --operation delete --where "customer = 7" binlog.000024
     """
+    from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.errors import UsageError
-    from binlog_kaitai.options import Filters
     from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 
     if redo and undo:

@@ -69,7 +69,7 @@ def command(
       binlog-kaitai stats --by hour --part timeline --format csv /var/lib/mysql/binlog.index
       binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
     """
-    from binlog_kaitai.options import Filters
+    from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.stats import collect
 
     if html is not None and (output or parts or by):

@@ -34,10 +34,10 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
     from binlog_kaitai.columns.verify.scan import scan
+    from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.ddl.series import SeriesDefinitions
-    from binlog_kaitai.gtids import GtidSet
     from binlog_kaitai.render.report import counted, report_lines, report_object
-    from binlog_kaitai.sources import resolve
+    from binlog_kaitai.sources.source import resolve
 
     damage_count = not_logs = 0
     definitions = SeriesDefinitions()

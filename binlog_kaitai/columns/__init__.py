@@ -19,7 +19,7 @@ __all__ = ["EVENTS_SCHEMA", "read_events"]
 def __getattr__(name: str) -> Any:
     # PyArrow is loaded when it is needed: lines of JSON do without it.
     if name in __all__:
-        from binlog_kaitai.columns import batches
+        from binlog_kaitai.columns.views import events
 
-        return getattr(batches, name)
+        return getattr(events, name)
     raise AttributeError(name)

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import Kernel, kernel
-from binlog_kaitai.columns.fixed import FixedNumbers
-from binlog_kaitai.columns.kernels import lengths_to_zero, read_numbers
-from binlog_kaitai.columns.text_kernels import join_chosen, join_ranges
-from binlog_kaitai.grammar import Layout, walk_over
+from binlog_kaitai.columns.fixed_fields import FixedNumbers
+from binlog_kaitai.columns.kernel.byte_kernels import lengths_to_zero, read_numbers
+from binlog_kaitai.columns.kernel.compile import Kernel, kernel
+from binlog_kaitai.columns.kernel.text_kernels import join_chosen, join_ranges
+from binlog_kaitai.core.grammar import Layout, walk_over
 
 #: Lengths in an event are 32 bits; a length past this one is as wrong as any.
 _TOO_LONG = 1 << 33

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.kernel.compile import kernel
 
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 

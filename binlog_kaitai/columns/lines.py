@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.json_strings import json_sizes, put_json
-from binlog_kaitai.columns.kernels import are_same
-from binlog_kaitai.columns.text.hexdump import Style, room_for
-from binlog_kaitai.columns.text_kernels import (
+from binlog_kaitai.columns.kernel.byte_kernels import are_same
+from binlog_kaitai.columns.kernel.text_kernels import (
     BYTES,
     CONSTANT,
     FRACTION,
@@ -28,6 +27,7 @@ from binlog_kaitai.columns.text_kernels import (
     assemble,
     find_clean,
 )
+from binlog_kaitai.columns.text.hexdump import Style, room_for
 
 #: Bytes that JSON text holds as they are.
 _CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)

@@ -10,7 +10,7 @@ from binlog_kaitai.columns.rows.counting import MISFIT_COUNT, count_rows, hops_o
 from binlog_kaitai.columns.rows.images import Images, Joined
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.schema import set_old_fractions
+from binlog_kaitai.values.schema import set_old_fractions
 
 #: In place of a count that is not known.
 UNKNOWN = MISFIT_COUNT

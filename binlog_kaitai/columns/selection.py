@@ -8,8 +8,8 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
-from binlog_kaitai.event_types import type_name
-from binlog_kaitai.options import Filters
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.filters import Filters
 
 
 class Selection:

@@ -9,9 +9,9 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.tables import in_force, last_of_each, newest_before, times_closed
-from binlog_kaitai.context import MAX_TABLE_MAPS
-from binlog_kaitai.grammar import EventType, TableMapEvent
-from binlog_kaitai.reader import Event
+from binlog_kaitai.core.context import MAX_TABLE_MAPS
+from binlog_kaitai.core.grammar import EventType, TableMapEvent
+from binlog_kaitai.reader.reader import Event
 
 _ID = "table_id.value"
 _NAMES = ("schema_name", "table_name")

@@ -6,7 +6,7 @@ name that it had at the time of an event.
 """
 
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.fit import DefinitionMismatch
+from binlog_kaitai.ddl.match import DefinitionMismatch
 from binlog_kaitai.ddl.model import Charset, ColumnDefinition, TableDefinition
 from binlog_kaitai.ddl.store import Session
 

@@ -6,8 +6,8 @@ import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.ddl.beginnings import may_matter, may_matter_bytes
-from binlog_kaitai.ddl.fit import DefinitionMismatch, fitted
+from binlog_kaitai.ddl.first_words import may_matter, may_matter_bytes
+from binlog_kaitai.ddl.match import DefinitionMismatch, fitted
 from binlog_kaitai.ddl.model import TableDefinition
 from binlog_kaitai.ddl.store import Key, Session, Store
 from binlog_kaitai.errors import BinlogError

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from binlog_kaitai.grammar import masks
+from binlog_kaitai.core.grammar import masks
 
 #: Bits of `sql_mode` that change how a statement reads.
 ANSI_QUOTES = masks.SqlMode.IS_ANSI_QUOTES

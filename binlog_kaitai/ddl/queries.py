@@ -5,11 +5,11 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from binlog_kaitai.charsets import decoder_of
 from binlog_kaitai.ddl.charset_options import charset_of_number
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.statements import Statement, read_statement
 from binlog_kaitai.ddl.store import Session
+from binlog_kaitai.values.charsets import decoder_of
 
 
 def statement_of(body: Any) -> Statement | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.sources import series_of
+from binlog_kaitai.sources.source import series_of
 
 
 class SeriesDefinitions:

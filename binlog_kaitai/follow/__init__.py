@@ -22,8 +22,8 @@ Rules
 
 from __future__ import annotations
 
+from binlog_kaitai.follow.checkpoints import Mark
 from binlog_kaitai.follow.follower import Follower
-from binlog_kaitai.follow.marks import Mark
 from binlog_kaitai.follow.walk import Span
 
 __all__ = ["Follower", "Mark", "Span"]

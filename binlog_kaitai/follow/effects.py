@@ -18,9 +18,10 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows import tables, xa
-from binlog_kaitai.ddl.beginnings import may_matter_bytes, may_truncate
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.changed import changed_tables
 from binlog_kaitai.ddl.definitions import Definitions
+from binlog_kaitai.ddl.first_words import may_matter_bytes, may_truncate
 from binlog_kaitai.ddl.lexer import Cursor, UnreadableError
 from binlog_kaitai.ddl.queries import session_of, statement_of, text_of
 from binlog_kaitai.ddl.statements import (
@@ -34,7 +35,6 @@ from binlog_kaitai.ddl.statements import (
     read_statement,
 )
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType
 
 #: Clauses of ALTER TABLE that take rows out, or put some in.
 _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})

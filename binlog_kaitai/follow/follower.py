@@ -9,16 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from binlog_kaitai import sources
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
+from binlog_kaitai.follow.checkpoints import Mark
 from binlog_kaitai.follow.find import check_next, locate, start_of
-from binlog_kaitai.follow.heads import read_head, size_of
-from binlog_kaitai.follow.marks import Mark
+from binlog_kaitai.follow.log_headers import read_head, size_of
 from binlog_kaitai.follow.walk import FAR, Division, Limit, Span, Walk
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.sources import source
+from binlog_kaitai.sources.source import MAGIC
 
 #: How often logs are listed where one is removed at that very moment; the pause between, in seconds.
 _TRIES, _PAUSE = 5, 0.1
@@ -75,7 +75,7 @@ class Follower:
         """
         for left in reversed(range(_TRIES)):
             try:
-                found = sources.resolve(self._paths)
+                found = source.resolve(self._paths)
                 break
             except SourceError:
                 if not left:

@@ -10,19 +10,19 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.splits.cuts import Cut, CutFinder, Gap, Log
+from binlog_kaitai.columns.splits.split_points import Cut, CutFinder, Gap, Log
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
+from binlog_kaitai.follow.checkpoints import Mark
 from binlog_kaitai.follow.effects import Effect, Statements, take_statement
-from binlog_kaitai.follow.heads import open_log, read_from, size_of
-from binlog_kaitai.follow.marks import Mark
-from binlog_kaitai.follow.rests import Rests
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.reader import judge_end
-from binlog_kaitai.sources import MAGIC
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.follow.log_headers import open_log, read_from, size_of
+from binlog_kaitai.follow.quiescent_points import Rests
+from binlog_kaitai.reader.reader import judge_end
+from binlog_kaitai.sources.source import MAGIC
 
 #: Further than any file goes.
 FAR = 1 << 62

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from binlog_kaitai.columns.change_schemas import untaken_name
-from binlog_kaitai.columns.lake import PartWriter
+from binlog_kaitai.columns.parquet.folder import PartWriter
+from binlog_kaitai.columns.views.change_schemas import untaken_name
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.lake.commits import batch_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.follow.effects import Kind
 
 

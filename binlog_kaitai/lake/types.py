@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from binlog_kaitai.columns.change_schemas import ABSENT_FIELD
 from binlog_kaitai.columns.rows.arrow_types import cast
+from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD
 from binlog_kaitai.lake import DATE
 
 #: More digits have no type in Spark, nor in Iceberg.

@@ -13,27 +13,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from binlog_kaitai.columns.batches import read_events
-from binlog_kaitai.columns.change_schemas import (
+from binlog_kaitai.columns.parquet.folder import PartWriter, folder_name, write_view
+from binlog_kaitai.columns.rows.images import Program
+from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
+from binlog_kaitai.columns.splits.split import Split, opened, read_part, source_of
+from binlog_kaitai.columns.transactions.batches import read_transactions
+from binlog_kaitai.columns.views.change_schemas import (
     ABSENT_FIELD,
     TIME,
     own_columns,
     table_schema,
     untaken_name,
 )
-from binlog_kaitai.columns.changes import page_batches, table_batches_of
-from binlog_kaitai.columns.lake import PartWriter, folder_name, write_view
-from binlog_kaitai.columns.rows.images import Program
-from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
-from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.splits.mending import Damage, read_around
-from binlog_kaitai.columns.splits.split import Split, opened, read_part, source_of
-from binlog_kaitai.columns.transactions.batches import read_transactions
+from binlog_kaitai.columns.views.changes import page_batches, table_batches_of
+from binlog_kaitai.columns.views.events import read_events
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.lake import DATE, TIMES, VIEWS
 from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
-from binlog_kaitai.options import Filters
-from binlog_kaitai.sources import Part, Source
+from binlog_kaitai.sources.source import Part, Source
 
 #: What Hive, and all who read its layout, take for NULL.
 _NO_DATE = "__HIVE_DEFAULT_PARTITION__"

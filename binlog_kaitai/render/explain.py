@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from binlog_kaitai.adapter import utc
+from binlog_kaitai.core.adapter import utc
+from binlog_kaitai.core.info import plain
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.info import plain
-from binlog_kaitai.reader import Event
+from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
 from binlog_kaitai.render.terminal import printable

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from binlog_kaitai.core.grammar import bit_fields, meanings, trace_event
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import bit_fields, meanings, trace_event
-from binlog_kaitai.reader import Event
+from binlog_kaitai.reader.reader import Event
 
 #: Types that are one number in parts: what the number means is worth more than what the part is.
 _NUMBERS = frozenset(("PackedInteger", "VarlenInteger"))

@@ -9,11 +9,11 @@ import os
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from binlog_kaitai.adapter import utc
-from binlog_kaitai.event_types import type_name
+from binlog_kaitai.core.adapter import utc
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
 from binlog_kaitai.render.terminal import printable
-from binlog_kaitai.transactions import GTID_TYPES
 
 _GTID_TYPES = frozenset(type_name(kind) for kind in GTID_TYPES)
 

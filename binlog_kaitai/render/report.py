@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, EncryptedError
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.reader import EndKind
+from binlog_kaitai.reader.reader import EndKind
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.verify.report import Report

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from binlog_kaitai.adapter import utc
+from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
 from binlog_kaitai.render.terminal import printable
 

@@ -20,16 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles, is_of_temporary_table
+from binlog_kaitai.core.adapter import gtid_text
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.rows import rows_of
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.reader.rows import rows_of
 
 _PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_payload_event
 

@@ -23,12 +23,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.adapter import checksum_status
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import Lost
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.framing import Frame, Framer
-from binlog_kaitai.grammar import (
+from binlog_kaitai.core.adapter import checksum_status
+from binlog_kaitai.core.framing import Frame, Framer
+from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     LAYOUTS,
     EventType,
@@ -39,8 +38,9 @@ from binlog_kaitai.grammar import (
     masks,
     parse_event,
 )
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.rewrite.known_formats import KnownFormat, known_formats, version_numbers
-from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.sources.source import MAGIC
 
 #: As many events prove a table, at most so many of a type, out of so many bytes.
 _MOST_EVENTS, _MOST_OF_TYPE, _MOST_BYTES = 2_000, 20, 16 << 20

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 
 #: What precedes the table in the entry that an event of this type has for itself.
 _BEFORE_TABLE = 57

@@ -20,6 +20,8 @@ from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
 from binlog_kaitai.columns.verify.report import Lost, Report
 from binlog_kaitai.columns.verify.scan import Start, scan
+from binlog_kaitai.core.grammar import EventType, Format
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import (
     BinlogError,
@@ -29,7 +31,6 @@ from binlog_kaitai.errors import (
     UsageError,
     reading,
 )
-from binlog_kaitai.grammar import EventType, Format
 from binlog_kaitai.rewrite.division import (
     Open,
     open_pieces,
@@ -38,11 +39,10 @@ from binlog_kaitai.rewrite.division import (
     sure_beginning,
 )
 from binlog_kaitai.rewrite.format_search import Rebuilt
-from binlog_kaitai.rewrite.heads import Head, find_head, read_head, replaced
+from binlog_kaitai.rewrite.log_headers import Head, find_head, read_head, replaced
 from binlog_kaitai.rewrite.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.rewrite.writer import LogWriter, writing
-from binlog_kaitai.sources import MAGIC, Source
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.sources.source import MAGIC, Source
 
 #: Where one of these is, each transaction begins with a GTID event.
 _TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}

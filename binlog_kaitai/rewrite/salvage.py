@@ -12,15 +12,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
-from binlog_kaitai.adapter import checksum_status
 from binlog_kaitai.columns.blocks.part_reader import Limited, context_of
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
-from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.framing import Frame, Framer, read_up_to
-from binlog_kaitai.grammar import (
+from binlog_kaitai.core.adapter import checksum_status
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import Frame, Framer, read_up_to
+from binlog_kaitai.core.grammar import (
     POSITION_MASK,
     EventType,
     Format,
@@ -28,8 +27,9 @@ from binlog_kaitai.grammar import (
     parse_event,
     read_header,
 )
-from binlog_kaitai.rewrite.heads import Head
-from binlog_kaitai.sources import MAGIC, Part
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.rewrite.log_headers import Head
+from binlog_kaitai.sources.source import MAGIC, Part
 
 #: Shorter events are read to see whether they are whole, in bytes.
 _SHORT = 64 << 10

@@ -18,10 +18,10 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.transactions.batches import read_transactions
+from binlog_kaitai.core.transactions import BETWEEN
 from binlog_kaitai.errors import reading
 from binlog_kaitai.rewrite.writer import writing
-from binlog_kaitai.sources import Source
-from binlog_kaitai.transactions import BETWEEN
+from binlog_kaitai.sources.source import Source
 
 
 @dataclass

@@ -13,10 +13,10 @@ from pyspark.sql.types import StructType
 from binlog_kaitai.columns.splits.split import LogFile, Split, divide, list_files
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.interpreter import spare_modules
-from binlog_kaitai.spark.options import Offset, ReadOptions
-from binlog_kaitai.spark.rows import rows_of
+from binlog_kaitai.spark.reader_options import Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
+from binlog_kaitai.spark.split_rows import rows_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

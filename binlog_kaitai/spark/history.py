@@ -15,18 +15,18 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.splits.split import list_files, source_of
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.follow.effects import Statements, take_statement
-from binlog_kaitai.follow.rests import Rests
+from binlog_kaitai.follow.quiescent_points import Rests
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
-from binlog_kaitai.options import Filters
 from binlog_kaitai.spark.batch import between
-from binlog_kaitai.spark.options import TABLE, ReadOptions
+from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.tables import is_of_segment
 
 #: The number at the end of a log's name, which is its place among the logs.

@@ -13,7 +13,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
-from binlog_kaitai.columns.change_schemas import ABSENT_FIELD
+from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD
 from binlog_kaitai.errors import UsageError
 
 #: The names of the columns that an image does not have.

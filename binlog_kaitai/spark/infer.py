@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.columns.change_schemas import ABSENT_FIELD, merged_schema
+from binlog_kaitai.columns.rows.definitions_of import tables_of
 from binlog_kaitai.columns.rows.pages import new_definitions
-from binlog_kaitai.columns.rows.scan import tables_of
 from binlog_kaitai.columns.rows.tables import Table, Tables
-from binlog_kaitai.columns.splits.cuts import Cut, Gap, Log
 from binlog_kaitai.columns.splits.split import LogFile, list_files, opened, source_of
+from binlog_kaitai.columns.splits.split_points import Cut, Gap, Log
+from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, merged_schema
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
-from binlog_kaitai.schema import NameSource
-from binlog_kaitai.sources import series_of
-from binlog_kaitai.spark.options import ReadOptions
+from binlog_kaitai.sources.source import series_of
+from binlog_kaitai.spark.reader_options import ReadOptions
+from binlog_kaitai.values.schema import NameSource
 
 #: Logs of no more bytes than this in all are read whole.
 SMALL = 1 << 20

@@ -111,7 +111,7 @@ class _LakeReader(FollowingReader):
         )
 
     def _write(self, span: Span, staging: Path) -> Iterator[Written]:
-        from binlog_kaitai.follow.read import source_of
+        from binlog_kaitai.follow.spans import source_of
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_lake
 
@@ -128,10 +128,10 @@ class _LakeReader(FollowingReader):
             )
 
     def _write_around(self, span: Span, staging: Path) -> Iterator[Written]:
-        from binlog_kaitai.follow.read import definitions_in, split_of
+        from binlog_kaitai.follow.spans import definitions_in, split_of
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_around, write_damage
-        from binlog_kaitai.spark.rows import tell_dropped
+        from binlog_kaitai.spark.split_rows import tell_dropped
 
         job, split = self._job, split_of(span)
         written, damages = write_around(

@@ -6,7 +6,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.spark.batch import BinlogReader
-from binlog_kaitai.spark.options import TABLE, ReadOptions
+from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
 from binlog_kaitai.spark.stream_options import parse_stream, without_stream_options
 from binlog_kaitai.spark.stream_views import BinlogStreamReader

@@ -62,7 +62,7 @@ class Following:
     at_once : int
         As many tasks run at a time.
     mode : str
-        One of `binlog_kaitai.spark.options.MODES`.
+        One of `binlog_kaitai.spark.reader_options.MODES`.
     """
 
     paths: tuple[str, ...]

@@ -8,7 +8,7 @@ from typing import Any
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow.walk import FAR
-from binlog_kaitai.spark.options import ReadOptions, parse_bool, parse_size
+from binlog_kaitai.spark.reader_options import ReadOptions, parse_bool, parse_size
 from binlog_kaitai.spark.stream import MAX_BYTES, Following
 
 _OPTIONS = ("maxBytesPerTrigger", "maxFilesPerTrigger", "startingOffsets", "failOnDataLoss")

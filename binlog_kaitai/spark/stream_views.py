@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
 
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.follow import Span
-from binlog_kaitai.follow.read import definitions_in, source_of, split_of
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.options import Filters
-from binlog_kaitai.spark.options import TABLE, ReadOptions
-from binlog_kaitai.spark.rows import columns_of_table, rows_around
+from binlog_kaitai.follow.spans import definitions_in, source_of, split_of
+from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema, conform
+from binlog_kaitai.spark.split_rows import columns_of_table, rows_around
 from binlog_kaitai.spark.stream import Following, FollowingReader, SpanPartition
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     BinlogError
         While reading: the log is damaged.
     """
-    from binlog_kaitai.columns.batches import read_events
-    from binlog_kaitai.columns.changes import json_batches, typed_batches
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.columns.transactions.batches import read_transactions
+    from binlog_kaitai.columns.views.changes import json_batches, typed_batches
+    from binlog_kaitai.columns.views.events import read_events
 
     filters = with_gtids(options.filters, span)
     if options.mode != "FAILFAST":

@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from binlog_kaitai.columns.change_schemas import common_type
+from binlog_kaitai.columns.views.change_schemas import common_type
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.commits import PRIVATE, Lake
 from binlog_kaitai.lake.lineage import Lineage, Place, Segment

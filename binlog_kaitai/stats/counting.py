@@ -11,17 +11,17 @@ from binlog_kaitai.columns.transactions.batches import Watcher, finished_transac
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.view import view_of
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import End
-from binlog_kaitai.sources import Source, SourceLike, resolve
-from binlog_kaitai.stats.events import TRANSACTIONS, EventCounts, chosen_events
+from binlog_kaitai.reader.reader import End
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.stats.event_counts import TRANSACTIONS, EventCounts, chosen_events
 from binlog_kaitai.stats.figures import Figures
 from binlog_kaitai.stats.model import Stats
 from binlog_kaitai.stats.parts import fill
 from binlog_kaitai.stats.transactions import TransactionCounts
-from binlog_kaitai.transactions import GTID_TYPES
 
 #: The work for a block is mostly the same whatever its length.
 _BLOCK_SIZE = 32 << 20

@@ -22,7 +22,7 @@ from binlog_kaitai.columns.transactions.parts import (
     outcomes_of,
 )
 from binlog_kaitai.columns.transactions.view import KINDS, outcome_of, view_of
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 
 _MICRO = 1_000_000
 

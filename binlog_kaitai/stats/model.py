@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from binlog_kaitai.errors import BinlogError
 
 if TYPE_CHECKING:
-    from binlog_kaitai.reader import End
-    from binlog_kaitai.sources import Source
+    from binlog_kaitai.reader.reader import End
+    from binlog_kaitai.sources.source import Source
     from binlog_kaitai.stats.timeline import Timeline
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.event_types import type_name
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.stats.events import BYTES, EVENTS, OPERATIONS, ROWS, TRANSACTIONS, EventCounts
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.stats.event_counts import BYTES, EVENTS, OPERATIONS, ROWS, TRANSACTIONS, EventCounts
 from binlog_kaitai.stats.model import PART_NAMES, Column, Kind, Part, Place, Stats
 from binlog_kaitai.stats.timeline import width_for
 from binlog_kaitai.stats.transactions import OTHERS, TransactionCounts

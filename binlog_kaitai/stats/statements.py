@@ -12,9 +12,9 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.transactions.boundaries import first_words, unpacked_beginnings
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.event_types import QUERY_TYPES
-from binlog_kaitai.grammar import EventType
 
 #: Statements that begin with the same bytes are looked at once; as many bytes of others.
 _PREFIX, _BEGINNING = 24, 512

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from binlog_kaitai.core.grammar import JsonDiff as _Change
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import JsonDiff as _Change
 from binlog_kaitai.values.json_text import JsonText, Node, document_text, node_text, quote
 
 _Operation = _Change.DiffOperation

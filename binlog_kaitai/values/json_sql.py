@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from binlog_kaitai.grammar import ColumnType, JsonBinary
+from binlog_kaitai.core.grammar import ColumnType, JsonBinary
 from binlog_kaitai.values.json_text import ARRAYS, OBJECTS, document_text, opaque_text, quote
 from binlog_kaitai.values.sql_text import literal
 

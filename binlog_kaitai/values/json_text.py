@@ -14,8 +14,8 @@ import base64
 import re
 from typing import Any
 
+from binlog_kaitai.core.grammar import ColumnType, JsonBinary
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import ColumnType, JsonBinary
 from binlog_kaitai.values.numbers import decimal, double_text
 from binlog_kaitai.values.temporal import fraction_text
 

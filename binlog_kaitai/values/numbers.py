@@ -7,7 +7,7 @@ import struct
 from decimal import Decimal
 from typing import Any
 
-from binlog_kaitai.adapter import decimal_text
+from binlog_kaitai.core.adapter import decimal_text
 
 #: Digits that a server prints of a FLOAT (FLT_DIG), and up to which it prints no exponent (DBL_DIG).
 _FLOAT_DIGITS = 6

@@ -20,11 +20,11 @@ import re
 import struct
 from typing import Any, NamedTuple
 
-from binlog_kaitai.charsets import BINARY, encoder_of
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.schema import Column
+from binlog_kaitai.values.charsets import BINARY, encoder_of
 from binlog_kaitai.values.numbers import shortest_float
+from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
 
 #: Bytes that a quoted string may hold: printable ASCII without the backslash.

@@ -8,10 +8,10 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from binlog_kaitai.charsets import BINARY, decode
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.schema import Column
+from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.schema import Column
 
 #: Deflate makes nothing smaller than a thousandth of what it was.
 _MOST_RATIO = 1032

@@ -12,13 +12,13 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from binlog_kaitai.charsets import BINARY
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.schema import Column
 from binlog_kaitai.values import numbers, sql_text, strings, temporal
+from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.json_diff import JsonDiff
 from binlog_kaitai.values.json_text import JsonText, json_of, marked
+from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import Dialect
 
 #: A value of a row: what `ColumnKind.decode` gives, or None for NULL.

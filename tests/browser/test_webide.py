@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from selenium.webdriver.support.ui import WebDriverWait
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from tests.corpus_files import CORPUS
 from tools.generate.__main__ import ENTRY, ROOT
 from tools.generate.grammar import Grammar

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_length, header_offset
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_length, header_offset
 from tests.columns.log_maker import LogMaker, events_of, placed
 from tests.corpus_files import case
 

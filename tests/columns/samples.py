@@ -7,8 +7,8 @@ from pathlib import Path
 import zstandard
 
 import binlog_kaitai as bk
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_offset
-from binlog_kaitai.payload import open_payload
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset
+from binlog_kaitai.core.payload import open_payload
 
 
 class Sample:

@@ -8,8 +8,8 @@ from typing import Any
 
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.rows import has_rows, rows_of
-from binlog_kaitai.schema import Schema, is_mariadb
+from binlog_kaitai.reader.rows import has_rows, rows_of
+from binlog_kaitai.values.schema import Schema, is_mariadb
 
 OUTSIDE = {
     "START_EVENT_V3", "STOP_EVENT", "ROTATE_EVENT", "SLAVE_EVENT", "FORMAT_DESCRIPTION_EVENT",

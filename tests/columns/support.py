@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import compile as kernels_of
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.columns.events import write_json
-from binlog_kaitai.options import Filters
+from binlog_kaitai.columns.kernel import compile as kernels_of
+from binlog_kaitai.columns.views.event_lines import write_json
+from binlog_kaitai.core.filters import Filters
 from tests.corpus_files import CORPUS
 from tools.fuzz.reading import line_of
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import compile as kernels_of
-from binlog_kaitai.grammar import EventType, header_length
+from binlog_kaitai.columns.kernel import compile as kernels_of
+from binlog_kaitai.core.grammar import EventType, header_length
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.samples import Sample, inner_events
 from tests.columns.support import by_columns, by_reader, use_plain_kernels

@@ -14,9 +14,9 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.framing import TailKind
-from binlog_kaitai.sources import Part, Source
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.core.framing import TailKind
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.sources.source import Part, Source
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "types_full").logs[0]

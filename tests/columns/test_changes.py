@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.change_schemas import CHANGES_SCHEMA, META_FIELDS
-from binlog_kaitai.columns.changes import read_changes
-from binlog_kaitai.columns.lake import write_changes
+from binlog_kaitai.columns.parquet.folder import write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.options import Filters
+from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA, META_FIELDS
+from binlog_kaitai.columns.views.changes import read_changes
+from binlog_kaitai.core.filters import Filters
 from tests.corpus_files import case
 
 TYPES = case("mysql-9.7", "types_metadata")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks import checksums, sums
+from binlog_kaitai.columns.blocks import checksums, crc32_short
 from binlog_kaitai.columns.blocks.block import Frames
-from binlog_kaitai.columns.compile import Kernel
-from binlog_kaitai.columns.kernels import BAD, NONE, OK, PENDING
+from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, PENDING
+from binlog_kaitai.columns.kernel.compile import Kernel
 
 
 @pytest.fixture(params=["one by one", "in runs"], autouse=True)
@@ -89,4 +89,6 @@ def test_sums_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatch
     ends = starts + np.array([rng.randrange(longest) for _ in range(200)])
     monkeypatch.setattr(Kernel, "run", property(lambda kernel: getattr(kernel, mode)))
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    assert sums.crc32_of(data, starts, ends).tolist() == [zlib.crc32(raw[one:end]) for one, end in pairs]
+    assert crc32_short.crc32_of(data, starts, ends).tolist() == [
+        zlib.crc32(raw[one:end]) for one, end in pairs
+    ]

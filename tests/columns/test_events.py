@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns import batches
-from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
 from binlog_kaitai.columns.blocks import payloads
 from binlog_kaitai.columns.rows import tables
-from binlog_kaitai.options import Filters
+from binlog_kaitai.columns.views import events
+from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
+from binlog_kaitai.core.filters import Filters
 from tests.columns.support import all_files, by_columns, by_reader, use_plain_kernels
 from tests.corpus_files import CORPUS, case
 
@@ -171,8 +171,8 @@ def test_a_column_that_is_none() -> None:
 
 
 def test_a_text_longer_than_arrow_has_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_MAX_TEXT", 30)
-    monkeypatch.setattr(batches, "LONGEST", 60)
+    monkeypatch.setattr(events, "_MAX_TEXT", 30)
+    monkeypatch.setattr(events, "LONGEST", 60)
     with pytest.raises(bk.BinlogError, match=r"position 4, FORMAT_DESCRIPTION_EVENT: the text of its main"):
         read_events(ALL_TYPES).read_all()
     assert read_events(ALL_TYPES, columns=["type"]).read_all().num_rows > 0

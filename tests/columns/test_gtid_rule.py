@@ -1,4 +1,4 @@
-"""The GTIDs of the columns follow the rule of `binlog_kaitai.transactions`, whatever the order of events."""
+"""The GTIDs of the columns follow the rule of `core.transactions`, whatever the order of events."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from binlog_kaitai.columns.blocks.reader import frame_all
 from binlog_kaitai.columns.lines import Pool
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.transactions.gtids import GtidColumns
-from binlog_kaitai.grammar import EventType, Format
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.transactions import GtidTracker, mariadb_gtid
+from binlog_kaitai.core.grammar import EventType, Format
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GtidTracker, mariadb_gtid
 from tests.columns.support import blocks
 from tests.corpus_files import case
 

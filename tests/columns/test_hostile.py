@@ -9,10 +9,10 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from binlog_kaitai.columns.blocks.ahead import ahead
+from binlog_kaitai.columns.blocks.prefetch import ahead
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.sources import Source
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import by_columns, by_reader
 from tests.columns.test_rows_hostile import row_event

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from binlog_kaitai.columns.kernel_mode import VARIABLE
+from binlog_kaitai.columns.kernel.mode import VARIABLE
 
 _RUN = """
 import numpy as np
-from binlog_kaitai.columns import compile
-from binlog_kaitai.columns.kernels import read_u4
+from binlog_kaitai.columns.kernel import compile
+from binlog_kaitai.columns.kernel.byte_kernels import read_u4
 
 if {has_no_library}:
     compile.CHECKED = compile.LIBRARY = compile.LIBRARY.with_name("none.so")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns import fixed, kernels, text_kernels
+from binlog_kaitai.columns import fixed_fields
 from binlog_kaitai.columns.blocks import bodies, frame_kernels
+from binlog_kaitai.columns.kernel import byte_kernels, text_kernels
 from binlog_kaitai.columns.rows import tables, walk
 from binlog_kaitai.columns.transactions import marker_kernels
 
@@ -111,7 +112,7 @@ def test_numbers_of_all_widths(way: str, width: int, order: Any) -> None:
     bytes_ = data(100)
     places = np.array([0, 17, 100 - width, 101 - width, -1, 1 << 62])
     out = np.empty(len(places), dtype=np.uint64)
-    getattr(kernels.read_numbers, way)(bytes_, places - 5, 5, width, order == "big", out)
+    getattr(byte_kernels.read_numbers, way)(bytes_, places - 5, 5, width, order == "big", out)
     inside = [int.from_bytes(bytes_[place : place + width].tobytes(), order) for place in places[:3]]
     assert out.tolist() == [*inside, 0, 0, 0]
 
@@ -120,7 +121,7 @@ def test_events_by_type(way: str) -> None:
     types = np.array([3, 255, 0, 3, 3, 0], dtype=np.uint8)
     counts = np.full(256, 9, dtype=np.int64)
     order, ranks = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
-    getattr(kernels.divide_by_type, way)(types, counts, order, ranks)
+    getattr(byte_kernels.divide_by_type, way)(types, counts, order, ranks)
     assert order.tolist() == [2, 5, 0, 3, 4, 1]
     assert ranks.tolist() == [0, 0, 0, 1, 2, 1]
     assert counts.tolist() == np.bincount(types, minlength=256).tolist()
@@ -128,7 +129,9 @@ def test_events_by_type(way: str) -> None:
 
 def test_bodies_lie_between_header_and_checksum(way: str) -> None:
     starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
-    checksums = np.array([kernels.NONE, kernels.OK, kernels.PENDING, kernels.BAD], dtype=np.uint8)
+    checksums = np.array(
+        [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
+    )
     places, lengths = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
     wanted = np.array([0, 2, 3])
     getattr(bodies.find_bodies, way)(starts, sizes, checksums, wanted, 19, 4, places, lengths)
@@ -138,9 +141,11 @@ def test_bodies_lie_between_header_and_checksum(way: str) -> None:
 
 def test_bodies_type_by_type(way: str) -> None:
     starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
-    checksums = np.array([kernels.NONE, kernels.OK, kernels.PENDING, kernels.BAD], dtype=np.uint8)
+    checksums = np.array(
+        [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
+    )
     counts, (order, ranks) = np.empty(256, dtype=np.int64), np.empty((2, 4), dtype=np.int64)
-    getattr(kernels.divide_by_type, way)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order, ranks)
+    getattr(byte_kernels.divide_by_type, way)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order, ranks)
     places, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
     getattr(bodies.find_bodies, way)(starts, sizes, checksums, order, 19, 4, places, lengths)
     assert places.tolist() == [49, 109, 19, 89]
@@ -177,7 +182,7 @@ def test_ranges_outside_are_left_out(mode: str) -> None:
     starts = np.array([0, 40, 45, -3, 10])
     lengths = np.array([5, 10, 10, 2, 3])
     out = np.zeros(30, dtype=np.uint8)
-    getattr(kernels.copy_ranges, mode)(bytes_, starts, lengths, np.array([0, 5, 15, 25, 29]), out)
+    getattr(byte_kernels.copy_ranges, mode)(bytes_, starts, lengths, np.array([0, 5, 15, 25, 29]), out)
     assert out[:15].tolist() == bytes_[:5].tolist() + bytes_[40:].tolist()
     assert not out[15:].any()
 
@@ -186,7 +191,7 @@ def test_lengths_to_zero(mode: str) -> None:
     bytes_ = np.frombuffer(b"abc\0def\0\0gh", dtype=np.uint8).copy()
     out = np.empty(5, dtype=np.int64)
     starts, lengths = np.array([0, 4, 7, 9, 9]), np.array([7, 3, 2, 2, 99])
-    getattr(kernels.lengths_to_zero, mode)(bytes_, starts, lengths, out)
+    getattr(byte_kernels.lengths_to_zero, mode)(bytes_, starts, lengths, out)
     assert out.tolist() == [3, 3, 0, 2, 0]
 
 
@@ -241,9 +246,9 @@ def test_drifts_of_positions(way: str) -> None:
     for start, end in zip(starts.tolist(), ends, strict=True):
         log[start + 13 : start + 17] = np.frombuffer(end.to_bytes(4, "little"), dtype=np.uint8)
     out = np.zeros(6, dtype=np.int64)
-    count, drift = getattr(kernels.find_drifts, way)(log, starts, sizes, 13, 4, 0, out)
+    count, drift = getattr(byte_kernels.find_drifts, way)(log, starts, sizes, 13, 4, 0, out)
     assert (out[:count].tolist(), drift) == ([2, 5], 9)
-    count, drift = getattr(kernels.find_drifts, way)(log, starts, sizes, 13, 4, 6, out[:1])
+    count, drift = getattr(byte_kernels.find_drifts, way)(log, starts, sizes, 13, 4, 6, out[:1])
     assert (out[:count].tolist(), drift) == ([2], 9)
 
 
@@ -251,7 +256,7 @@ def test_sums_of_runs(way: str) -> None:
     table = np.array([1, 2, 4, 8], dtype=np.uint32)
     starts, ends = np.array([5, 10, 12, 13, 20, 30]), np.array([10, 12, 13, 14, 22, 90])
     limits, sums = np.empty(7, dtype=np.int64), np.empty(6, dtype=np.uint32)
-    count = getattr(kernels.sums_of_runs, way)(table, starts, ends, limits, sums)
+    count = getattr(byte_kernels.sums_of_runs, way)(table, starts, ends, limits, sums)
     assert limits[: count + 1].tolist() == [0, 3, 4, 5, 6]
     assert sums[:count].tolist() == [8 | 2 | 1, 1, 1, 1]
 
@@ -261,7 +266,7 @@ def test_same_ranges(way: str) -> None:
     found = np.empty(8, dtype=np.bool_)
     starts, others = np.array([0, 0, 1, 3, 3, -1, 12, 5]), np.array([12, 12, 12, 15, 15, 11, 0, 5])
     lengths = np.array([12, 0, 1, 9, 10, 1, -1, 19])
-    getattr(kernels.same_ranges, way)(bytes_, starts, others, lengths, found)
+    getattr(byte_kernels.same_ranges, way)(bytes_, starts, others, lengths, found)
     assert found.tolist() == [True, True, False, True, False, False, False, True]
 
 
@@ -269,14 +274,14 @@ def test_hash_ranges(way: str) -> None:
     bytes_ = np.frombuffer(b"0123456789ab" * 2, dtype=np.uint8)
     found = np.empty(6, dtype=np.uint64)
     starts, ends = np.array([0, 12, 0, 12, -1, 20]), np.array([12, 24, 11, 23, 3, 25])
-    getattr(kernels.hash_ranges, way)(bytes_, starts, ends, found)
+    getattr(byte_kernels.hash_ranges, way)(bytes_, starts, ends, found)
     first, second, third, fourth, *outside = found.tolist()
     assert first == second != third == fourth
     assert outside == [0, 0]
 
 
 def test_are_same(way: str) -> None:
-    run = getattr(kernels.are_same, way)
+    run = getattr(byte_kernels.are_same, way)
     bytes_ = np.frombuffer(b"0123456789ab" * 3, dtype=np.uint8)
     assert run(bytes_, np.array([0, 12, 24]), 12)
     assert run(bytes_, np.array([3, 27]), 9)
@@ -336,7 +341,7 @@ def test_many_numbers_of_events(way: str) -> None:
     out = np.empty((len(fields), len(starts)), dtype=np.uint64)
     is_same = np.ones(len(fields), dtype=np.bool_)
     places = np.array([(place, width, order == "big") for place, width, order in fields], dtype=np.int64)
-    getattr(fixed.read_fixed, way)(bytes_, starts, places, out, is_same)
+    getattr(fixed_fields.read_fixed, way)(bytes_, starts, places, out, is_same)
     for (place, width, order), found in zip(fields, out.tolist(), strict=True):
         assert found == [number_at(bytes_, start + place, width, order) for start in starts.tolist()]
     assert not is_same.any()
@@ -353,5 +358,5 @@ def test_numbers_that_are_the_same_in_all_events(way: str) -> None:
     starts = np.arange(0, len(events), 20)
     places = np.array([(0, 4, 0), (4, 2, 0), (8, 8, 1)], dtype=np.int64)
     out, is_same = np.empty((3, len(starts)), dtype=np.uint64), np.zeros(3, dtype=np.bool_)
-    getattr(fixed.read_fixed, way)(events, starts, places, out, is_same)
+    getattr(fixed_fields.read_fixed, way)(events, starts, places, out, is_same)
     assert is_same.tolist() == [True, False, True]

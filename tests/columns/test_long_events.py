@@ -13,10 +13,10 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks import reader
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.framing import TailKind
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.framing import TailKind
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.rewrite import repair, slice_log, writer
-from binlog_kaitai.sources import Part, Source
+from binlog_kaitai.sources.source import Part, Source
 from tests.columns.long_logs import log_of_statement, log_of_value
 from tests.columns.support import by_columns, by_reader
 from tests.corpus_files import LogFile, case, logs

@@ -9,12 +9,12 @@ import pytest
 import zstandard
 
 import binlog_kaitai as bk
-from binlog_kaitai import payload
-from binlog_kaitai.columns.events import Page
 from binlog_kaitai.columns.rows import images
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.grammar import EventType, header_length, header_offset
-from binlog_kaitai.sources import Source
+from binlog_kaitai.columns.views.event_lines import Page
+from binlog_kaitai.core import payload
+from binlog_kaitai.core.grammar import EventType, header_length, header_offset
+from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.refusals import ENTRIES, refusals
 from tests.corpus_files import case

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits import cuts
-from binlog_kaitai.columns.splits.mending import Damage, read_around
+from binlog_kaitai.columns.splits import split_points
+from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
 from binlog_kaitai.columns.splits.split import files_before, plan
-from binlog_kaitai.grammar import header_length
-from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.core.grammar import header_length
+from binlog_kaitai.sources.source import MAGIC
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
 
@@ -62,8 +62,8 @@ def comparable(rows: list[Row], tells_names: bool) -> list[Row]:
 
 @pytest.fixture(autouse=True)
 def far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cuts, "NEAR", 1200)
-    monkeypatch.setattr(cuts, "LOOK_BACK", 1000)
+    monkeypatch.setattr(split_points, "NEAR", 1200)
+    monkeypatch.setattr(split_points, "LOOK_BACK", 1000)
 
 
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")

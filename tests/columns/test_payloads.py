@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import zstandard
 
-from binlog_kaitai.columns.blocks import payload_heads as heads_module
+from binlog_kaitai.columns.blocks import payload_headers as heads_module
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.payload_heads import payload_heads
+from binlog_kaitai.columns.blocks.payload_headers import payload_heads
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BlockReader, frame_all
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.payload import SmallPayloads, declared_size
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.payload import SmallPayloads, declared_size
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "payloads").logs[0]

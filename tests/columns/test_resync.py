@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns.blocks.places import Places
-from binlog_kaitai.columns.blocks.range_sums import RangeSums
+from binlog_kaitai.columns.blocks.crc32_ranges import RangeSums
+from binlog_kaitai.columns.blocks.random_access import Places
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.grammar import EventType, header_length, header_offset, masks
+from binlog_kaitai.core.grammar import EventType, header_length, header_offset, masks
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 

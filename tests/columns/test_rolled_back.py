@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.row_objects import write_rows
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.options import Filters
+from binlog_kaitai.columns.views.row_objects import write_rows
+from binlog_kaitai.core.filters import Filters
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 

@@ -13,16 +13,16 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
-from binlog_kaitai.columns.change_schemas import table_schema
-from binlog_kaitai.columns.changes import page_batches
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.views.change_schemas import table_schema
+from binlog_kaitai.columns.views.changes import page_batches
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.options import Filters
-from binlog_kaitai.rows import rows_of
-from binlog_kaitai.schema import Schema, is_mariadb
+from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.values import ZeroDate
+from binlog_kaitai.values.schema import Schema, is_mariadb
 from tests.columns.support import all_files, use_plain_kernels
 
 FILES = all_files()

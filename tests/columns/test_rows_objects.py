@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.row_objects import write_rows
+from binlog_kaitai.columns.views.row_objects import write_rows
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.rows import row_objects, to_json
-from binlog_kaitai.schema import Schema, is_mariadb
+from binlog_kaitai.reader.rows import row_objects, to_json
+from binlog_kaitai.values.schema import Schema, is_mariadb
 from tests.columns.support import all_files, use_plain_kernels
 from tests.columns.test_rows_corpus import observe
 

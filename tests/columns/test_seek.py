@@ -6,8 +6,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks import seek
-from binlog_kaitai.grammar import ROWS_TYPES
-from binlog_kaitai.sources import Source
+from binlog_kaitai.core.grammar import ROWS_TYPES
+from binlog_kaitai.sources.source import Source
 from tests.corpus_files import LogFile, logs
 
 LOGS = [log for log in logs() if 2_000 < log.path.stat().st_size < 30_000]

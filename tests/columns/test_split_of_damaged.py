@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits import cuts
+from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.splits.split import plan, read_split
-from binlog_kaitai.grammar import EventType, header_length, header_offset
-from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.core.grammar import EventType, header_length, header_offset
+from binlog_kaitai.sources.source import MAGIC
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements, placed
 from tests.columns.test_splits import WHOLE
 from tests.corpus_files import case
@@ -65,7 +65,7 @@ def in_splits(view: str, path: str, size: int) -> Result:
 
 
 def check(path: str, view: str, windows: tuple[int, int, int], size: int) -> None:
-    cuts.NEAR, cuts.LOOK_BACK, cuts.PROOF = windows
+    split_points.NEAR, split_points.LOOK_BACK, split_points.PROOF = windows
     assert in_splits(view, path, size) == whole(view, path), (view, windows, size)
 
 
@@ -73,7 +73,7 @@ def check(path: str, view: str, windows: tuple[int, int, int], size: int) -> Non
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A path for a log; afterwards the windows are what they were."""
     for name in ("NEAR", "LOOK_BACK", "PROOF"):
-        monkeypatch.setattr(cuts, name, getattr(cuts, name))
+        monkeypatch.setattr(split_points, name, getattr(split_points, name))
     return tmp_path / "binlog.000001"
 
 

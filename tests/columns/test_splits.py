@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits import cuts
+from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.splits.split import files_before, plan, read_split
 from binlog_kaitai.ddl import Definitions
 from tests.columns.log_maker import LogMaker, carrier, events_of, placed
@@ -40,9 +40,9 @@ def in_splits(view: str, paths: Any, size: int, **options: Any) -> list[dict[str
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small logs are read as if they were large: cuts are found by resynchronization."""
-    monkeypatch.setattr(cuts, "NEAR", 1200)
-    monkeypatch.setattr(cuts, "LOOK_BACK", 1000)
-    monkeypatch.setattr(cuts, "PROOF", 20_000)
+    monkeypatch.setattr(split_points, "NEAR", 1200)
+    monkeypatch.setattr(split_points, "LOOK_BACK", 1000)
+    monkeypatch.setattr(split_points, "PROOF", 20_000)
 
 
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")

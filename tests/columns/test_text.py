@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import binlog_kaitai as bk
-from binlog_kaitai.charsets import decode, encoder_of
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.images import MisfitError, walk
 from binlog_kaitai.columns.rows.pages import RowsPages
@@ -24,9 +23,10 @@ from binlog_kaitai.columns.rows.walk import ABSENT, NULL
 from binlog_kaitai.columns.text.kernels import put_moments
 from binlog_kaitai.columns.text.pieces import HEX, ByteTexts, clock, digits, joined, written
 from binlog_kaitai.columns.text.sql import as_arguments, literals, sql_style
-from binlog_kaitai.options import Filters
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.render.sql.prepared import arguments
 from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.charsets import decode, encoder_of
 from binlog_kaitai.values.sql_text import literal
 from binlog_kaitai.values.temporal import datetime_text
 from tests.columns.support import all_files, use_plain_kernels

@@ -18,7 +18,7 @@ from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, P
 from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, follow_events
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.sources import Source
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.stats import collect
 from tests.columns.log_maker import log_of_statements
 from tests.columns.slow_transactions import transactions

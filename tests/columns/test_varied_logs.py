@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.columns import compile as kernels_of
+from binlog_kaitai.columns.body_validator import Judge
 from binlog_kaitai.columns.json_strings import escape_bytes, json_sizes, json_texts, put_json
-from binlog_kaitai.columns.judge import Judge
+from binlog_kaitai.columns.kernel import compile as kernels_of
 from binlog_kaitai.columns.lines import json_text
 from tests.columns.support import blocks, by_columns, by_reader
 from tests.corpus_files import case

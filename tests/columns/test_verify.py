@@ -12,12 +12,12 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks import reader as blocks
 from binlog_kaitai.columns.verify import bodies
 from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_length, header_offset
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import AnotherLogError, ChecksumError, FramingError, GrammarError
-from binlog_kaitai.grammar import EventType, UserVarEvent, header_length, header_offset
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.reader import EndKind
+from binlog_kaitai.reader.reader import EndKind
 from binlog_kaitai.render.leaves import dissect
-from binlog_kaitai.sources import Source
+from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import by_columns, by_reader
 from tests.corpus_files import Case, LogFile, case, logs

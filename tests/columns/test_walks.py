@@ -15,9 +15,9 @@ from binlog_grammar.query_event import QueryEvent
 from binlog_grammar.query_status_vars import QueryStatusVars
 from kaitaistruct import KaitaiStream
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.grammar import BODIES, EventType, walk_over
-from binlog_kaitai.walk import find_leftover
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.core.grammar import BODIES, EventType, walk_over
+from binlog_kaitai.core.tree import find_leftover
 from tests.columns.support import blocks
 from tests.corpus_files import logs
 
@@ -48,7 +48,7 @@ def is_read(kind: Any, structure: bytes) -> bool:
     """Whether a generated class reads the structure to its last byte."""
     try:
         return find_leftover(kind(KaitaiStream(io.BytesIO(structure)))) is None
-    except Exception:  # as in `binlog_kaitai.grammar.parse_event`
+    except Exception:  # as in `binlog_kaitai.core.grammar.parse_event`
         return False
 
 

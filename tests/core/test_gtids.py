@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from binlog_kaitai.core.gtids import GtidSet, Intervals, split_gtid
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.gtids import GtidSet, Intervals, split_gtid
 
 UUID = "5b6a28a6-3005-11f0-8be8-0242ac150002"
 

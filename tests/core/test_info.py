@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from binlog_kaitai.event_types import INFO_FIELDS
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.info import _FUNCTIONS
+from binlog_kaitai.core.event_types import INFO_FIELDS
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.info import _FUNCTIONS
 from tools.generate.grammar import Grammar, type_name
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from binlog_kaitai.core.filters import Filters, whole_number
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.options import Filters, whole_number
 
 UUID = "5b6a28a6-3005-11f0-8be8-0242ac150002"
 

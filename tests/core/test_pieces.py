@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.changes import read_changes
-from binlog_kaitai.columns.row_objects import write_rows
 from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.grammar import ROWS_TYPES, EventType, header_offset
-from binlog_kaitai.reader import Event
-from binlog_kaitai.rows import row_objects
-from binlog_kaitai.sources import Source
+from binlog_kaitai.columns.views.changes import read_changes
+from binlog_kaitai.columns.views.row_objects import write_rows
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, header_offset
+from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.reader.rows import row_objects
+from binlog_kaitai.sources.source import Source
 from tests.columns.support import by_columns, by_reader
 from tests.core.test_hostile import event_of
 from tests.corpus_files import case

@@ -65,7 +65,7 @@ def test_events_inside_payloads_are_those_that_the_servers_client_prints(log: Lo
 
 
 def test_every_type_has_a_real_file_or_a_reason() -> None:
-    from binlog_kaitai.event_types import TYPE_NAMES
+    from binlog_kaitai.core.event_types import TYPE_NAMES
 
     found = set()
     for log in logs():
@@ -166,7 +166,7 @@ def test_positions_go_on_past_4_gib(tmp_path: Path) -> None:
     giant = (1 << 32) - 1
     header = bytes(4) + bytes([28]) + bytes(4) + giant.to_bytes(4, "little") + bytes(6)
     path = tmp_path / "binlog.000001"
-    from binlog_kaitai.framing import Framer
+    from binlog_kaitai.core.framing import Framer
 
     with path.open("wb") as file:
         file.write(head)

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai import remote
 from binlog_kaitai.columns.splits.split import files_before, plan, read_split
+from binlog_kaitai.sources import remote
 from tests.object_store import LOGS, serving_logs
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.sources import resolve
+from binlog_kaitai.sources.source import resolve
 
 LOG = b"\xfebin"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.changed import changed_tables
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES
@@ -16,7 +17,6 @@ from binlog_kaitai.ddl.saved import restore, save
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow import Follower
 from binlog_kaitai.follow.effects import Kind
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import CORPUS, case, cases
 

@@ -13,7 +13,7 @@ import pytest
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
 from binlog_kaitai.follow import Follower, Mark
-from binlog_kaitai.follow.rests import Rests
+from binlog_kaitai.follow.quiescent_points import Rests
 from binlog_kaitai.follow.walk import Division
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS, cases, logs

@@ -11,8 +11,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.text.printed_values import put_integer
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.grammar import EventType, header_offset
-from binlog_kaitai.sources import Source
+from binlog_kaitai.core.grammar import EventType, header_offset
+from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 from tests.render.dump_ways import make_quick, make_slow, printed

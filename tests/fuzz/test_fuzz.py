@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from binlog_kaitai.framing import Framer
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.sources import Source
+from binlog_kaitai.core.framing import Framer
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.sources.source import Source
 from tools.fuzz import bases, mutations, nested, statements
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number

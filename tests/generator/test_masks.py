@@ -7,7 +7,7 @@ from typing import Any
 
 from kaitaistruct import KaitaiStream
 
-from binlog_kaitai.grammar import EventHeader, masks
+from binlog_kaitai.core.grammar import EventHeader, masks
 from tools.generate.grammar import Grammar
 from tools.generate.masks import flags_of
 

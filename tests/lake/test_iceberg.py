@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.iceberg import CATALOG, IcebergTables, identifier

@@ -17,20 +17,20 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.lake import folder_name, write_changes
+from binlog_kaitai.columns.parquet.folder import folder_name, write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.splits.mending import Damage, read_around
+from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
 from binlog_kaitai.columns.splits.split import plan
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.follow import Follower
-from binlog_kaitai.follow.read import source_of
+from binlog_kaitai.follow.spans import source_of
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.iceberg import IcebergTables
 from binlog_kaitai.lake.types import DIALECTS
 from binlog_kaitai.lake.write import by_date, write_around, write_damage, write_lake
-from binlog_kaitai.options import Filters
 from tests.corpus_files import CORPUS
 
 CASES = ["mysql-9.7/mixed", "mysql-9.7/payloads", "mysql-9.7/ddl", "mysql-5.6/rotate", "mariadb-11.8/ddl"]

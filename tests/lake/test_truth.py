@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from tests.corpus_files import Case, cases

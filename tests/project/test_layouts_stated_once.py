@@ -20,7 +20,7 @@ BITS = (ast.LShift, ast.RShift, ast.BitAnd)
 
 #: The files that have values in them: what they hold of layouts.
 FOLDERS = ("columns/rows", "columns/text", "values", "render/dump", "render/sql")
-OTHERS = ("adapter.py", "rows.py", "schema.py", "table_facts.py", "columns/changes.py", "columns/decoders.py")
+OTHERS = ("core/adapter.py", "reader/rows.py", "columns/views/changes.py", "columns/kernel/decoders.py")
 FOUND = [path for folder in FOLDERS for path in sorted((PACKAGE / folder).rglob("*.py"))]
 VALUES = [*OTHERS, *(path.relative_to(PACKAGE).as_posix() for path in FOUND)]
 
@@ -31,6 +31,7 @@ ALLOWED = {
     "columns/text/printed_values.py": "IEEE 754 numbers, single bits, digits of escapes",
     "columns/rows/json_kernels.py": "a length in groups of seven bits; digits of escapes",
     "columns/rows/counting.py": "eight null bits at once, and those of no column masked",
+    "values/charsets/tables.py": "code points of a table of characters, no bytes of a log",
     "columns/text/sql.py": "SRIDs of a whole column at once",
     # Values that the grammar has as bytes, since they may have more than 53 bits.
     "values/temporal.py": "MariaDB's old times with a fraction",
@@ -38,9 +39,9 @@ ALLOWED = {
     "values/strings.py": "MariaDB's UUID and INET6, strings to the log; lengths of COMPRESSED values",
     "values/sql_text.py": "the SRID in front of a shape, which is one string of bytes by then",
     "render/sql/where.py": "hexadecimal literals",
-    "adapter.py": "the checksum of an event",
+    "core/adapter.py": "the checksum of an event",
     "render/dump/cells.py": "bytes as a row of bits",
-    "render/dump/turned.py": "the flag of a statement's end",
+    "render/dump/inverse_rows.py": "the flag of a statement's end",
 }
 
 

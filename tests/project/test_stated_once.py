@@ -17,8 +17,8 @@ CELLS = (
     "columns/rows/",
     "columns/text/",
     "values/",
-    "columns/changes.py",
-    "adapter.py: decimal_text",
+    "columns/views/changes.py",
+    "core/adapter.py: decimal_text",
     "render/dump/cells.py",
 )
 
@@ -26,18 +26,18 @@ CELLS = (
 OTHER_BITS = {
     "columns/blocks/frame_kernels.py: _is_start": "as many bytes of a position as the start of a log has",
     "columns/blocks/resync.py: _may_be": "the lowest and the highest byte of an offset",
-    "columns/blocks/shifts.py": "arithmetic of CRC32",
-    "columns/blocks/sums.py": "arithmetic of CRC32",
+    "columns/blocks/crc32_shift.py": "arithmetic of CRC32",
+    "columns/blocks/crc32_short.py": "arithmetic of CRC32",
     "columns/json_strings.py": "UTF-8 and hexadecimal digits",
-    "columns/kernels.py: hash_ranges": "a hash",
-    "columns/kernels.py: turned": "the bytes of a number in the other order",
+    "columns/kernel/byte_kernels.py: hash_ranges": "a hash",
+    "columns/kernel/byte_kernels.py: turned": "the bytes of a number in the other order",
     "columns/transactions/gtid_runs.py: _mysql_source": "the halves of a UUID",
     "columns/transactions/gtids.py: _of_mysql": "the halves of a UUID",
-    "framing.py: is_start": "as many bytes of a position as the start of a log has",
+    "core/framing.py: is_start": "as many bytes of a position as the start of a log has",
     "lake/write.py: _changes": "which images a program has",
     "render/dump/printer.py: print_intvar": "the client prints an unsigned number as a signed one",
     "render/dump/row_programs.py": "numbers that programs of columns pack",
-    "render/sql/events.py: xa_rows": "letters in lower case",
+    "render/sql/event_roles.py: xa_rows": "letters in lower case",
     "spark/infer.py: _tables": "a size in MiB",
 }
 

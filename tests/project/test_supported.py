@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from tests.corpus_files import absent_types
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from tests.corpus_files import absent_types, present_types
 from tools.conformance.reference import document
 from tools.conformance.schema import enums, schema

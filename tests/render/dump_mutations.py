@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import (
+from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     EventType,
     Format,
@@ -26,8 +25,9 @@ from binlog_kaitai.grammar import (
     header_offset,
     parse_event,
 )
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.payload import read_payload
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.payload import read_payload
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump import Base64Output, printer, run
 from binlog_kaitai.render.dump.blocks import printer as blocks
 from binlog_kaitai.render.dump.blocks.printer import is_plain

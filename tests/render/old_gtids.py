@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 

@@ -15,7 +15,7 @@ from binlog_grammar.table_map_event import TableMapEvent
 import binlog_kaitai as bk
 from binlog_kaitai.cli import main
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump, flashback, turned
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump, flashback, inverse_rows
 from binlog_kaitai.render.dump.metadata import metadata_lines
 from binlog_kaitai.render.dump.text import second_of, timestamp
 from tests import corpus_files
@@ -166,7 +166,7 @@ def test_what_is_taken_back_waits_on_disk(tmp_path: Path, monkeypatch: pytest.Mo
     options = DumpOptions(flashback=True, verbose=1)
     in_memory = printed(log, options, tmp_path)
     monkeypatch.setattr(flashback, "_CHUNK", 1)
-    monkeypatch.setattr(turned, "_ROWS", 2)
+    monkeypatch.setattr(inverse_rows, "_ROWS", 2)
     assert printed(log, options, tmp_path) == in_memory
 
 

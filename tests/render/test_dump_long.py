@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.base64 import base64_lines, base64_pieces
 from binlog_kaitai.render.dump.cells import mariadb_quoted, mysql_quoted
 from binlog_kaitai.render.dump.row_programs import Heads

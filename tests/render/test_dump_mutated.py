@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.render.dump import DumpOptions, dump, printer
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of

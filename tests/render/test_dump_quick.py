@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.compile import Kernel
+from binlog_kaitai.columns.kernel.compile import Kernel
 from binlog_kaitai.columns.text import base64 as base64_kernel
 from binlog_kaitai.columns.text import general, printed_rows, printed_values
 from binlog_kaitai.columns.text import jobs as jobs_kernels
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.log import open as open_log
-from binlog_kaitai.reader import LogReader
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.reader.log import open as open_log
+from binlog_kaitai.reader.reader import LogReader
 from binlog_kaitai.render.dump import (
     Base64Output,
     jobs,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.grammar import ROWS_TYPES
+from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.render.explain import explain_json, explain_text
 from binlog_kaitai.render.leaves import dissect
 from tests.columns.log_maker import LogMaker, carrier, events_of

@@ -13,12 +13,12 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.options import Filters
+from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 from binlog_kaitai.render.sql.script import Script
 from binlog_kaitai.render.stack import Stack
-from binlog_kaitai.rows import rows_of
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import case
@@ -146,7 +146,7 @@ def test_small_blocks_give_the_same_script(undo: bool) -> None:
 @pytest.mark.parametrize("undo", [False, True], ids=["redo", "undo"])
 def test_small_portions_give_the_same_script(undo: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {path: sql(path, undo=undo) for path in FILES[3::20] if "damaged" not in str(path)}
-    monkeypatch.setattr("binlog_kaitai.render.sql.rows._ROOM", 1)
+    monkeypatch.setattr("binlog_kaitai.render.sql.row_statements._ROOM", 1)
     for path, text in whole.items():
         assert at_once(sql(path, undo=undo)) == at_once(text)
 

@@ -12,11 +12,11 @@ from click.testing import CliRunner
 import binlog_kaitai as bk
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.columns.verify.scan import scan
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.rewrite import Repair, repair
-from binlog_kaitai.rewrite.heads import read_head
 from binlog_kaitai.rewrite.known_formats import known_formats
-from binlog_kaitai.sources import MAGIC, Source
+from binlog_kaitai.rewrite.log_headers import read_head
+from binlog_kaitai.sources.source import MAGIC, Source
 from tests.corpus_files import CORPUS, LogFile, case, logs
 from tests.rewrite.damage import transactions_of
 from tests.rewrite.test_repair import _CHECKED, _has_transactions

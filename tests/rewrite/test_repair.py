@@ -10,11 +10,11 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.rewrite import Repair, repair
-from binlog_kaitai.rewrite.heads import read_head
-from binlog_kaitai.sources import MAGIC, Source
+from binlog_kaitai.rewrite.log_headers import read_head
+from binlog_kaitai.sources.source import MAGIC, Source
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, Case, LogFile, case, logs, special_cases

@@ -10,10 +10,10 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.grammar import EventType
 from binlog_kaitai.rewrite import slice_log
-from binlog_kaitai.sources import Source, resolve
+from binlog_kaitai.sources.source import Source, resolve
 from tests.corpus_files import CORPUS, LogFile, logs
 from tests.rewrite.damage import transactions_of
 

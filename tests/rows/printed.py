@@ -9,11 +9,11 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from binlog_kaitai.charsets import decode
-from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.rows import Change, Row
-from binlog_kaitai.schema import Column
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.reader.rows import Change, Row
 from binlog_kaitai.values import JsonText, ZeroDate, text_form
+from binlog_kaitai.values.charsets import decode
+from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import date_text
 
 _HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`( VALUES \(\))?$")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.reader.rows import row_objects, rows_of, to_json
 from binlog_kaitai.render.row_listing import writer
-from binlog_kaitai.rows import row_objects, rows_of, to_json
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels
 from tests.columns.test_rows_hostile import row_event

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import binlog_kaitai as bk
-from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.rows import Change, Row, has_rows, rows_of
-from binlog_kaitai.schema import Column, Schema, is_mariadb
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.reader.rows import Change, Row, has_rows, rows_of
 from binlog_kaitai.values import text_form
+from binlog_kaitai.values.schema import Column, Schema, is_mariadb
 
 _MEMBER = re.compile(r"'((?:[^']|'')*)'")
 _DIGITS = re.compile(r"(?:float|double)\(\d+,(\d+)\)")

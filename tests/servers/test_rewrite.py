@@ -12,7 +12,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.rewrite import repair, slice_log
-from binlog_kaitai.sources import Source, resolve
+from binlog_kaitai.sources.source import Source, resolve
 from tests.corpus_files import LogFile, logs
 from tests.rewrite.damage import random_damage, transactions_of
 from tools.servers import Server

@@ -10,7 +10,7 @@ import pytest
 from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.rewrite import repair, slice_log
-from binlog_kaitai.sources import Source, resolve
+from binlog_kaitai.sources.source import Source, resolve
 from tests.servers.conftest import StartServer
 from tests.servers.replay import last_log, play, run
 from tools.corpus.recorder import reset_statement

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.spark.state import latest
 from tests.corpus_files import CORPUS, Case
 from tests.rows.truth import OracleTable, Store

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.options import Filters
-from binlog_kaitai.spark.options import FILTERS, ReadOptions
+from binlog_kaitai.spark.reader_options import FILTERS, ReadOptions
 from tests.corpus_files import CORPUS
 
 if TYPE_CHECKING:

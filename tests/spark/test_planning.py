@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from binlog_kaitai.sources import Source
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.source import BinlogDataSource
 from tests.columns.log_maker import LogMaker, events_of

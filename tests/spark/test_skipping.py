@@ -14,11 +14,11 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits.split import LogFile
-from binlog_kaitai.follow.heads import Head, closed_at, read_head
-from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.follow.log_headers import Head, closed_at, read_head
 from binlog_kaitai.spark import skipping
 from binlog_kaitai.spark.batch import BinlogReader
-from binlog_kaitai.spark.options import ReadOptions
+from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.source import view_schema
 from tests.corpus_files import CORPUS, case, cases
 from tests.spark.test_planning import Counting, counted

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from binlog_kaitai.columns.lake import folder_name
+from binlog_kaitai.columns.parquet.folder import folder_name
 from binlog_kaitai.errors import UsageError
 from tests.corpus_files import CORPUS, Case
 from tests.lake.told import REFUSED, WRONG

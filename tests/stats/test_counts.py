@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.options import Filters
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.stats import counting
 from binlog_kaitai.stats.counting import collect
 from tests.corpus_files import LogFile, case, logs

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from binlog_kaitai.charsets import charset_of, codec_table, decode
-from binlog_kaitai.charsets.tables import charset_names
+from binlog_kaitai.values.charsets import charset_of, codec_table, decode
+from binlog_kaitai.values.charsets.tables import charset_names
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from binlog_kaitai.core.grammar import parse_document as read_document
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import parse_document as read_document
 from binlog_kaitai.values.json_sql import document_sql
 from tests.values.test_json_text import INT16, SMALL_ARRAY, STRING, opaque, small_array
 

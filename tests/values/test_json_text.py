@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from binlog_kaitai.core.grammar import parse_document as read_document
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import parse_document as read_document
 from binlog_kaitai.values.json_diff import JsonDiff, JsonOperation
 from binlog_kaitai.values.json_text import JsonText, document_text, quote
 

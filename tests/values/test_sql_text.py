@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from binlog_kaitai.charsets import decode
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import Dialect, sql_form
+from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.sql_text import geometry_sql, identifier, literal
 from tests.values.cells import Cell, ColumnType, Defined
 from tests.values.literals import LITERAL, value_of

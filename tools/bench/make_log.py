@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from binlog_kaitai.columns.blocks.reader import BlockReader, frame_all
-from binlog_kaitai.grammar import EventType, Format, header_offset, parse_event
-from binlog_kaitai.payload import declared_size
-from binlog_kaitai.sources import MAGIC
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.core.grammar import EventType, Format, header_offset, parse_event
+from binlog_kaitai.core.payload import declared_size
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.sources.source import MAGIC
 from tools.bench.vary import DIGITS, renew, status_variable, with_length, with_text, with_variable
 
 #: Bytes that are written at once.

@@ -125,11 +125,11 @@ class _ReadyReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
-        from binlog_kaitai.columns.changes import typed_batches
         from binlog_kaitai.columns.rows.pages import RowsPages
-        from binlog_kaitai.options import Filters
-        from binlog_kaitai.spark.rows import columns_of_table
+        from binlog_kaitai.columns.views.changes import typed_batches
+        from binlog_kaitai.core.filters import Filters
         from binlog_kaitai.spark.schemas import arrow_schema, conform
+        from binlog_kaitai.spark.split_rows import columns_of_table
 
         target = arrow_schema(self._schema)
         filters = Filters.of(table=first_table(self._log), stop_position=4 * BLOCK_SIZE)
@@ -168,10 +168,10 @@ _JOBS: dict[str, Callable[[Any, str, str], str | int]] = {
 
 def _columns(log: str) -> Any:
     """The columns of the first rows; the logs are made of one definition of their table."""
-    from binlog_kaitai.columns.change_schemas import merged_schema
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.columns.rows.tables import Table
-    from binlog_kaitai.options import Filters
+    from binlog_kaitai.columns.views.change_schemas import merged_schema
+    from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.spark.schemas import spark_schema
 
     page = next(iter(RowsPages(log, Filters())))

@@ -14,8 +14,8 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import frame_all
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, trace_event
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_offset, trace_event
+from binlog_kaitai.core.transactions import GTID_TYPES
 
 #: Microseconds since 1970 of the first transaction, and from one to the next, on average.
 _FIRST, _STEP = 1_780_000_000_000_000, 173

@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from binlog_kaitai.context import Context
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import Framer
+from binlog_kaitai.core.grammar import EventType, Format, TableMapEvent, parse_event
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.framing import Framer
-from binlog_kaitai.grammar import EventType, Format, TableMapEvent, parse_event
-from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
 from tools.fuzz.draft import Draft, Item
 from tools.fuzz.fields import leaves_of, with_number
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from binlog_kaitai.adapter import crc32_of
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import (
+from binlog_kaitai.core.adapter import crc32_of
+from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     ROWS_TYPES,
     EventType,
@@ -20,7 +19,8 @@ from binlog_kaitai.grammar import (
     read_header,
     rows_table_id,
 )
-from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.sources.source import MAGIC
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from tools.fuzz import bases, mutations, nested, statements
 from tools.fuzz.draft import Draft, Item
 from tools.fuzz.mutations import Mutation

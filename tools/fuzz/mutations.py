@@ -11,8 +11,8 @@ from enum import Enum
 from random import Random
 from typing import NamedTuple
 
-from binlog_kaitai.event_types import type_name
-from binlog_kaitai.grammar import EventType, header_length, header_offset, read_header
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.grammar import EventType, header_length, header_offset, read_header
 from binlog_kaitai.render.leaves import Leaf
 from tools.fuzz import bases, values
 from tools.fuzz.draft import Draft

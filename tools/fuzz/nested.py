@@ -10,10 +10,9 @@ from typing import Any
 
 import zstandard
 
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.event_types import type_name
-from binlog_kaitai.framing import Framer
-from binlog_kaitai.grammar import (
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import Framer
+from binlog_kaitai.core.grammar import (
     ROWS_TYPES,
     EventType,
     TransactionPayloadEvent,
@@ -22,7 +21,8 @@ from binlog_kaitai.grammar import (
     parse_event,
     read_header,
 )
-from binlog_kaitai.payload import open_payload
+from binlog_kaitai.core.payload import open_payload
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.leaves import Leaf
 from tools.fuzz import values
 from tools.fuzz.draft import Draft, Item

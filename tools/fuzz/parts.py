@@ -10,11 +10,11 @@ from unittest.mock import patch
 import pyarrow as pa
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits import cuts
+from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.follow import Follower
-from binlog_kaitai.sources import resolve
+from binlog_kaitai.sources.source import resolve
 from tools.fuzz import values
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
@@ -27,9 +27,9 @@ def _small_windows(run: Run) -> Iterator[None]:
     """Read small logs as if they were large: cuts are found from the middle of a log."""
     look_back = run.chance.choice((200, 400, 1000))
     with (
-        patch.object(cuts, "NEAR", look_back + 100),
-        patch.object(cuts, "LOOK_BACK", look_back),
-        patch.object(cuts, "PROOF", run.chance.choice((2000, 20_000))),
+        patch.object(split_points, "NEAR", look_back + 100),
+        patch.object(split_points, "LOOK_BACK", look_back),
+        patch.object(split_points, "PROOF", run.chance.choice((2000, 20_000))),
     ):
         yield
 

@@ -6,27 +6,27 @@ from collections.abc import Iterable
 from typing import Any
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.events import write_json
-from binlog_kaitai.columns.row_objects import write_rows
 from binlog_kaitai.columns.verify.report import MAX_DAMAGES, Report
 from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.columns.views.event_lines import write_json
+from binlog_kaitai.columns.views.row_objects import write_rows
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import EventType, TableMapEvent
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.info import info_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, EncryptedError
-from binlog_kaitai.grammar import EventType, TableMapEvent
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.info import info_of
-from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import Event
+from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.reader.rows import Change, row_object, rows_of
+from binlog_kaitai.reader.rows import to_json as row_json
 from binlog_kaitai.render.explain import explain_json, explain_text
 from binlog_kaitai.render.json_text import to_json
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.render.report import report_lines
 from binlog_kaitai.render.sql import Report as SqlReport
 from binlog_kaitai.render.sql import SqlOptions, write_sql
-from binlog_kaitai.rows import Change, row_object, rows_of
-from binlog_kaitai.rows import to_json as row_json
-from binlog_kaitai.schema import Schema, is_mariadb
 from binlog_kaitai.stats import collect
+from binlog_kaitai.values.schema import Schema, is_mariadb
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from binlog_kaitai.columns.verify.report import Report
 from binlog_kaitai.errors import BinlogError, DamagedError
-from binlog_kaitai.sources import Source
+from binlog_kaitai.sources.source import Source
 from tools.fuzz.outcome import Outcome, Problem, error_text, general
 
 

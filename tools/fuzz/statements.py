@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from random import Random
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from tools.fuzz import values
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, resized

@@ -9,5 +9,5 @@ build      which kernels are new or changed, and the library of all
 wheels     wheels for other machines
 =========  =====================================================================
 
-The package itself needs none of this: `binlog_kaitai.columns.library` loads what is made here.
+The package itself needs none of this: `binlog_kaitai.columns.kernel.library` loads what is made here.
 """

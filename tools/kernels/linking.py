@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tools.kernels.targets import this_machine
 
 if TYPE_CHECKING:
-    from binlog_kaitai.columns.library import Row  # which what asks for `compiler` alone cannot import
+    from binlog_kaitai.columns.kernel.library import Row  # which what asks for `compiler` alone cannot import
 
 _LEVELS = Path(__file__).with_name("library.c")
 

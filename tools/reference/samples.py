@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import binlog_kaitai
+from binlog_kaitai.core.tree import structures
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader import Event
+from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.leaves import Leaf, dissect
-from binlog_kaitai.walk import structures
 
 CHOSEN = Path(__file__).with_name("samples.json")
 

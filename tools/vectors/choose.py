@@ -21,8 +21,8 @@ from kaitaistruct import KaitaiStream
 
 from binlog_kaitai import read_transactions
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.grammar import EventType, header_offset
-from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.core.grammar import EventType, header_offset
+from binlog_kaitai.sources.source import MAGIC
 
 #: Every log begins with these; an implementation meets them first.
 BEGINNING = (

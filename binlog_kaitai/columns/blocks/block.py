@@ -11,11 +11,10 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.bodies import find_bodies
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernels import NONE, divide_by_type, read_numbers
-from binlog_kaitai.errors import BinlogError, out_of_memory
-from binlog_kaitai.event_types import type_name
-from binlog_kaitai.framing import Frame, resized
-from binlog_kaitai.grammar import (
+from binlog_kaitai.columns.kernel.byte_kernels import NONE, divide_by_type, read_numbers
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import Frame, resized
+from binlog_kaitai.core.grammar import (
     BODIES,
     CHECKSUM_SIZE,
     LAYOUTS,
@@ -26,8 +25,9 @@ from binlog_kaitai.grammar import (
     header_length,
     read_header,
 )
-from binlog_kaitai.pieces import Pieces
-from binlog_kaitai.reader import Event
+from binlog_kaitai.core.row_pieces import Pieces
+from binlog_kaitai.errors import BinlogError, out_of_memory
+from binlog_kaitai.reader.reader import Event
 
 
 class Frames(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel_or
-from binlog_kaitai.columns.kernels import NONE
+from binlog_kaitai.columns.kernel.byte_kernels import NONE
+from binlog_kaitai.columns.kernel.compile import kernel_or
 
 
 def _find_bodies_alone(

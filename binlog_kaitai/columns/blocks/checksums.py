@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.adapter import checksum_status
 from binlog_kaitai.columns.blocks.block import Block, Frames
+from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moves
 from binlog_kaitai.columns.blocks.mapped import crc32_in_pieces
-from binlog_kaitai.columns.blocks.shifts import RESIDUE, moves
-from binlog_kaitai.columns.kernels import BAD, OK, PENDING, sums_of_runs
+from binlog_kaitai.columns.kernel.byte_kernels import BAD, OK, PENDING, sums_of_runs
+from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
 
 #: The reader's words for NONE, OK and BAD.

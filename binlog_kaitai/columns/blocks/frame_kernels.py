@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel, kernel_or
-from binlog_kaitai.columns.kernels import read_u4
-from binlog_kaitai.framing import FIRST_TYPES, is_start
-from binlog_kaitai.grammar import header_length as length_of_header
-from binlog_kaitai.grammar import header_offset
-from binlog_kaitai.sources import MAGIC
+from binlog_kaitai.columns.kernel.byte_kernels import read_u4
+from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
+from binlog_kaitai.core.framing import FIRST_TYPES, is_start
+from binlog_kaitai.core.grammar import header_length as length_of_header
+from binlog_kaitai.core.grammar import header_offset
+from binlog_kaitai.sources.source import MAGIC
 
 #: Why `frame` stopped: the next event is not whole yet; its header is impossible; it is of a type to stop at;
 #: there is no more room for results.

@@ -9,13 +9,13 @@ from typing import Any, BinaryIO, Protocol
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, MAX_EVENTS, BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.context import Context
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_up_to
+from binlog_kaitai.core.grammar import header_length, read_header
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, FramingError
-from binlog_kaitai.event_types import type_name
-from binlog_kaitai.framing import Framer, Tail, TailKind, read_up_to
-from binlog_kaitai.grammar import header_length, read_header
-from binlog_kaitai.reader import End, judge_end
-from binlog_kaitai.sources import Part, Source
+from binlog_kaitai.reader.reader import End, judge_end
+from binlog_kaitai.sources.source import Part, Source
 
 
 class Blocks(Protocol):

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block, Frames
-from binlog_kaitai.columns.blocks.payload_heads import PayloadHeads, payload_heads
+from binlog_kaitai.columns.blocks.payload_headers import PayloadHeads, payload_heads
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader, frame_all
-from binlog_kaitai.context import Context
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import TailKind, read_up_to
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
 from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
-from binlog_kaitai.framing import TailKind, read_up_to
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
 
 #: A payload that unpacks to more is read in blocks of its own; as much is put into one block.
 _SMALL = 4 << 20

@@ -20,24 +20,24 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from binlog_kaitai.columns.blocks import checksums
-from binlog_kaitai.columns.blocks.ahead import ahead, is_regular_file
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.columns.blocks.mapped import LONG, bytes_ahead, map_next
-from binlog_kaitai.columns.kernels import NONE, PENDING
-from binlog_kaitai.context import Context
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.event_types import type_name
-from binlog_kaitai.framing import Framer, Tail, TailKind, read_start
-from binlog_kaitai.grammar import (
+from binlog_kaitai.columns.blocks.prefetch import ahead, is_regular_file
+from binlog_kaitai.columns.kernel.byte_kernels import NONE, PENDING
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_start
+from binlog_kaitai.core.grammar import (
     EventType,
     Format,
     header_length,
     header_offset,
     read_header,
 )
-from binlog_kaitai.sources import MAGIC
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE = 4 << 20
 

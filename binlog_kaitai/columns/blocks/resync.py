@@ -22,10 +22,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.blocks.places import Places
-from binlog_kaitai.columns.blocks.range_sums import RangeSums
-from binlog_kaitai.columns.blocks.shifts import RESIDUE, moved_by
-from binlog_kaitai.grammar import (
+from binlog_kaitai.columns.blocks.crc32_ranges import RangeSums
+from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moved_by
+from binlog_kaitai.columns.blocks.random_access import Places
+from binlog_kaitai.core.grammar import (
     POSITION_MASK,
     EventType,
     Format,

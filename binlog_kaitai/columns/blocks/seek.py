@@ -7,10 +7,10 @@ import os
 import numpy as np
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.sources import Source
-from binlog_kaitai.transactions import GTID_TYPES
+from binlog_kaitai.sources.source import Source
 
 #: Smaller logs are read from their start in no time, in bytes.
 _LARGE = 16 << 20

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.schema import Column
 from binlog_kaitai.values import kind_of
+from binlog_kaitai.values.schema import Column
 
 _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
 

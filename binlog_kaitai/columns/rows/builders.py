@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.adapter import digit_groups
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows import choices, strings
 from binlog_kaitai.columns.rows import read_kernels as ways
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.documents import documents
+from binlog_kaitai.columns.rows.fused_columns import Values, Way, read_together
 from binlog_kaitai.columns.rows.time_kernels import FINE, WRONG, ZERO
-from binlog_kaitai.columns.rows.together import Values, Way, read_together
+from binlog_kaitai.core.adapter import digit_groups
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.schema import Column
 from binlog_kaitai.values import ZeroDate, text_form
+from binlog_kaitai.values.schema import Column
 
 
 class Builder(NamedTuple):

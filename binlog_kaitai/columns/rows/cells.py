@@ -11,10 +11,10 @@ from binlog_kaitai.columns.rows.images import Found
 from binlog_kaitai.columns.rows.string_kernels import measure
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.widths import Width
+from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.grammar import parse_cell
-from binlog_kaitai.schema import Column
 from binlog_kaitai.values import Value, value_of
+from binlog_kaitai.values.schema import Column
 
 
 class CellError(Exception):

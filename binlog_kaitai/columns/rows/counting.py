@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import (
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import (
     has_partial_bits,
     is_null,
     len_null_bits,

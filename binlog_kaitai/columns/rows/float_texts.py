@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.kernel.compile import kernel
 
 #: In place of an end: the number is made otherwise.
 LEFT = -2

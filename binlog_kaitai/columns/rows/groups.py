@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernels import are_same, hash_ranges, same_ranges
+from binlog_kaitai.columns.kernel.byte_kernels import are_same, hash_ranges, same_ranges
 
 #: Of so few ranges the kernels are not worth their loading.
 _FEW = 64

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.decoders import len_partial_bits
-from binlog_kaitai.columns.judge import Judge
+from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.kernel.decoders import len_partial_bits
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, FULL, MISFIT, STATE_SIZE, locate
+from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.grammar import ROWS_TYPES, parse_compressed
 
 _ID = "table_id.value"
 _COMPRESSED = "compressed_images"

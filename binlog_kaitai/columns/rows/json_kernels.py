@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import (
+from binlog_kaitai.columns.kernel.byte_kernels import read_u8
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import (
     json_container,
     json_entries,
     json_int16,
@@ -24,7 +25,6 @@ from binlog_kaitai.columns.decoders import (
     json_value,
     len_json_entries,
 )
-from binlog_kaitai.columns.kernels import read_u8
 from binlog_kaitai.columns.rows.float_texts import LEFT, NUMBER_ROOM, put_decimal, put_digits
 from binlog_kaitai.columns.rows.string_kernels import length_at
 

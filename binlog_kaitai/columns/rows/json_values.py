@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binlog_kaitai.charsets import decode
 from binlog_kaitai.columns.json_strings import json_texts
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.float_texts import float_texts
+from binlog_kaitai.columns.rows.fused_columns import contents
 from binlog_kaitai.columns.rows.strings import LONGEST, is_utf8, may_hide_bytes, of_bytes
-from binlog_kaitai.columns.rows.together import contents
-from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.rows import to_json
+from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.reader.rows import to_json
 from binlog_kaitai.values import json_form
+from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.json_text import MARKER, marked
 from binlog_kaitai.values.strings import has_own_text
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import (
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import (
     decimal_sign,
     digits_value,
     enum,

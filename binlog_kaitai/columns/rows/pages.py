@@ -17,23 +17,23 @@ from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernels import BAD
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.row_counts import RowNumbers
-from binlog_kaitai.columns.rows.commits import CommitTimes
+from binlog_kaitai.columns.rows.commit_times import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import GtidColumns, Markers
-from binlog_kaitai.columns.unmatched import Unmatched
+from binlog_kaitai.columns.unmatched_filters import Unmatched
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError, reading
-from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import End, Event
-from binlog_kaitai.rows import rows_of
-from binlog_kaitai.sources import Source, SourceLike, resolve
+from binlog_kaitai.reader.reader import End, Event
+from binlog_kaitai.reader.rows import rows_of
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 
 class RowsPage:

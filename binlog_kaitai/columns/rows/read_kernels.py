@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel, kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
 from binlog_kaitai.columns.rows.number_kernels import (
     number_members,
     read_big,

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import length_prefix
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import length_prefix
 
 
 @kernel

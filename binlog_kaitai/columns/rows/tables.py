@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.compile import kernel_or
-from binlog_kaitai.columns.judge import Judge
+from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.kernel.compile import kernel_or
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, widths_of
-from binlog_kaitai.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
+from binlog_kaitai.core.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
+from binlog_kaitai.core.grammar import ColumnType, EventType, TableMapEvent
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
-from binlog_kaitai.ddl.beginnings import may_matter_bytes
+from binlog_kaitai.ddl.first_words import may_matter_bytes
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
-from binlog_kaitai.grammar import ColumnType, EventType, TableMapEvent
-from binlog_kaitai.reader import Event
-from binlog_kaitai.schema import NameSource, Schema, is_mariadb
+from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
 
 #: Distinct tables that are remembered; more are read again.
 _MAX_TABLES = 1 << 12

@@ -9,8 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import date, datetime, datetime2, time, time2, timestamp, timestamp2
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import (
+    date,
+    datetime,
+    datetime2,
+    time,
+    time2,
+    timestamp,
+    timestamp2,
+)
 
 FINE, ZERO, WRONG = 0, 1, 2
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from binlog_kaitai.core.grammar import TableMapEvent, plain_decoders
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.grammar import TableMapEvent, plain_decoders
-from binlog_kaitai.schema import Column
 from binlog_kaitai.values import kind_of
+from binlog_kaitai.values.schema import Column
 
 
 class Width(NamedTuple):

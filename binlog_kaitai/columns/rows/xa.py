@@ -16,9 +16,9 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import plain
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, RolledBackWarning
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.transactions import GTID_TYPES
 
 #: XA statements that end what was prepared, as servers write them.
 END = re.compile(rb"\s*XA\s+(COMMIT|ROLLBACK)\s+(X'\w*',X'\w*',[0-9]+)\s*$", re.IGNORECASE)

@@ -18,12 +18,12 @@ import numpy as np
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.splits.cuts import Cut, Gap, Log
+from binlog_kaitai.columns.splits.split_points import Cut, Gap, Log
+from binlog_kaitai.core.grammar import TableMapEvent
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
-from binlog_kaitai.ddl.beginnings import may_matter_bytes
+from binlog_kaitai.ddl.first_words import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import TableMapEvent
-from binlog_kaitai.schema import OLD_TIMES, NameSource, Schema
+from binlog_kaitai.values.schema import OLD_TIMES, NameSource, Schema
 
 #: Places up to which it is kept what logs say, and series of logs of which it is kept what they define.
 _MAX_KNOWN, _MAX_ENDS = 1 << 14, 16

@@ -23,20 +23,20 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from binlog_kaitai.columns.batches import EVENTS_SCHEMA, read_events
-from binlog_kaitai.columns.change_schemas import CHANGES_SCHEMA
-from binlog_kaitai.columns.changes import json_batches, typed_batches
 from binlog_kaitai.columns.rows.pages import RowsPages, new_definitions
-from binlog_kaitai.columns.splits.cuts import Cut, Log
 from binlog_kaitai.columns.splits.history import LateDefinitions, definitions_before
+from binlog_kaitai.columns.splits.split_points import Cut, Log
 from binlog_kaitai.columns.transactions.batches import transaction_batches
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA
+from binlog_kaitai.columns.views.changes import json_batches, typed_batches
+from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
-from binlog_kaitai.options import Filters
-from binlog_kaitai.schema import is_mariadb
-from binlog_kaitai.sources import Part, Source, SourceLike, resolve, series_of, state_of
+from binlog_kaitai.sources.source import Part, Source, SourceLike, resolve, series_of, state_of
+from binlog_kaitai.values.schema import is_mariadb
 
 #: Like Spark's own default for files, in bytes.
 SPLIT_SIZE = 128 << 20

@@ -1,4 +1,4 @@
-"""Base64 in lines; a kernel, see `columns.compile`."""
+"""Base64 in lines; a kernel, see `columns.kernel.compile`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel_or
 
 #: Bytes that a line holds.
 LINE = 57

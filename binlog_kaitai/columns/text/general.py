@@ -1,10 +1,10 @@
-"""Floating-point numbers as C's `%.20g` prints them. All functions are kernels, see `columns.compile`."""
+"""Floating-point numbers as C's `%.20g` prints them. All functions are kernels, see `kernel.compile`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Limbs of nine digits: those of the largest number before the point, and of the smallest behind it.
 SCRATCH = 170

@@ -1,7 +1,7 @@
 """The bytes of events in hexadecimal, as clients lay them out.
 
 A line has the fields of the header, each other one sixteen bytes. `put_hexdump` is a kernel, see
-`columns.compile`.
+`columns.kernel.compile`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Bytes in a line.
 WIDTH = 16

@@ -1,17 +1,17 @@
 """What a dump consists of, in its order: texts that are there, base64 of events, and rows.
 
-All functions are kernels, see `columns.compile`.
+All functions are kernels, see `columns.kernel.compile`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import is_null, len_null_bits, length_prefix
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import is_null, len_null_bits, length_prefix
+from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.text.base64 import LINE, put_base64
 from binlog_kaitai.columns.text.printed_rows import DONE, FULL, MISFIT, STATE_SIZE, put_rows
-from binlog_kaitai.columns.text_kernels import copy, put_number
 
 #: Kinds of jobs: a text; the base64 of bytes; the rows of images; counting these only; a text and the number
 #: of rows since the last such job, if there were any.

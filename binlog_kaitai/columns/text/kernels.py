@@ -1,11 +1,11 @@
-"""The kernels that write values as text; see `columns.compile`."""
+"""The kernels that write values as text; see `columns.kernel.compile`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.text_kernels import copy, put_number
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 
 
 @kernel

@@ -1,14 +1,15 @@
 """Rows as commented statements, written straight from the bytes of row images.
 
-All functions are kernels, see `columns.compile`. The parts of values come from the generated decoders.
+All functions are kernels, see `columns.kernel.compile`. The parts of values come from the generated decoders.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import enum, is_null, len_null_bits, length_prefix, year
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import enum, is_null, len_null_bits, length_prefix, year
+from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.rows.json_kernels import put_document
 from binlog_kaitai.columns.text.printed_values import (
     put_bits,
@@ -22,7 +23,6 @@ from binlog_kaitai.columns.text.printed_values import (
     put_timestamp,
     spread_escaped,
 )
-from binlog_kaitai.columns.text_kernels import copy, put_number
 
 #: What a column's values are; of OTHER the caller writes the text.
 OTHER, INTEGER, STRING, DOUBLE, FLOAT, DECIMAL, DATE = 0, 1, 2, 3, 4, 5, 6

@@ -1,4 +1,4 @@
-"""Single values as the clients print them. All functions are kernels, see `columns.compile`.
+"""Single values as the clients print them. All functions are kernels, see `columns.kernel.compile`.
 
 Each writes at `out[at]`, where there must be room, and gives the place behind.
 """
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel
-from binlog_kaitai.columns.decoders import (
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import (
     date,
     datetime2,
     decimal_groups,
@@ -25,9 +25,9 @@ from binlog_kaitai.columns.decoders import (
     time2,
     timestamp2,
 )
+from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 from binlog_kaitai.columns.text.general import put_general
 from binlog_kaitai.columns.text.kernels import put_two
-from binlog_kaitai.columns.text_kernels import copy, put_number
 
 #: In `escapes`: the byte stands for itself; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255

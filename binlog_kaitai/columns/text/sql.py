@@ -10,17 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binlog_kaitai.charsets import BINARY
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.documents import documents_and_rest
+from binlog_kaitai.columns.rows.fused_columns import contents
 from binlog_kaitai.columns.rows.strings import extends_ascii, is_text, of_bytes, padded
-from binlog_kaitai.columns.rows.together import contents
 from binlog_kaitai.columns.text import pieces
 from binlog_kaitai.columns.text.pieces import HEX, joined, ranges, text_array, written
 from binlog_kaitai.columns.text.sql_kernels import put_literals, put_pieces
 from binlog_kaitai.columns.text.style import Style, by_value
-from binlog_kaitai.grammar import ColumnType, parse_cell
+from binlog_kaitai.core.grammar import ColumnType, parse_cell
 from binlog_kaitai.values import Dialect, Value, sql_form
+from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.json_sql import document_sql
 from binlog_kaitai.values.sql_text import UTF8, introducer, literal
 from binlog_kaitai.values.strings import has_own_text

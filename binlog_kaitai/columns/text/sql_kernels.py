@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import inlined, kernel
-from binlog_kaitai.columns.text_kernels import copy
+from binlog_kaitai.columns.kernel.compile import inlined, kernel
+from binlog_kaitai.columns.kernel.text_kernels import copy
 
 _QUOTE = 39
 

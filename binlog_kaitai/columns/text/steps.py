@@ -1,10 +1,10 @@
-"""The step of each event, by its shape and the state before it; a kernel, see `columns.compile`."""
+"""The step of each event, by its shape and the state before it; a kernel, see `columns.kernel.compile`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.kernel.compile import kernel
 
 
 @kernel

@@ -17,8 +17,8 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.part_reader import blocks_of
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
-from binlog_kaitai.columns.judge import Judge
-from binlog_kaitai.columns.kernels import BAD
+from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
@@ -28,14 +28,14 @@ from binlog_kaitai.columns.transactions.gtids import GtidColumns, check_gtids
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
-from binlog_kaitai.columns.unmatched import Unmatched
+from binlog_kaitai.columns.unmatched_filters import Unmatched
+from binlog_kaitai.core.event_types import QUERY_TYPES, type_name
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.event_types import QUERY_TYPES, type_name
-from binlog_kaitai.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import End
-from binlog_kaitai.sources import Source, SourceLike, resolve
+from binlog_kaitai.reader.reader import End
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Types whose fields are needed, so that an event of them that cannot be read is an error.
 _NEEDED = frozenset(

@@ -3,7 +3,7 @@
 The rule
 --------
 1. Where a log has GTID events, each begins a transaction; the next one, or an event of the log itself
-   (`binlog_kaitai.transactions.BETWEEN`), ends it.
+   (`binlog_kaitai.core.transactions.BETWEEN`), ends it.
 2. Where it has none, BEGIN opens a transaction; an XID_EVENT, COMMIT or ROLLBACK closes it. Outside of these,
    each statement is a transaction, with the events that lead up to it, and with the commit right behind it,
    if there is one (MySQL 5.0 writes no BEGIN where a statement commits itself).
@@ -24,15 +24,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.kernels import copy_ranges
+from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions import boundary_kernels
 from binlog_kaitai.columns.transactions.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, follow_events
-from binlog_kaitai.ddl.beginnings import COMMENT
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.ddl.first_words import COMMENT
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.event_types import QUERY_TYPES
-from binlog_kaitai.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.transactions import BETWEEN, GTID_TYPES
 
 
 class Role(IntEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.columns.compile import kernel
+from binlog_kaitai.columns.kernel.compile import kernel
 
 #: What an event is to the transactions around it; see `boundaries.Role`.
 PART, OUTSIDE, GTID, BEGIN, END, STATEMENT = range(6)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binlog_kaitai.options import Filters
+from binlog_kaitai.core.filters import Filters
 
 
 class Choice:

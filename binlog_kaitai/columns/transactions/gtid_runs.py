@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
+from binlog_kaitai.core.adapter import gtid_text
+from binlog_kaitai.core.grammar import EventType, header_offset
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import mysql_gtid
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType, header_offset
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.transactions import mysql_gtid
 
 #: The server's last number of a transaction is below 2^63.
 _MOST_OF_MYSQL = (1 << 63) - 1

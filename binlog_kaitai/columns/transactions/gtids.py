@@ -1,6 +1,6 @@
 """The GTID of the transaction that each event belongs to, for a block at a time.
 
-The rule is that of `binlog_kaitai.transactions`; a test holds the two equal.
+The rule is that of `binlog_kaitai.core.transactions`; a test holds the two equal.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.adapter import gtid_text
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import chosen_texts
+from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, json_text
-from binlog_kaitai.columns.text_kernels import TEXT
 from binlog_kaitai.columns.transactions.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
 from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
+from binlog_kaitai.core.adapter import gtid_text
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.transactions import BETWEEN, GTID_TYPES, mysql_source
 
 _IS_MARKER = np.array([code in BETWEEN or code in GTID_TYPES for code in range(256)], dtype=np.bool_)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.compile import kernel, kernel_or
-from binlog_kaitai.columns.text_kernels import copy, put_number
+from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
+from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 
 #: A number has at most as many digits, and `copy` needs room behind what it writes.
 NUMBER_ROOM = 40

@@ -20,10 +20,10 @@ from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.columns.transactions.values import Parts
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.event_types import QUERY_TYPES
-from binlog_kaitai.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.transactions import GTID_TYPES
 
 #: Kinds of row changes, and the types of rows events that make them.
 _CHANGES = {

@@ -9,8 +9,8 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.transactions import mysql_source
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import mysql_source
 
 _KIND = EventType.gtid_tagged_log_event
 _UUID, _TAG = "fields.uuid.bytes.value", "fields.tag.text"

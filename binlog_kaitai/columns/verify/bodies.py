@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.judge import Judge
+from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.info import info_of
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.info import info_of
 
 #: Types with no more events than this in a block are rare.
 _RARE = 256

@@ -23,12 +23,12 @@ from binlog_kaitai.columns.rows.cells import CellError, Cells
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.rows.images import Found, Images, MisfitError, walk
 from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
-from binlog_kaitai.grammar import ColumnType
-from binlog_kaitai.reader import Event
-from binlog_kaitai.rows import rows_of
-from binlog_kaitai.schema import Column
+from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.reader.rows import rows_of
+from binlog_kaitai.values.schema import Column
 
 #: Rows that are decoded at a time: few enough for their values to stay in the processor's cache.
 _MAX_ROWS = 1 << 14

@@ -13,19 +13,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.adapter import gtid_set
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.columns.kernels import BAD, NONE, OK, find_drifts
+from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
 from binlog_kaitai.columns.verify.images import RowImages
 from binlog_kaitai.columns.verify.report import MAX_DAMAGES, TO_THE_END, Report
-from binlog_kaitai.context import Context
+from binlog_kaitai.core.adapter import gtid_set
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import Tail, TailKind, another_log, is_start, read_start, read_up_to
+from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, header_offset
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import (
     AnotherLogError,
@@ -34,12 +38,8 @@ from binlog_kaitai.errors import (
     FramingError,
     reading,
 )
-from binlog_kaitai.framing import Tail, TailKind, another_log, is_start, read_start, read_up_to
-from binlog_kaitai.grammar import POSITION_MASK, EventType, header_length, header_offset
-from binlog_kaitai.gtids import GtidSet
-from binlog_kaitai.reader import End, EndKind, judge_end
-from binlog_kaitai.sources import MAGIC, Source
-from binlog_kaitai.transactions import GTID_TYPES, mariadb_gtid
+from binlog_kaitai.reader.reader import End, EndKind, judge_end
+from binlog_kaitai.sources.source import MAGIC, Source
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 

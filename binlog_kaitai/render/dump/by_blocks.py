@@ -10,10 +10,11 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
-from binlog_kaitai.context import Context
-from binlog_kaitai.framing import Frame
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.reader import Event, LogReader
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import Frame
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GtidTracker
+from binlog_kaitai.reader.reader import Event, LogReader
 from binlog_kaitai.render.dump.blocks.chosen import chosen_part, has_pieces, passed_over
 from binlog_kaitai.render.dump.blocks.hidden import Hidden
 from binlog_kaitai.render.dump.blocks.inside import (
@@ -24,10 +25,9 @@ from binlog_kaitai.render.dump.blocks.inside import (
     unpacked_size,
 )
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter
-from binlog_kaitai.render.dump.blocks.rows import TableMaps
+from binlog_kaitai.render.dump.blocks.row_events import TableMaps
 from binlog_kaitai.render.dump.item import Item, item_of
 from binlog_kaitai.render.dump.selection import Selection
-from binlog_kaitai.transactions import GtidTracker
 
 #: Most bytes and events of a block: each block costs some milliseconds, each event memory.
 BLOCK_SIZE, MOST_EVENTS = 16 << 20, 1 << 16

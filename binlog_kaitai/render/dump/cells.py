@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.adapter import decimal_text
 from binlog_kaitai.columns.text.printed_values import AS_NUMBER
-from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.core.adapter import decimal_text
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.values.json_diff import diff_of
 from binlog_kaitai.values.json_text import json_of

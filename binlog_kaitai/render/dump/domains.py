@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.options import DumpOptions
 

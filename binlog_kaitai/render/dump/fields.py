@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.text import comment, microseconds, timestamp
 
 

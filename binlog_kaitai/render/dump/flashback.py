@@ -15,8 +15,9 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Any
 
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.reader import Event
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.render.dump.inverse_rows import TurnedRows, event_of, flagged, opposite
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.mariadb import MariadbPrinter
@@ -26,7 +27,6 @@ from binlog_kaitai.render.dump.output import Output, Write
 from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_programs import Head
 from binlog_kaitai.render.dump.text import encode
-from binlog_kaitai.render.dump.turned import TurnedRows, event_of, flagged, opposite
 from binlog_kaitai.render.stack import Stack
 
 #: Text that changes its order; all else does not wait.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.grammar import EventType, masks
+from binlog_kaitai.core.grammar import EventType, masks
 from binlog_kaitai.render.dump.printer import Version
 
 _NAMES: dict[int, bytes] = {

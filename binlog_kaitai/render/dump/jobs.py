@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.decoders import length_prefix
+from binlog_kaitai.columns.kernel.decoders import length_prefix
 from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH, NO_ROOM, put_document
 from binlog_kaitai.columns.text import jobs as kernels
 from binlog_kaitai.columns.text.base64 import PAIRS
 from binlog_kaitai.columns.text.general import SCRATCH
 from binlog_kaitai.columns.text.printed_rows import FULL, STOPPED
-from binlog_kaitai.grammar import ColumnType, parse_cell
+from binlog_kaitai.core.grammar import ColumnType, parse_cell
 from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell
 from binlog_kaitai.render.dump.row_programs import Programs
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from binlog_kaitai.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.hexdump import MARIADB_STYLE
 from binlog_kaitai.render.dump.ignorable import ignorable_name, is_skipped
 from binlog_kaitai.render.dump.item import Item

@@ -7,8 +7,8 @@ from typing import Any
 
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.framing import resized
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, header_offset
+from binlog_kaitai.core.framing import resized
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.render.dump.cells import MARIADB_CELLS
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
@@ -17,8 +17,8 @@ from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.output import Write
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.quick import QuickRows
+from binlog_kaitai.render.dump.row_comments import Style
 from binlog_kaitai.render.dump.row_programs import Head, Heads
-from binlog_kaitai.render.dump.rows import Style
 from binlog_kaitai.render.dump.text import encode, identifier
 
 _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}

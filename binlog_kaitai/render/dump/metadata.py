@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.charsets import charset_of
-from binlog_kaitai.charsets.collations import collation_name, max_bytes_of
-from binlog_kaitai.grammar import ColumnType, TableMapField
+from binlog_kaitai.core.grammar import ColumnType, TableMapField
 from binlog_kaitai.render.dump.text import encode, identifier, pretty
-from binlog_kaitai.table_facts import ColumnFacts, TableFacts, facts_of
+from binlog_kaitai.values.charsets import charset_of
+from binlog_kaitai.values.charsets.collations import collation_name, max_bytes_of
+from binlog_kaitai.values.column_metadata import ColumnFacts, TableFacts, facts_of
 
 _BINARY = 63
 _CHOICES = (ColumnType.enum, ColumnType.set)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.adapter import gtid_text
+from binlog_kaitai.core.adapter import gtid_text
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, UserVarEvent
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.grammar import ROWS_TYPES, EventType, UserVarEvent
 from binlog_kaitai.render.dump.gtids import commented_set, gtid_lines, undefined_version
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.cells import MYSQL_CELLS
 from binlog_kaitai.render.dump.gtids import UNDEFINED_VERSION
 from binlog_kaitai.render.dump.item import Item
@@ -15,8 +15,8 @@ from binlog_kaitai.render.dump.options import Base64Output, DumpOptions
 from binlog_kaitai.render.dump.output import Write
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.quick import QuickRows
+from binlog_kaitai.render.dump.row_comments import Style, extra_info
 from binlog_kaitai.render.dump.row_programs import Head, Heads
-from binlog_kaitai.render.dump.rows import Style, extra_info
 from binlog_kaitai.render.dump.text import encode
 
 #: The first version whose table maps say whether a key was generated and invisible.

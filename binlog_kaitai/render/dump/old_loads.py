@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.text import encode, identifier, pretty

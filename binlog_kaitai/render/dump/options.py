@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from binlog_kaitai.gtids import GtidSet
+from binlog_kaitai.core.gtids import GtidSet
 
 
 class Base64Output(Enum):

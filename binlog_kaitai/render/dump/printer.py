@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
-from binlog_kaitai.grammar import EventType
 from binlog_kaitai.render.dump.hexdump import MYSQL_STYLE
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.loads import LoadFiles
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.output import Output, Write
 from binlog_kaitai.render.dump.quick import QuickRows
-from binlog_kaitai.render.dump.rows import Style
+from binlog_kaitai.render.dump.row_comments import Style
 from binlog_kaitai.render.dump.state import State
 from binlog_kaitai.render.dump.text import encode, timestamp
 

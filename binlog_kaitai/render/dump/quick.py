@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.text.jobs import COUNT, ROWS
-from binlog_kaitai.reader import Event
+from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MisfitError
+from binlog_kaitai.render.dump.row_comments import RowsText, Style, counted_rows, rows_text
 from binlog_kaitai.render.dump.row_programs import MOST, Head, Programs, images_end
-from binlog_kaitai.render.dump.rows import RowsText, Style, counted_rows, rows_text
 
 #: What an event costs that is printed without the kernel, in bytes that the kernel might print.
 _CALL = 1 << 12

@@ -7,8 +7,8 @@ from typing import Any
 
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.framing import resized
-from binlog_kaitai.grammar import CHECKSUM_SIZE, EventType, trace_event
+from binlog_kaitai.core.framing import resized
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, trace_event
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.text import encode
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.context import Context
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import Framer, Tail, TailKind
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
-from binlog_kaitai.framing import Framer, Tail, TailKind
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.reader import Event, LogReader, judge_end
+from binlog_kaitai.reader.reader import Event, LogReader, judge_end
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
 from binlog_kaitai.render.dump.by_blocks import BLOCK_SIZE, MOST_EVENTS, LogBlocks, StoppedError
 from binlog_kaitai.render.dump.domains import Domains
@@ -24,7 +24,7 @@ from binlog_kaitai.render.dump.output import Write
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.rewrite import rewrite
 from binlog_kaitai.render.dump.selection import Selection, Verdict
-from binlog_kaitai.sources import MAGIC, Source, SourceLike, resolve
+from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
 #: With these a log may begin.
 _HEAD_TYPES = frozenset(

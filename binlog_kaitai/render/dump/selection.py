@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.adapter import gtid_text
+from binlog_kaitai.core.adapter import gtid_text
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.grammar import EventType, Header
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.event_types import QUERY_TYPES
-from binlog_kaitai.grammar import EventType, Header
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.variables import ends_group
-from binlog_kaitai.transactions import GTID_TYPES
 
 #: Shown with transactions that are left out.
 NEVER_FILTERED = frozenset(

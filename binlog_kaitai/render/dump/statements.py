@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.adapter import decimal_text
-from binlog_kaitai.charsets import charset_of
-from binlog_kaitai.charsets.collations import collation_name
-from binlog_kaitai.grammar import UserVarEvent
+from binlog_kaitai.core.adapter import decimal_text
+from binlog_kaitai.core.grammar import UserVarEvent
 from binlog_kaitai.render.dump.text import pretty
+from binlog_kaitai.values.charsets import charset_of
+from binlog_kaitai.values.charsets.collations import collation_name
 
 _ValueType = UserVarEvent.ResultType
 

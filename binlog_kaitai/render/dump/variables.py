@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.charsets import charset_of
-from binlog_kaitai.charsets.collations import collation_name
-from binlog_kaitai.grammar import masks
+from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.render.dump.fields import MICROSECONDS
 from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.printer import Printer, Version
 from binlog_kaitai.render.dump.text import encode, identifier
+from binlog_kaitai.values.charsets import charset_of
+from binlog_kaitai.values.charsets.collations import collation_name
 
 _LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
 _KEYWORDS = (b"BEGIN", b"COMMIT")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-from binlog_kaitai.columns.rows.scan import is_readable_again
+from binlog_kaitai.columns.rows.definitions_of import is_readable_again
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader import Event, LogReader
+from binlog_kaitai.reader.reader import Event, LogReader
 from binlog_kaitai.render.explain import shown_value
 from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
 from binlog_kaitai.stats.model import Place, Stats

@@ -11,8 +11,8 @@ where       conditions on values
 report      what is left out
 """
 
-from binlog_kaitai.render.sql.options import SqlOptions
 from binlog_kaitai.render.sql.report import Report
 from binlog_kaitai.render.sql.script import write_sql
+from binlog_kaitai.render.sql.script_options import SqlOptions
 
 __all__ = ["Report", "SqlOptions", "write_sql"]

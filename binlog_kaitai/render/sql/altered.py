@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from binlog_kaitai.ddl.beginnings import may_matter_bytes
+from binlog_kaitai.ddl.first_words import may_matter_bytes
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.queries import statement_of
 from binlog_kaitai.ddl.statements import AlterTable, CreateTable, DropTables, Name, RenameTables

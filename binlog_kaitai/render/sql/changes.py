@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns.kernels import same_ranges
+from binlog_kaitai.columns.kernel.byte_kernels import same_ranges
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.builders import build, plain_value
 from binlog_kaitai.columns.rows.cells import Cells
@@ -17,9 +17,9 @@ from binlog_kaitai.columns.rows.images import Found
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, BEFORE, DELETE, INSERT
 from binlog_kaitai.columns.text.style import Style
-from binlog_kaitai.rows import Change, Row
-from binlog_kaitai.schema import Column
+from binlog_kaitai.reader.rows import Change, Row
 from binlog_kaitai.values import JsonDiff, JsonText
+from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import identifier, literal
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from binlog_kaitai.columns.kernels import copy_ranges
+from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 
 #: Places within an event: before its rows, and behind them.
 OPENING, PREFIX, FIRST = -(1 << 40) - 2, -(1 << 40) - 1, -(1 << 40)

@@ -25,20 +25,20 @@ from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.text.pieces import clock, digits, joined
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.grammar import ROWS_TYPES
-from binlog_kaitai.options import Filters
-from binlog_kaitai.reader import End
-from binlog_kaitai.render.sql.events import Carried, Statements, Transactions, xa_rows
+from binlog_kaitai.reader.reader import End
+from binlog_kaitai.render.sql.event_roles import Carried, Statements, Transactions, xa_rows
 from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines
-from binlog_kaitai.render.sql.options import SqlOptions, no_column
 from binlog_kaitai.render.sql.report import Report, comment, place, plain
-from binlog_kaitai.render.sql.rows import RowStatements
+from binlog_kaitai.render.sql.row_statements import RowStatements
+from binlog_kaitai.render.sql.script_options import SqlOptions, no_column
 from binlog_kaitai.render.sql.session import postamble, preamble
 from binlog_kaitai.render.stack import Stack
-from binlog_kaitai.schema import is_mariadb
-from binlog_kaitai.sources import MAGIC, Source, SourceLike
+from binlog_kaitai.sources.source import MAGIC, Source, SourceLike
 from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.schema import is_mariadb
 
 #: In place of the number of a transaction.
 NO_TRANSACTION = -1

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from binlog_kaitai.adapter import decimal_text
-from binlog_kaitai.charsets import BINARY, charset_of, decode
+from binlog_kaitai.core.adapter import decimal_text
+from binlog_kaitai.core.grammar import EventType, IntvarEvent, UserVarEvent
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import EventType, IntvarEvent, UserVarEvent
-from binlog_kaitai.reader import Event
+from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.sql.client import is_safe, is_whole
 from binlog_kaitai.render.sql.prepared import EXECUTE, PREPARE, assigned, can_prepare, prepared
 from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.charsets import BINARY, charset_of, decode
 from binlog_kaitai.values.sql_text import UTF8, double_sql, hexed, identifier, introducer, is_plain, literal
 
 #: Zero is a value of AUTO_INCREMENT columns, and dates are what they are; not strict, since the server that

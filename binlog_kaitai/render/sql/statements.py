@@ -23,16 +23,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from binlog_kaitai.charsets import BINARY
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.text.pieces import floats, joined
 from binlog_kaitai.columns.text.sql import TEXT_TYPES, sql_style
 from binlog_kaitai.columns.text.style import Style
-from binlog_kaitai.grammar import ColumnType
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
 from binlog_kaitai.render.sql.prepared import prepared_lines
-from binlog_kaitai.schema import Column
 from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.charsets import BINARY
+from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import UTF8, double_sql, identifier, introducer, is_plain, is_utf8
 from binlog_kaitai.values.strings import has_own_text
 

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from binlog_kaitai.reader.rows import Change
 from binlog_kaitai.render.sql.changes import Group, Side
-from binlog_kaitai.rows import Change
-from binlog_kaitai.schema import Column, Schema
+from binlog_kaitai.values.schema import Column, Schema
 
 #: The ends of rows that are true now: the last second of 31 bits, of 32 (since 11.5), and of transactions.
 _NOW = pa.array(["2038-01-19 03:14:07.999999", "2106-02-07 06:28:15.999999", "18446744073709551615"])

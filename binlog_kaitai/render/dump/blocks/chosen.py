@@ -8,13 +8,13 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.transactions.gtids import Stated
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.event_types import QUERY_TYPES
-from binlog_kaitai.grammar import EventType
-from binlog_kaitai.gtids import GtidSet
 from binlog_kaitai.render.dump.selection import NEVER_FILTERED, Selection
 from binlog_kaitai.render.dump.variables import ends_group
-from binlog_kaitai.transactions import GTID_TYPES
 
 #: How a statement begins that may end a transaction.
 _ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.payload_heads import PayloadHeads, payload_heads
+from binlog_kaitai.columns.blocks.payload_headers import PayloadHeads, payload_heads
+from binlog_kaitai.columns.kernel.text_kernels import BYTES, find_clean
 from binlog_kaitai.columns.lines import Column, Field, Pool, Program
 from binlog_kaitai.columns.text.hexdump import Style
-from binlog_kaitai.columns.text_kernels import BYTES, find_clean
-from binlog_kaitai.grammar import CHECKSUM_SIZE
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE
 from binlog_kaitai.render.dump.blocks.inside import Inside
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
 from binlog_kaitai.render.dump.fields import FIELDS, InLines

@@ -19,9 +19,9 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.tables import last_of_each
-from binlog_kaitai.context import Context
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.grammar import header_length
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import header_length
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.inside import Inside, TablesInside
 from binlog_kaitai.render.dump.blocks.plan import (
@@ -36,7 +36,7 @@ from binlog_kaitai.render.dump.blocks.plan import (
     next_of,
 )
 from binlog_kaitai.render.dump.blocks.renamed import Renamed
-from binlog_kaitai.render.dump.blocks.rows import OUTSIDE, RowsEvents, TableMaps, closed_before
+from binlog_kaitai.render.dump.blocks.row_events import OUTSIDE, RowsEvents, TableMaps, closed_before
 from binlog_kaitai.render.dump.blocks.shapes import Shapes
 from binlog_kaitai.render.dump.blocks.statements import Templates
 from binlog_kaitai.render.dump.blocks.steps import Steps

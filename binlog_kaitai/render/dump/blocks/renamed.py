@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.grammar import EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.rewrite import renamed, with_checksum
 
 #: The first byte of the length of a database's name, by type of event; of statements no more than checksums

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.columns.blocks.payload_heads import payload_heads
-from binlog_kaitai.columns.kernels import BAD
+from binlog_kaitai.columns.blocks.payload_headers import payload_heads
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
-from binlog_kaitai.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.dump.blocks.columns import Lines
-from binlog_kaitai.render.dump.blocks.rows import RowsEvents
+from binlog_kaitai.render.dump.blocks.row_events import RowsEvents
 from binlog_kaitai.render.dump.blocks.statements import Templates, meanings
 
 _VERSIONS = ("original_server_version", "immediate_server_version")

@@ -12,10 +12,10 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import Gathered
-from binlog_kaitai.columns.kernels import read_numbers
+from binlog_kaitai.columns.kernel.byte_kernels import read_numbers
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
+from binlog_kaitai.core.grammar import trace_event
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.grammar import trace_event
 from binlog_kaitai.render.dump.fields import MICROSECONDS, XIDS
 from binlog_kaitai.render.dump.variables import (
     ends_group,

@@ -16,7 +16,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.blocks.capture import NOTHING, Step, UnfitError, capture
 from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.blocks.plan import Acts
-from binlog_kaitai.render.dump.blocks.rows import RowsEvents
+from binlog_kaitai.render.dump.blocks.row_events import RowsEvents
 from binlog_kaitai.render.dump.blocks.shapes import Shapes
 from binlog_kaitai.render.dump.item import Item, item_of
 from binlog_kaitai.render.dump.output import PutItem

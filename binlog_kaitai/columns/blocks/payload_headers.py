@@ -1,0 +1,143 @@
+"""What stands in front of the compressed bytes of transaction payloads, of many at a time.
+
+Strategy
+--------
+These are fields of kind, length and value, and most payloads have the same ones: only their sizes differ. The
+grammar reads each such :class:`_Template` once, and tells where the sizes stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, trace_event
+from binlog_kaitai.errors import BinlogError
+
+#: Fewer payloads are not worth it; nor are more new templates in a block than this, or more that are kept.
+_FEW, _MOST = 8, 64
+
+_SIZES = ("len_payload", "len_uncompressed")
+#: Fields of a usual head: compression, the two sizes, and the end mark.
+_USUAL = 4
+#: A packed number of one byte; with a larger one the byte says how many follow.
+_LAST_OF_ONE = 250
+
+
+class PayloadHeads(NamedTuple):
+    """Of some payload events, int64 and bool arrays.
+
+    Attributes
+    ----------
+    fits : bool array
+        Which events the rest tells of: those that are compressed with zstd and that look like others.
+    starts, ends
+        Where the compressed bytes lie in the block.
+    payload_sizes, uncompressed_sizes
+        What the event says of their lengths.
+    """
+
+    fits: Any
+    starts: Any
+    ends: Any
+    payload_sizes: Any
+    uncompressed_sizes: Any
+
+    def part(self, begin: int, end: int) -> PayloadHeads:
+        """Of some of the events."""
+        return PayloadHeads(*(values[begin:end] for values in self))
+
+
+class _Template(NamedTuple):
+    """A head; `places` has begin and end of the two sizes in it."""
+
+    content: Any
+    is_fixed: Any
+    places: tuple[tuple[int, int], ...]
+    is_usual: bool
+
+
+def payload_heads(block: Block, rows: Any) -> PayloadHeads:
+    """The heads of some transaction payload events of a block, by their numbers."""
+    starts = block.starts[rows] + block.header_length
+    ends = block.body_ends(rows)
+    heads = PayloadHeads(np.zeros(len(rows), dtype=np.bool_), *(np.zeros((4, len(rows)), dtype=np.int64)))
+    heads.ends[:] = ends
+    left = np.flatnonzero(ends > starts) if len(rows) >= _FEW else rows[:0]
+    for template in _templates(block, rows, left, heads):
+        length = len(template.content)
+        near = left[ends[left] - starts[left] >= length]
+        contents = block.data[starts[near][:, None] + np.arange(length)]
+        found = near[((contents == template.content) | ~template.is_fixed).all(axis=1)]
+        values = [_numbers(block.data, starts[found], *place) for place in template.places]
+        heads.starts[found] = starts[found] + length
+        heads.payload_sizes[found], heads.uncompressed_sizes[found] = values
+        is_known = np.all([value >= 0 for value in values], axis=0)
+        heads.fits[found] = is_known & template.is_usual
+        left = left[~np.isin(left, found[is_known])]
+        if not len(left):
+            break
+    return heads
+
+
+_known: list[_Template] = []
+
+
+def _templates(block: Block, rows: Any, left: Any, heads: PayloadHeads) -> Iterator[_Template]:
+    """Those that were seen, and then new ones of events that are left."""
+    if len(_known) >= _MOST:
+        _known.clear()  # of odd ones there may be any number
+    yield from list(_known)
+    for _ in range(_MOST):
+        others = left[heads.starts[left] == 0]
+        template = _read(block, int(rows[others[0]])) if len(others) else None
+        if template is None:
+            return
+        _known.append(template)
+        yield template
+
+
+def _read(block: Block, row: int) -> _Template | None:
+    """The template of one event; None where the grammar does not read it."""
+    event = block.event(row)
+    try:
+        traced, _ = trace_event(event.raw, event.type_code, event.layout)
+        body = traced.body.content
+        length = body._debug["payload"]["start"]
+    except (BinlogError, AttributeError, KeyError, TypeError):
+        return None
+    start = len(event.raw) - traced.body._io.size() - (0 if traced.checksum is None else CHECKSUM_SIZE)
+    content = np.frombuffer(event.raw[start : start + length], dtype=np.uint8)
+    is_fixed = np.ones(length, dtype=np.bool_)
+    places = tuple(_place(body, name) for name in _SIZES)
+    is_usual = body.compression_type == type(body).CompressionAlgorithm.zstd and len(body.fields) == _USUAL
+    for (begin, end), name in zip(places, _SIZES, strict=True):
+        is_fixed[begin:end] = False
+        # A number is read as the grammar reads it, or not at all.
+        is_usual &= _numbers(content, np.zeros(1, dtype=np.int64), begin, end)[0] == getattr(body, name)
+    return _Template(content, is_fixed, places, bool(is_usual))
+
+
+def _place(body: Any, name: str) -> tuple[int, int]:
+    """Where in the head a size stands: in the field behind which it is another than before."""
+    for field in body.fields:
+        if getattr(field, name) != getattr(field, f"previous_{name}"):
+            number = field.value.number
+            where = list(number._debug.values())[-1]
+            base = field._debug["value"]["start"]
+            return base + where["start"], base + where["end"]
+    return 0, 0
+
+
+def _numbers(data: Any, starts: Any, begin: int, end: int) -> Any:
+    """Little-endian numbers that begin and end so far behind some places; -1 for none."""
+    values = np.zeros(len(starts), dtype=np.int64)
+    for step in range(begin, end):
+        values |= data[starts + step].astype(np.int64) << (8 * (step - begin))
+    is_none = (values < 0) | (begin == end)
+    if end - begin == 1:
+        is_none |= values > _LAST_OF_ONE
+    return np.where(is_none, -1, values)

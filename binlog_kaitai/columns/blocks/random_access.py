@@ -1,0 +1,82 @@
+"""The bytes of a stream at any places, for a search that goes back and forth in it."""
+
+from __future__ import annotations
+
+import io
+import mmap
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+import numpy as np
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.columns.blocks.crc32_short import crc32_of
+from binlog_kaitai.columns.blocks.mapped import give_back
+from binlog_kaitai.columns.blocks.prefetch import is_regular_file
+from binlog_kaitai.core.framing import read_up_to
+
+#: Of a mapped file so much may be in memory, in bytes, before it is given back.
+_HELD = 64 << 20
+
+
+class Places:
+    """A stream that can seek, as an array; the position of one that is no local file changes.
+
+    Attributes
+    ----------
+    size : int
+        How many bytes it has; more that come later are not seen.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.size = stream.seek(0, io.SEEK_END)
+        self._data = _whole(stream, self.size)
+        self._held = 0
+
+    def part(self, start: int, end: int) -> Any:
+        """The bytes of a range, an array (uint8) of as many as there are."""
+        if self._data is not None:
+            self._note(end - start)
+            return self._data[start:end]
+        self._stream.seek(start)
+        return np.frombuffer(read_up_to(self._stream, end - start), dtype=np.uint8)
+
+    def at(self, places: Any, count: int) -> Any:
+        """The `count` bytes at each of some places, all of which are there: a row (uint8) for each."""
+        if self._data is not None:
+            self._note(len(places) * mmap.PAGESIZE)
+            return self._data[places[:, None] + np.arange(count)]
+        rows = np.empty((len(places), count), dtype=np.uint8)
+        for row, place in enumerate(places.tolist()):
+            self._stream.seek(place)
+            data = read_up_to(self._stream, count)
+            rows[row, : len(data)] = np.frombuffer(data, dtype=np.uint8)
+        return rows
+
+    def crc32_of(self, starts: Any, ends: Any) -> Any:
+        """The CRC32 of each of some ranges, all of which are there, as a uint32 array."""
+        if self._data is not None:
+            self._note(len(starts) * mmap.PAGESIZE)
+            return crc32_of(self._data, starts, ends)
+        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
+        return np.array([crc32(self.part(start, end)) for start, end in pairs], dtype=np.uint32)
+
+    def _note(self, count: int) -> None:
+        self._held += count
+        if self._held > _HELD:
+            give_back(self._data, 0, self.size)
+            self._held = 0
+
+
+def _whole(stream: BinaryIO, size: int) -> Any:
+    """All bytes as an array that can be written (kernels are compiled for these), but changes nothing.
+
+    Of a local file it is mapped. None of any other stream, whose bytes would have to be fetched.
+    """
+    with suppress(OSError, ValueError, OverflowError):
+        if isinstance(stream, io.BytesIO):
+            return np.frombuffer(bytearray(stream.getbuffer()), dtype=np.uint8)
+        if is_regular_file(stream):
+            return np.frombuffer(mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_COPY), dtype=np.uint8)
+    return None

@@ -1,0 +1,1 @@
+"""Kernels: small functions over arrays, run as they are or as machine code."""

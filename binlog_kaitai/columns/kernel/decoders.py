@@ -1,0 +1,59 @@
+"""The generated decoders of values, as kernels: each gives parts of a value, see `binlog_grammar.decoders`.
+
+They check no bounds; who calls one knows by the value's width that its bytes are there.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from binlog_kaitai.columns.kernel.compile import Kernel, inlined, kernel
+from binlog_kaitai.core.grammar import plain_decoders
+
+_GENERATED = {
+    name: inlined(one)
+    for name, one in vars(plain_decoders.for_arrays()).items()
+    if isinstance(one, FunctionType)
+}
+
+
+def _decoder(name: str) -> Kernel:
+    return kernel(_GENERATED[name])
+
+
+year = _decoder("year")
+date = _decoder("date")
+time = _decoder("time")
+datetime = _decoder("datetime")
+timestamp = _decoder("timestamp")
+time2 = _decoder("time2")
+datetime2 = _decoder("datetime2")
+timestamp2 = _decoder("timestamp2")
+decimal_groups = _decoder("decimal_groups")
+decimal_sign = _decoder("decimal_sign")
+digit_group = _decoder("digit_group")
+digits_value = _decoder("digits_value")
+length_prefix = _decoder("length_prefix")
+len_null_bits = _decoder("len_null_bits")
+is_null = _decoder("is_null")
+len_partial_bits = _decoder("len_partial_bits")
+is_partial = _decoder("is_partial")
+value_options = _decoder("value_options")
+has_partial_bits = _decoder("has_partial_bits")
+int_1 = _decoder("int_1")
+int_2 = _decoder("int_2")
+int_3 = _decoder("int_3")
+int_4 = _decoder("int_4")
+int_8 = _decoder("int_8")
+enum = _decoder("enum")
+json_container = _decoder("json_container")
+json_entries = _decoder("json_entries")
+len_json_entries = _decoder("len_json_entries")
+json_key = _decoder("json_key")
+json_value = _decoder("json_value")
+json_int16 = _decoder("json_int16")
+json_uint16 = _decoder("json_uint16")
+json_int32 = _decoder("json_int32")
+json_uint32 = _decoder("json_uint32")
+json_int64 = _decoder("json_int64")
+json_uint64 = _decoder("json_uint64")

@@ -1,0 +1,226 @@
+"""Machine code of kernels: a shared library, made when the package was built, called with arrays and numbers.
+
+The library has a table of its kernels, and the code of each for some levels of the processor. A kernel's
+entry is `int entry(record, result)`. The record has eight bytes for each number, and for an array the address
+of its data and its shape. It gives other than 0 where the kernel raised an exception.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.kernel.signatures import Kind, kinds_of
+
+#: The library, and the one that checks the bounds of arrays, which only tools make; and, where the first
+#: could not be built, why not.
+LIBRARY, CHECKED, REASON = (
+    Path(__file__).with_name(name) for name in ("libkernels.so", "libkernels-checked.so", "libkernels.txt")
+)
+
+#: How the numbers of the record are packed, by the kind of their type.
+_NUMBERS = {"b": "?7x", "i": "q", "u": "Q", "f": "d"}
+
+#: Kinds of numbers that Python's and NumPy's types are, and which of them a parameter takes.
+_PYTHON = {bool: "b", int: "i", float: "f"}
+_TAKEN = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}
+
+
+class Row(NamedTuple):
+    """A kernel in the table of a library.
+
+    Attributes
+    ----------
+    name : str
+        Its module and name.
+    signature : str
+        Types of its arguments, see `columns.kernel.signatures`.
+    entry : str
+        Its symbol, without the number of the level.
+    fingerprint : str
+        What the code was made of, see `compile.fingerprint`; empty where nobody edits it.
+    result : str
+        The values that a call gives, each as `struct` calls its type; `1` before a single one.
+    """
+
+    name: str
+    signature: str
+    entry: str
+    fingerprint: str
+    result: str
+
+
+class Library:
+    """A shared library of kernels.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    OSError
+        It is not there, or is for other machines.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._library = ctypes.CDLL(str(path))
+        self._level = self._library.binlog_kaitai_level()
+        if self._level < 0:
+            raise OSError(f"{path.name} has no code for a processor as old as this one")
+        table = ctypes.string_at(self._library.binlog_kaitai_kernels).decode()
+        self.rows = {row.name: row for row in (Row(*line.split("\t")) for line in table.splitlines())}
+
+    def kernel(self, name: str) -> MachineCode:
+        """A kernel of the library; KeyError if it has no such one."""
+        row = self.rows[name]
+        entry = self._library[f"{row.entry}_{self._level}"]
+        entry.argtypes = (ctypes.c_char_p, ctypes.c_void_p)
+        return MachineCode(row, entry)
+
+
+@cache
+def library(path: Path) -> Library | OSError:
+    """The library of a file, loaded once, or why there is none."""
+    try:
+        return Library(path)
+    except OSError as error:
+        if path == LIBRARY and REASON.exists():
+            return OSError(REASON.read_text().strip())
+        return error
+
+
+class MachineCode:
+    """A compiled kernel, called like the function that it is made of.
+
+    Raises
+    ------
+    TypeError
+        In a call: an argument of a type that the kernel is not compiled for.
+    OverflowError
+        In a call: an integer that is too large for its type.
+    """
+
+    def __init__(self, row: Row, entry: Any) -> None:
+        self._row = row
+        self._kinds = kinds_of(row.signature)
+        slots = "".join("P" + "q" * one.ndim if one.ndim else _NUMBERS[one.dtype[0]] for one in self._kinds)
+        self._call = _caller(entry, slots, row.result, row.name)
+        #: Argument types of earlier calls, which fit.
+        self._known: set[tuple[Any, ...]] = set()
+
+    def __call__(self, *arguments: Any) -> Any:
+        types: list[Any] = []
+        values: list[Any] = []
+        for one in arguments:
+            if isinstance(one, np.ndarray):
+                flags = one.flags
+                types += (one.dtype, one.ndim, flags.carray or (flags.c_contiguous and flags.aligned and 2))
+                values += (_address(one), *one.shape)
+            else:
+                types.append(type(one))
+                values.append(one)
+        found = tuple(types)
+        if found not in self._known:
+            if any(map(_is_scattered, arguments)):
+                return self._with_copies(arguments)
+            self._check(arguments)
+            self._known.add(found)
+        try:
+            return self._call(values)
+        except struct.error as error:
+            message = f"{self._row.name} was given an integer that is too large: {error}"
+            raise OverflowError(message) from error
+
+    def _with_copies(self, arguments: tuple[Any, ...]) -> Any:
+        """Call with arrays in one piece for those that are not; what is written goes where it belongs."""
+        scattered = {place: one for place, one in enumerate(arguments) if _is_scattered(one)}
+        copies = {place: np.array(one, order="C") for place, one in scattered.items()}
+        for place, one in scattered.items():
+            copies[place].flags.writeable = one.flags.writeable
+        result = self(*(copies.get(place, one) for place, one in enumerate(arguments)))
+        for place, one in scattered.items():
+            if one.flags.writeable:
+                one[...] = copies[place]
+        return result
+
+    def _check(self, arguments: tuple[Any, ...]) -> None:
+        if len(arguments) != len(self._kinds):
+            raise TypeError(f"{self._row.name} takes {len(self._kinds)} arguments, not {len(arguments)}")
+        for number, (one, kind) in enumerate(zip(arguments, self._kinds, strict=True)):
+            if reason := _misfit(one, kind):
+                wanted = self._row.signature.split()[number]
+                raise TypeError(
+                    f"argument {number} of {self._row.name} is {reason}; it is compiled for {wanted}"
+                    " (columns/kernel/signatures.py)"
+                )
+
+
+def _is_scattered(one: Any) -> bool:
+    """Whether an array does not lie in one piece, which machine code goes by."""
+    return isinstance(one, np.ndarray) and one.ndim > 0 and not (one.flags.c_contiguous and one.flags.aligned)
+
+
+def _misfit(one: Any, kind: Kind) -> str:
+    """What is wrong with an argument; empty if nothing is."""
+    if not isinstance(one, np.ndarray):
+        found = one.dtype.kind if isinstance(one, np.generic) else _PYTHON.get(type(one), "")
+        is_fit = not kind.ndim and found and found in _TAKEN[kind.dtype[0]]
+        return "" if is_fit else f"a {type(one).__name__}"
+    if one.ndim != kind.ndim or not one.ndim or one.dtype != np.dtype(kind.dtype):
+        return f"an array of {one.dtype} with {one.ndim} dimensions"
+    return "a read-only array" if kind.is_written and not one.flags.writeable else ""
+
+
+def _caller(entry: Any, slots: str, result: str, name: str) -> Callable[[list[Any]], Any]:
+    pack = struct.Struct("@" + slots).pack
+    values_of = struct.Struct("@" + result)
+    room = ctypes.c_char * max(values_of.size, 16)
+    # ctypes lets other threads run meanwhile.
+    nowhere = room()
+
+    def check(status: int) -> None:
+        if status:
+            raise RuntimeError(f"{name} raised an exception, of which machine code gives a number: {status}")
+
+    def call(values: list[Any]) -> Any:
+        found = room()
+        check(entry(pack(*values), found))
+        return unpack(found)
+
+    def call_for_one(values: list[Any]) -> Any:
+        found = room()
+        check(entry(pack(*values), found))
+        return unpack(found)[0]
+
+    def call_for_none(values: list[Any]) -> None:
+        check(entry(pack(*values), nowhere))
+
+    unpack = values_of.unpack_from
+    if not result:
+        return call_for_none
+    return call_for_one if result.startswith("1") else call
+
+
+_HEAD, _number_at = object.__basicsize__, ctypes.c_size_t.from_address
+
+
+def _first_field(array: Any) -> int:
+    """The address of an array's data, which NumPy's ABI has first after the head of the object."""
+    return _number_at(id(array) + _HEAD).value
+
+
+def _documented(array: Any) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+#: The documented way takes ten times as long.
+_address = _first_field if _first_field(probe := np.ones(3)) == _documented(probe) else _documented

@@ -1,0 +1,253 @@
+"""The kernels that write lines of text; see `kernels` and `compile`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.kernel.compile import inlined, kernel, kernel_or
+from binlog_kaitai.columns.text.hexdump import put_hexdump
+
+#: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool; bytes of
+#: either as they are; a number of 32 bits in hexadecimal; a number with six digits; bytes in hexadecimal.
+CONSTANT, NUMBER, TEXT, BYTES, HEXADECIMAL, FRACTION, HEXDUMP = 0, 1, 2, 3, 4, 5, 6
+
+# An unsigned index cannot count from the end, which Numba would look for; so what is added to one is, too.
+_1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(number) for number in range(1, 9))
+_TEN, _HUNDRED, _THOUSAND, _TO_FOUR = (np.uint64(number) for number in (10, 100, 1000, 10_000))
+
+#: The digits of 0 to 99, two each.
+_PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), dtype=np.uint8)
+
+
+def _copy_alone(source: Any, start: int, length: int, out: Any, at: int) -> None:
+    """`copy` by NumPy."""
+    out[at : at + length] = source[start : start + length]
+
+
+@kernel_or(_copy_alone)
+@inlined
+def copy(source: Any, start: int, length: int, out: Any, at: int) -> None:
+    """Copy bytes to `out`, whose next sixteen bytes may be overwritten; all must be inside both arrays."""
+    done = np.uint64(0)
+    from_, to, count = np.uint64(start), np.uint64(at), np.uint64(length)
+    # So far whole steps stay inside both arrays.
+    last = np.int64(min(source.shape[0] - start, out.shape[0] - at)) - 16
+    while done < count and np.int64(done) <= last:
+        # All loads before all stores: that makes two vector instructions of it.
+        a, b = from_ + done, to + done
+        b0, b1, b2, b3 = source[a], source[a + _1], source[a + _2], source[a + _3]
+        b4, b5, b6, b7 = source[a + _4], source[a + _5], source[a + _6], source[a + _7]
+        a += _8
+        c0, c1, c2, c3 = source[a], source[a + _1], source[a + _2], source[a + _3]
+        c4, c5, c6, c7 = source[a + _4], source[a + _5], source[a + _6], source[a + _7]
+        out[b], out[b + _1], out[b + _2], out[b + _3] = b0, b1, b2, b3
+        out[b + _4], out[b + _5], out[b + _6], out[b + _7] = b4, b5, b6, b7
+        b += _8
+        out[b], out[b + _1], out[b + _2], out[b + _3] = c0, c1, c2, c3
+        out[b + _4], out[b + _5], out[b + _6], out[b + _7] = c4, c5, c6, c7
+        done += np.uint64(16)
+    while done < count:
+        out[to + done] = source[from_ + done]
+        done += _1
+
+
+@kernel
+def join_ranges(data: Any, starts: Any, lengths: Any, offsets: Any, out: Any) -> None:
+    """Copy the ranges to `out`, one behind the other, and note where each begins, and the last ends.
+
+    What lies outside `data` is taken for zeros. `out` must have room for all lengths, and none be negative.
+    """
+    at = 0
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        length = lengths[index]
+        offsets[index] = at
+        if length < 0 or at + length > out.shape[0]:
+            break
+        if 0 <= start <= data.shape[0] - length:
+            copy(data, start, length, out, at)
+        else:
+            out[at : at + length] = 0
+        at += length
+    offsets[starts.shape[0]] = at
+
+
+@kernel
+def join_chosen(data: Any, starts: Any, lengths: Any, choices: Any, offsets: Any, out: Any) -> None:
+    """As `join_ranges`, of the ranges that are chosen, by number; of what is not there nothing is copied."""
+    at = 0
+    for index in range(choices.shape[0]):
+        offsets[index] = at
+        choice = np.int64(choices[index])
+        if choice < 0 or choice >= min(starts.shape[0], lengths.shape[0]):
+            continue
+        start = starts[choice]
+        length = lengths[choice]
+        if 0 <= start <= data.shape[0] - length and 0 <= length <= out.shape[0] - at:
+            copy(data, start, length, out, at)
+            at += length
+    offsets[choices.shape[0]] = at
+
+
+@kernel
+def find_clean(data: Any, starts: Any, lengths: Any, is_clean: Any, out: Any) -> None:
+    """Whether each range lies inside `data` and has only bytes that the 256 truth values `is_clean` allow."""
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        length = lengths[index]
+        clean = start >= 0 and length >= 0 and start + length <= data.shape[0]
+        step = 0
+        while clean and step < length:
+            clean = is_clean[data[start + step]]
+            step += 1
+        out[index] = clean
+
+
+def _put_number_alone(value: int, out: Any, at: int) -> int:
+    """`put_number` by Python's formatting."""
+    digits = b"%d" % value
+    out[at : at + len(digits)] = np.frombuffer(digits, dtype=np.uint8)
+    return at + len(digits)
+
+
+@kernel_or(_put_number_alone)
+def put_number(value: Any, out: Any, at: Any) -> Any:
+    """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; gives the end."""
+    begin = np.uint64(at)
+    if value < 0:
+        value = -value
+        out[begin] = 45
+        begin += _1
+    value = np.uint64(value)
+    digits, rest = _1, value
+    while rest >= _TO_FOUR:
+        rest //= _TO_FOUR
+        digits += _4
+    if rest >= _HUNDRED:
+        digits += _2 if rest < _THOUSAND else _3
+    elif rest >= _TEN:
+        digits += _1
+    place = begin + digits
+    # By four digits: each division waits for the one before.
+    while value >= _TO_FOUR:
+        four = value % _TO_FOUR
+        value //= _TO_FOUR
+        high, low = _2 * (four // _HUNDRED), _2 * (four % _HUNDRED)
+        place -= _4
+        out[place + _3], out[place + _2] = _PAIRS[low + _1], _PAIRS[low]
+        out[place + _1], out[place] = _PAIRS[high + _1], _PAIRS[high]
+    if value >= _HUNDRED:
+        pair = _2 * (value % _HUNDRED)
+        value //= _HUNDRED
+        place -= _2
+        out[place + _1] = _PAIRS[pair + _1]
+        out[place] = _PAIRS[pair]
+    if value >= _TEN:
+        out[begin + _1] = _PAIRS[_2 * value + _1]
+        out[begin] = _PAIRS[_2 * value]
+    else:
+        out[begin] = np.uint64(48) + value
+    return np.int64(begin + digits)
+
+
+@kernel
+def assemble(
+    data: Any,
+    pool: Any,
+    events: Any,
+    programs: Any,
+    rows: Any,
+    limits: Any,
+    pieces: Any,
+    first: Any,
+    second: Any,
+    out: Any,
+    ends: Any,
+) -> Any:
+    """Write one line for each event, piece after piece.
+
+    Parameters
+    ----------
+    data, pool
+        The block, and bytes made for it.
+    events, programs, rows
+        For each line its event's number in the block, the program that writes it, and its row in the columns
+        of that program.
+    limits
+        Program `p` has the pieces `limits[p]` up to `limits[p + 1]`.
+    pieces : int64 array of shape (n, 3)
+        Kind, then for CONSTANT place in the pool and length; for the others the place of the column in
+        `first` and `second`, and 1 where its row is the number of the event rather than of `rows`.
+    first, second : int64 arrays
+        A number stands in `first`, with 0 in `second`. Text has its place in the block and its length, and
+        is put in quotes, BYTES are not; with the place `-p - 1` the bytes at `p` in the pool are taken as
+        they are. So is a number whose `second` is not 0, by place in the pool and length. HEXDUMP has two
+        entries a row: place and length of bytes; then their position, and the place in the pool of the style
+        (`text.hexdump`).
+    out, ends
+        Room for the lines; where each ends.
+
+    Returns
+    -------
+    Length of all lines; -1 if `out` is too small, -2 if a piece lies outside `data` or `pool`.
+    """
+    at = 0
+    room = out.shape[0]
+    for line in range(programs.shape[0]):
+        program = programs[line]
+        for piece in range(limits[program], limits[program + 1]):
+            kind = pieces[piece, 0]
+            start = pieces[piece, 1]
+            length = pieces[piece, 2]
+            from_pool = True
+            if kind != CONSTANT:
+                row = events[line] if length == 1 else rows[line]
+                if kind == HEXDUMP:
+                    cell = start + 2 * row
+                    size, shown = second[cell], first[cell + 1]
+                    at = put_hexdump(data, first[cell], size, shown, pool, second[cell + 1], out, at)
+                    if at < 0:
+                        return at
+                    continue
+                cell = start + row
+                start = first[cell]
+                length = second[cell]
+                if kind == NUMBER and length == 0:
+                    if at + 20 > room:
+                        return -1
+                    at = put_number(start, out, at)
+                    continue
+                if kind >= HEXADECIMAL:
+                    if at + 20 > room:
+                        return -1
+                    digits = 8 if kind == HEXADECIMAL else 6
+                    base = 16 if kind == HEXADECIMAL else 10
+                    for step in range(digits):
+                        digit = start % base
+                        start //= base
+                        out[at + digits - 1 - step] = digit + (48 if digit < 10 else 87)
+                    at += digits
+                    continue
+                if kind in (TEXT, BYTES):
+                    from_pool = start < 0
+                    if from_pool:
+                        start = -start - 1
+            if at + length + 2 > room:
+                return -1
+            if start < 0 or length < 0 or start + length > (pool.shape[0] if from_pool else data.shape[0]):
+                return -2
+            if from_pool:
+                copy(pool, start, length, out, at)
+                at += length
+            elif kind == BYTES:
+                copy(data, start, length, out, at)
+                at += length
+            else:
+                out[at] = 34
+                copy(data, start, length, out, at + 1)
+                out[at + 1 + length] = 34
+                at += length + 2
+        ends[line] = at
+    return at

@@ -1,0 +1,1 @@
+"""Logs as Parquet files."""

@@ -1,0 +1,168 @@
+"""A log as a folder of Parquet files: events, transactions, and the changes of each table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from binlog_kaitai.columns.parquet.encoding import parquet_options, with_one_dictionary
+from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.views.change_schemas import table_schema
+from binlog_kaitai.columns.views.changes import table_batches_of
+from binlog_kaitai.errors import writing_to
+
+#: Rows and bytes of a row group, as far as they are gathered; bytes of all tables that wait to be written.
+_GROUP_ROWS, _GROUP_BYTES, _ALL_BYTES = 1 << 19, 32 << 20, 96 << 20
+
+#: Tables that are open at a time; the one longest unused is closed, and goes on in a new file.
+_MAX_OPEN = 128
+
+#: What some file system, or a URL, has no names with, and the point between the names; written as in a URL.
+_UNFIT = re.compile(r'[%./\\:*?#"<>|\x00-\x1f\ud800-\udfff]')
+
+#: Bytes of the longest name that file systems have, and of the digest that stands for what is cut off.
+_LONGEST, _DIGEST = 255, 8
+
+
+class PartWriter:
+    """Parquet files of one folder, one behind the other: a new one where the columns change.
+
+    Parameters
+    ----------
+    stores_schema
+        The files also tell the types that only Arrow knows.
+
+    Attributes
+    ----------
+    rows : int
+        How many rows have been written or wait for it.
+    waiting : int
+        Bytes of the batches that wait.
+    """
+
+    def __init__(self, folder: Path, *, stores_schema: bool = True) -> None:
+        self.rows = 0
+        self.waiting = 0
+        self._folder = self._path = folder
+        self._stores_schema = stores_schema
+        self._batches: list[pa.RecordBatch] = []
+        self._writer: pq.ParquetWriter | None = None
+        self._schema: pa.Schema | None = None
+        self._options: dict[str, Any] = {}
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Take a batch, to be written with others."""
+        if self._schema is not None and batch.schema != self._schema:
+            self.close()
+        self._schema = batch.schema
+        self._batches.append(batch)
+        self.rows += batch.num_rows
+        self.waiting += batch.nbytes
+        if self.waiting >= _GROUP_BYTES or sum(one.num_rows for one in self._batches) >= _GROUP_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits as a row group."""
+        if not self._batches:
+            return
+        table = pa.Table.from_batches(self._batches)
+        if self._writer is None:
+            self._options = parquet_options(table)
+            self._path = self._next_path()
+            with writing_to(str(self._path)):
+                self._writer = pq.ParquetWriter(
+                    self._path, table.schema, store_schema=self._stores_schema, **self._options
+                )
+        with writing_to(str(self._path)):
+            self._writer.write_table(with_one_dictionary(table, self._options), row_group_size=_GROUP_ROWS)
+        self._batches, self.waiting = [], 0
+
+    def close(self) -> None:
+        """Write what waits and end the file."""
+        self.flush()
+        if self._writer is not None:
+            writer, self._writer = self._writer, None
+            with writing_to(str(self._path)):
+                writer.close()
+
+    def _next_path(self) -> Path:
+        with writing_to(str(self._folder)):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        number = 1 + len(list(self._folder.glob("part-*.parquet")))
+        return self._folder / f"part-{number:05}.parquet"
+
+
+def write_view(batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str, int] | None = None) -> int:
+    """Write record batches of one schema into a folder; gives the number of rows.
+
+    `counts` gets it by the folder's name, also where this raises.
+    """
+    writer = PartWriter(folder)
+    try:
+        for batch in batches:
+            writer.write(batch)
+    finally:
+        writer.close()
+        if counts is not None:
+            counts[folder.name] = writer.rows
+    return writer.rows
+
+
+def write_changes(
+    pages: RowsPages, folder: Path, *, zero_dates: str = "null", counts: dict[str, int] | None = None
+) -> dict[str, int]:
+    """Write the changes of each table into its own folder, ``schema.table``.
+
+    A file has the columns that the table had at the time; Parquet readers put the files of a folder
+    together by the columns' names.
+
+    Returns
+    -------
+    Number of row images by table; they are put into `counts`, also where this raises.
+    """
+    writers: dict[str, PartWriter] = {}
+    counts = {} if counts is None else counts
+    try:
+        for page in pages:
+            for table, batch in table_batches_of(page, table_schema, zero_dates):
+                name = folder_name(table.key)
+                writer = writers.pop(name, None) or PartWriter(folder / name)
+                writers[name] = writer  # the last one is the newest used
+                writer.write(batch)
+                counts[name] = counts.get(name, 0) + batch.num_rows
+            _bound(writers)
+    finally:
+        for writer in writers.values():
+            writer.close()
+    return counts
+
+
+def _bound(writers: dict[str, PartWriter]) -> None:
+    if sum(writer.waiting for writer in writers.values()) > _ALL_BYTES:
+        for writer in writers.values():
+            writer.flush()
+    while len(writers) > _MAX_OPEN:
+        writers.pop(next(iter(writers))).close()
+
+
+def folder_name(key: tuple[str, str]) -> str:
+    """The folder of a table, by its schema and name: always one name, and another for each table.
+
+    One that is too long for a file system is cut, and ends with ``%~`` and a digest, which no other one does.
+    """
+    name = ".".join(_UNFIT.sub(_quoted, part) for part in key)
+    data = name.encode()
+    if len(data) <= _LONGEST:
+        return name
+    end = "%~" + blake2b(data, digest_size=_DIGEST).hexdigest()
+    return data[: _LONGEST - len(end)].decode(errors="ignore") + end
+
+
+def _quoted(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))

@@ -1,0 +1,93 @@
+"""When the transaction that each event belongs to was committed, for a block at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.gather import Gathered
+from binlog_kaitai.columns.transactions.gtids import Markers
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.errors import BinlogError
+
+_SECOND = 1_000_000
+
+
+class CommitTimes:
+    """Makes the column of commit times of one block after another of the same file.
+
+    A GTID event of MySQL from 8.0.1 on has the time of the commit on the server where it was made. Elsewhere
+    it is the time in the header of the GTID event, and without GTID events that of the event itself.
+    """
+
+    def __init__(self) -> None:
+        self._last = -1
+
+    def column(self, block: Block, markers: Markers | None = None) -> Any:
+        """Microseconds since 1970-01-01 UTC for each event, int64."""
+        markers = Markers.of(block) if markers is None else markers
+        return each_time(block, markers, *self.of_markers(block, markers))
+
+    def of_markers(self, block: Block, markers: Markers) -> tuple[Any, int]:
+        """The time of each marker, and of what comes before the first; -1 where no GTID event tells."""
+        times, before = np.full(len(markers.rows), -1, dtype=np.int64), self._last
+        for kind in block.kinds:
+            if kind in GTID_TYPES:
+                rows = block.rows_of(kind)
+                times[markers.latest[rows]] = _times(block, kind, rows)
+        self._last = int(times[-1]) if len(times) else before
+        return times, before
+
+
+def each_time(block: Block, markers: Markers, times: Any, before: int) -> Any:
+    """The time of each event, by those of the markers, or its own where there is none."""
+    found = markers.spread(times, before)
+    is_none = found < 0
+    if is_none.any():
+        found[is_none] = _own(block, np.flatnonzero(is_none))
+    return found
+
+
+def _own(block: Block, rows: Any) -> Any:
+    return block.header_of(rows).numbers("timestamp").astype(np.int64) * _SECOND
+
+
+def _times(block: Block, kind: int, rows: Any) -> Any:
+    body = block.body(kind)
+    if kind == EventType.gtid_tagged_log_event:
+        times = _own_or_immediate(body)
+        for index in np.flatnonzero(~body.fits).tolist():
+            times[index] = _tagged(block, int(rows[index]))
+        return times
+    if "has_commit_timestamps" not in body or not np.any(body["has_commit_timestamps"]):
+        return _own(block, rows)
+    times = _joined(body, "immediate")
+    if np.any(has_original := body["has_original_commit_timestamp"]):
+        times = np.where(has_original, _joined(body, "original"), times)
+    # The top bit tells that the original time follows.
+    times &= (1 << 55) - 1
+    has_any = body["has_commit_timestamps"] & (times > 0)
+    return times if has_any.all() else np.where(has_any, times, _own(block, rows))
+
+
+def _joined(body: Gathered, which: str) -> Any:
+    low, middle, high = (
+        body.numbers(f"{which}_commit_timestamp_{part}") for part in ("low", "middle", "high")
+    )
+    return low | middle << 32 | high << 48
+
+
+def _own_or_immediate(body: Gathered) -> Any:
+    times = body.numbers("original_commit_timestamp").astype(np.int64)
+    return np.where(times != 0, times, body.numbers("immediate_commit_timestamp"))
+
+
+def _tagged(block: Block, row: int) -> int:
+    try:
+        body: Any = block.event(row).body
+        return int(body.original_commit_timestamp or body.immediate_commit_timestamp)
+    except (BinlogError, AttributeError, TypeError):
+        return -1  # an event that cannot be read is told as such

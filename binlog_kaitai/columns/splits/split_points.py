@@ -1,0 +1,328 @@
+"""Where a log can be cut, so that either side reads by itself as if both were read together.
+
+The rule
+--------
+1. A cut lies before a GTID event: whatever came before it, a transaction begins there.
+2. In a log whose first transaction has no GTID event, a cut also lies before BEGIN, and after an XID_EVENT,
+   COMMIT or ROLLBACK, if a transaction begins there by the rule of `boundaries` and no GTID is in force.
+3. In a log with GTIDs the first cut from any offset on is found without what lies before: a little earlier an
+   event is found by its header and checksum (`resync`), and the events from there on are followed to the cut,
+   and past it until there is no doubt.
+4. Elsewhere, and where there is doubt (damage, positions in headers that are not the file's own, the start of
+   the log), the events are followed from the start of the log. So the answer depends on the log and the
+   offset alone: the end of one part and the start of the next are the same.
+"""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
+from binlog_kaitai.columns.blocks.resync import Search
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Role, roles_of
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import read_start, read_up_to
+from binlog_kaitai.core.grammar import EventType, Format, header_length, masks, read_header
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, TruncatedError
+from binlog_kaitai.sources.source import MAGIC, Part
+
+#: Events are followed from this far before an offset, and this far behind a cut, in bytes.
+LOOK_BACK, PROOF = 1 << 20, 4 << 20
+
+#: Offsets as near to the start of the log are reached from there.
+NEAR = 4 << 20
+
+_BLOCK = 1 << 18
+
+#: The events that stand before the first transaction are a few.
+_MAX_HEAD_EVENTS = 64
+
+#: A known cut is kept for each of so many bytes of a log that has been followed.
+_STRIDE = 1 << 20
+
+
+class Head(NamedTuple):
+    """What the start of a log tells of all of it.
+
+    Attributes
+    ----------
+    format : bytes or None
+        The format description event; None before version 4, or where the file ends before.
+    has_gtids : bool
+        The first transaction begins with a GTID event.
+    is_relay_log : bool
+        Its events are another server's, and so are the positions in their headers.
+    is_encrypted : bool
+        What follows is encrypted.
+    timestamp : int
+        When the log was begun, in seconds since 1970; 0 where that is not known.
+    server_id : int or None
+        The server that wrote the first event; None where there is none.
+    """
+
+    binlog_version: int
+    format: bytes | None
+    has_gtids: bool
+    is_relay_log: bool
+    is_encrypted: bool
+    timestamp: int
+    server_id: int | None = None
+
+    @property
+    def formats(self) -> tuple[bytes, ...]:
+        return () if self.format is None else (self.format,)
+
+    def context(self) -> Context:
+        """What is known behind the format description."""
+        return context_of(Part((), self.binlog_version, self.formats))
+
+
+def read_head(stream: BinaryIO, name: str) -> Head:
+    """The head of a log that errors call by this name, from a stream that can seek.
+
+    Raises
+    ------
+    NotABinlogError, EncryptedError, GrammarError
+        The first bytes are not those of a readable log.
+    """
+    stream.seek(0)
+    version, _ = read_start(stream)
+    length = header_length(version)
+    context, position = Context(version), len(MAGIC)
+    described, is_encrypted, timestamp = None, False, 0
+    server_id: int | None = None
+    kind = -1
+    for _ in range(_MAX_HEAD_EVENTS):
+        stream.seek(position)
+        data = read_up_to(stream, length)
+        if len(data) < length:
+            break
+        header = read_header(data, version)
+        kind = context.layout.effective_type(header.type_code)
+        timestamp = timestamp or header.timestamp
+        server_id = header.server_id if server_id is None else server_id
+        if kind not in BETWEEN or header.len_event < length:
+            break
+        if kind == EventType.format_description_event:
+            data += read_up_to(stream, header.len_event - length)
+            if len(data) < header.len_event:
+                break
+            try:
+                context.observe(data, header)
+            except BinlogError as error:
+                if described is not None:
+                    break  # the reader of the events raises the error
+                raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
+            described = described or data
+        # A copy that a server sent is plain, and the event in it marked as one to skip.
+        is_plain = bool(header.flags & masks.EventHeader.IS_IGNORABLE)
+        is_encrypted |= kind == EventType.start_encryption_event and not is_plain
+        position += header.len_event
+    has_gtids = kind in GTID_TYPES
+    return Head(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)
+
+
+class Cut(NamedTuple):
+    """A place where a log can be cut, and the format descriptions in force there."""
+
+    position: int
+    formats: tuple[bytes, ...]
+
+
+class Gap(NamedTuple):
+    """Bytes that are no whole events; `stop` is None where none follow."""
+
+    start: int
+    stop: int | None
+    error: BinlogError
+
+
+class Log:
+    """One log, for finding cuts in it.
+
+    Parameters
+    ----------
+    stream
+        A stream of the whole log that can seek; its position changes.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self.stream = stream
+        self.name = name
+        self.head = read_head(stream, name)
+        self.size = stream.seek(0, io.SEEK_END)
+        context = self.head.context()
+        self._layout = context.layout
+        self._is_exact = context.has_exact_positions and not self.head.is_relay_log
+        #: Cuts that following from the start has found, some for each stretch; the start itself is one.
+        self.known = [Cut(0, ())]
+
+    @cached_property
+    def search(self) -> Search:
+        """Finds whole events in it."""
+        return Search(self.stream)
+
+    def first_cut(self, start: int, stop: int | None = None) -> Cut | None:
+        """The first cut at or behind `start` and before `stop`; None if there is none.
+
+        The start of the log is one.
+        """
+        if start <= 0:
+            return self.known[0]
+        if self.head.is_encrypted:
+            return None
+        if self._is_exact and self.head.has_gtids and start >= NEAR:
+            is_sure, cut = self._by_resync(start, stop)
+            if is_sure:
+                return cut
+        return self._from_known(start, stop)
+
+    def cut_before(self, position: int) -> Cut:
+        """The last cut at or before an event's offset, by the events before it."""
+        found = self._known_before(position)
+        for cut in self.cuts(found, position + 1):
+            if cut.position > position:
+                break
+            found = cut
+        return found
+
+    def cuts(self, start: Cut, stop: int | None = None) -> Iterator[Cut]:
+        """All cuts behind one, about up to `stop`; damage is passed over."""
+        formats, follower = start.formats, CutFinder(self.head)
+        for block in self.blocks(start, stop):
+            if isinstance(block, Gap):
+                follower = CutFinder(self.head, is_sure=False)
+                continue
+            for position in follower.take(block):
+                if position > start.position:
+                    yield Cut(position, formats)
+            if block.is_special and block.types[0] == EventType.format_description_event:
+                formats = (*formats[:1], block.raw(0))
+
+    def blocks(self, start: Cut, stop: int | None = None) -> Iterator[Block | Gap]:
+        """The events from a cut on that can be framed, about up to `stop`, and what cannot."""
+        at: int | None = start.position
+        context: Context | None = None
+        while at is not None and (stop is None or at < stop):
+            part = Part(((at, None),), self.head.binlog_version, start.formats)
+            reader = PartReader(self.stream, part, self.name, context=context, block_size=_BLOCK)
+            error: BinlogError | None = None
+            try:
+                for block in reader:
+                    bad = np.flatnonzero(checksums.check(block) == BAD)[:1].tolist()
+                    whole = block.part(0, bad[0]) if bad else block
+                    if len(whole):
+                        yield whole
+                    if bad:
+                        error = ChecksumError(BAD_CHECKSUM, position=int(block.positions[bad[0]]))
+                        break
+                    if stop is not None and reader.position >= stop:
+                        return
+                else:
+                    end = reader.end()
+                    if end is None or not end.bytes_behind:
+                        return
+                    error = TruncatedError("a part of an event", position=end.position)
+            except BinlogError as caught:
+                error = caught
+            assert error is not None
+            gap = reader.position if error.position is None else error.position
+            context = reader.context
+            at = self.resume(gap, context.layout)
+            yield Gap(gap, at, error)
+
+    def resume(self, position: int, layout: Format | None = None) -> int | None:
+        """Where the next whole event behind a damaged one begins; None if there is none."""
+        layout = layout or self._layout
+        return self.search.resume(position, layout, has_own_positions=self._is_exact)
+
+    def _by_resync(self, start: int, stop: int | None) -> tuple[bool, Cut | None]:
+        """Whether the answer is sure, and the answer."""
+        at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._layout)
+        if at is None:
+            return False, None
+        formats, follower = self.head.formats, CutFinder(self.head)
+        part = Part(((at, None),), self.head.binlog_version, formats)
+        reader = PartReader(self.stream, part, self.name, block_size=_BLOCK)
+        cut: Cut | None = None
+        try:
+            for block in reader:
+                if (checksums.check(block) == BAD).any() or block.is_special:
+                    return False, None
+                positions = follower.take(block)
+                if cut is None and (at_or_behind := [one for one in positions if one >= start]):
+                    cut = Cut(at_or_behind[0], formats)
+                proven = reader.position - PROOF
+                if cut is not None and proven >= cut.position:
+                    return True, _before(cut, stop)
+                if cut is None and stop is not None and proven >= at and reader.position >= stop:
+                    return True, None
+            end = reader.end()
+        except BinlogError:
+            return False, None
+        return end is not None and end.bytes_behind == 0, _before(cut, stop)
+
+    def _known_before(self, start: int) -> Cut:
+        at = bisect_right(self.known, start, key=lambda cut: cut.position)
+        return self.known[max(at - 1, 0)]
+
+    def _from_known(self, start: int, stop: int | None) -> Cut | None:
+        for cut in self.cuts(self._known_before(start), stop):
+            if cut.position >= self.known[-1].position + _STRIDE:
+                self.known.append(cut)
+            if cut.position >= start:
+                return _before(cut, stop)
+        return None
+
+
+def _before(cut: Cut | None, stop: int | None) -> Cut | None:
+    return cut if cut is None or stop is None or cut.position < stop else None
+
+
+class CutFinder:
+    """Finds the cuts in one block after another.
+
+    Parameters
+    ----------
+    is_sure
+        The first block is the start of the log, or of a part that begins at a cut; else it may begin inside a
+        transaction.
+    """
+
+    def __init__(self, head: Head, *, is_sure: bool = True) -> None:
+        self._has_gtids = head.has_gtids
+        self._boundaries = Boundaries()
+        self._is_sure = is_sure
+        self._last_role = Role.OUTSIDE
+
+    def take(self, block: Block) -> list[int]:
+        """Offsets of the cuts before events of the next block."""
+        is_cut = np.isin(block.types, list(GTID_TYPES))
+        if not self._has_gtids:
+            is_cut |= self._without_gtids(block)
+        found: list[int] = block.positions[is_cut].tolist()
+        return found
+
+    def _without_gtids(self, block: Block) -> Any:
+        roles = roles_of(block).roles
+        phases = self._boundaries.phases(roles)
+        before = np.concatenate(([self._last_role], roles[:-1]))
+        self._last_role = Role(roles[-1])
+        begins = (phases & Phase.BEGINS != 0) & ((roles == Role.BEGIN) | (before == Role.END))
+        if not self._is_sure:
+            known = np.flatnonzero(np.isin(roles, (Role.GTID, Role.OUTSIDE, Role.BEGIN, Role.END)))
+            first = int(known[0]) if len(known) else len(roles)
+            begins[: first + (roles[first : first + 1] == Role.END).sum()] = False
+            self._is_sure = len(known) > 0
+        return begins & (phases & Phase.IN_GTID == 0)

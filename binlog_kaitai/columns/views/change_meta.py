@@ -1,0 +1,90 @@
+"""The columns of the changes view that say where a row comes from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from binlog_kaitai.columns.lines import plain
+from binlog_kaitai.columns.rows.arrow_types import of_numbers
+from binlog_kaitai.columns.rows.pages import RowsPage
+from binlog_kaitai.columns.rows.walk import find_runs, spread
+from binlog_kaitai.columns.transactions.gtids import gtid_texts
+from binlog_kaitai.columns.views.change_schemas import TIME
+
+#: Words of Delta's change feed, in the order of the numbers in `walk`.
+CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"], pa.string())
+
+_SECOND = 1_000_000
+
+
+def change_types(changes: Any) -> Any:
+    """The words of changes, by their numbers."""
+    codes = changes.astype(np.int32) if changes.any() else zeros(len(changes))
+    return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
+
+
+def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
+    """The columns of :data:`META_FIELDS` but the first; takes each row's event and its number in that."""
+    # The rows of an event stand together: what is true of an event is spread over its rows.
+    limits = np.empty(len(of_rows) + 1, dtype=np.int64)
+    limits = limits[: find_runs.run(of_rows, limits) + 1]
+    in_images = of_rows[limits[:-1]]
+    events = page.images.rows[in_images]
+
+    def over_rows(values: Any, kind: Any = None) -> Any:
+        if len(values) and (values == values[0]).all():
+            return of_numbers(same(int(values[0]), len(of_rows)), kind)
+        out = np.empty(len(of_rows), dtype=np.int64)
+        spread.run(np.ascontiguousarray(values, dtype=np.int64), limits, out)
+        return of_numbers(out, kind)
+
+    codes, texts = _gtids(page, events)
+    return [
+        over_rows(page.commit_times[events], TIME),
+        named(zeros(len(of_rows)), pa.array([plain(page.block.file)], pa.string())),
+        over_rows(page.block.positions[events]),
+        of_numbers(page.numbered(of_rows, numbers)),
+        named(np.repeat(codes, np.diff(limits)), texts),
+        over_rows(page.headers.numbers("server_id")[in_images]),
+        over_rows(page.headers.numbers("timestamp")[in_images] * _SECOND, TIME),
+    ]
+
+
+def zeros(count: int) -> Any:
+    """Zeros, int32, which many batches share; not to be written to."""
+    return _zeros(1 << max(count - 1, 1).bit_length())[:count]
+
+
+@lru_cache(maxsize=4)
+def _zeros(count: int) -> Any:
+    return np.zeros(count, dtype=np.int32)
+
+
+def same(value: int, count: int) -> Any:
+    """The same number again and again, int64, which many batches share; not to be written to."""
+    return _same(value, 1 << max(count - 1, 1).bit_length())[:count]
+
+
+@lru_cache(maxsize=4)
+def _same(value: int, count: int) -> Any:
+    return np.full(count, value, dtype=np.int64)
+
+
+def named(codes: Any, texts: Any) -> Any:
+    """Texts by number; null where that is negative."""
+    valid = codes >= 0 if len(codes) and codes.min() < 0 else None
+    return pa.DictionaryArray.from_arrays(of_numbers(codes, valid=valid), texts, safe=False)
+
+
+def _gtids(page: RowsPage, events: Any) -> tuple[Any, Any]:
+    """The distinct GTIDs of some events in the order of the log, and the number of each one's or -1."""
+    first, second, pool = page.gtids.first[events], page.gtids.second[events], page.pool
+    starts = -first - 1
+    is_gtid = (starts != pool.null[0]) | (second != pool.null[1])
+    is_new = (np.diff(first, prepend=0) != 0) & is_gtid
+    codes = np.where(is_gtid, np.cumsum(is_new) - 1, -1).astype(np.int32)
+    return codes, gtid_texts(first, second, np.flatnonzero(is_new), pool)

@@ -1,0 +1,124 @@
+"""The columns of the changes view: what all rows have, and those of one table's definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import pyarrow as pa
+
+from binlog_kaitai.columns.lines import plain
+from binlog_kaitai.columns.rows.arrow_types import arrow_type
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.values.schema import Column, NameSource, Schema
+
+TIME = pa.timestamp("us", tz="UTC")
+_NAME = pa.dictionary(pa.int32(), pa.string())
+
+#: What comes before the table's own columns. `_row` is the number of a row at its position, from 0: in the
+#: event, or among the rows of all events in a transaction payload. Both images of an update have the same.
+META_FIELDS = (
+    pa.field("_change_type", _NAME, nullable=False),
+    pa.field("_commit_timestamp", TIME, nullable=False),
+    pa.field("_file", _NAME, nullable=False),
+    pa.field("_position", pa.int64(), nullable=False),
+    pa.field("_row", pa.int64(), nullable=False),
+    pa.field("_gtid", _NAME),
+    pa.field("_server_id", pa.int64(), nullable=False),
+    pa.field("_timestamp", TIME, nullable=False),
+)
+
+#: Stands behind the columns of a table where a caller asks for it: the names of those that an image does not
+#: have; null where it has all. Their values are null like those that are NULL.
+ABSENT_FIELD = pa.field("_absent", pa.list_(pa.string()))
+
+#: The view of all tables: a row for each change, the images as JSON objects.
+CHANGES_SCHEMA = pa.schema(
+    [
+        *META_FIELDS[1:],
+        pa.field("schema", _NAME, nullable=False),
+        pa.field("table", _NAME, nullable=False),
+        pa.field("change", _NAME, nullable=False),
+        pa.field("before", pa.string()),
+        pa.field("after", pa.string()),
+    ]
+)
+
+
+#: What no column of a table is called here.
+_TAKEN = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
+
+
+def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Column]:
+    """The columns of a table by their names here, in the spelling of a schema where that has them.
+
+    Bytes that are no text are escaped; no name is one of ours, and no two differ only by case, by which Spark
+    and other readers of Parquet do not tell columns apart.
+    """
+    spelled = {name.lower(): name for name in schema.names} if schema else {}
+    found: dict[str, Column] = {}
+    for column in table.columns:
+        name = untaken_name(plain(column.name), _TAKEN)
+        while name.lower() in found:
+            name += "_"
+        found[name.lower()] = column
+        spelled.setdefault(name.lower(), name)
+    return {spelled[key]: column for key, column in found.items()}
+
+
+def check_schema(table: Schema, schema: pa.Schema) -> None:
+    """Refuse to make rows of nothing but nulls: a table has to have one of the columns that are asked for.
+
+    Raises
+    ------
+    UsageError
+        Says which columns the table has, or that its columns have no names.
+    """
+    wanted = [field.name for field in schema if field.name.rstrip("_").lower() not in _TAKEN]
+    own = own_columns(table, schema)
+    if not wanted or not own or not own.keys().isdisjoint(wanted):
+        return
+    message = f"{table.full_name}: none of the columns {', '.join(wanted)} is known here; "
+    if table.names_from is NameSource.NONE:
+        message += "the log does not name the columns (binlog_row_metadata), nor does a statement before it: "
+        raise UsageError(f"{message}give its CREATE TABLE (ddl), or ask for c1, c2, ...")
+    raise UsageError(f"{message}the table has {', '.join(own)}: ask for at least one of them")
+
+
+def untaken_name(name: str, taken: Collection[str]) -> str:
+    """The name with one more `_` behind it if it is a taken one, in any case, with or without some behind it.
+
+    So names that differ still do, and what becomes of one depends on no other column of the table.
+    """
+    return name + "_" if name.rstrip("_").lower() in taken else name
+
+
+def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
+    """The columns of the view for one definition of a table."""
+    columns = own_columns(table.schema).items()
+    own = [pa.field(name, arrow_type(column, zero_dates)) for name, column in columns]
+    return pa.schema([*META_FIELDS, *own])
+
+
+def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
+    """The columns of several definitions of a table by name, those of the first one first.
+
+    Servers do not tell names apart by case, so a column that was renamed to other case is the same one.
+    A column whose type changes has the wider type, or is text where there is none.
+    """
+    found: dict[str, pa.Field] = {}
+    for table in tables:
+        for field in list(table_schema(table, zero_dates))[len(META_FIELDS) :]:
+            known = found.setdefault(field.name.lower(), field)
+            if known.type != field.type:
+                found[field.name.lower()] = known.with_type(common_type(known.type, field.type))
+    return pa.schema([*META_FIELDS, *found.values()])
+
+
+def common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """The narrowest type that can hold the values of both; text if there is no other."""
+    try:
+        fields = (pa.schema([pa.field("", kind)]) for kind in (one, other))
+        return pa.unify_schemas(list(fields), promote_options="permissive").field(0).type
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.string()

@@ -1,0 +1,225 @@
+"""The events view: one row, or one line of JSON, for each event.
+
+The line's keys and the columns are the same, in the same order; what a line says of an event is what the
+reader says of it, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import blocks_of
+from binlog_kaitai.columns.blocks.payloads import expand
+from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
+from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
+from binlog_kaitai.columns.selection import Selection
+from binlog_kaitai.columns.table_maps import TableMaps
+from binlog_kaitai.columns.transactions.gtids import GtidColumns, Gtids
+from binlog_kaitai.columns.unmatched_filters import Unmatched
+from binlog_kaitai.columns.views.event_infos import Infos
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.reader.reader import End
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+
+#: Each block takes some milliseconds, however few events it has; and room for the columns of the most.
+_BLOCK_SIZE, _MAX_EVENTS = 16 << 20, 80_000
+
+
+class Page(NamedTuple):
+    """The events of one block, ready to be written."""
+
+    block: Block
+    pool: Pool
+    statuses: Any  # of the checksums, see `checksums.STATUSES`
+    gtids: Gtids | None
+    infos: Infos | None
+    rows: Any  # which events to write, int64
+
+    def lines(self, rows: Any) -> tuple[Any, Any]:
+        """What the programs write for some events (uint8), and where each of them ends (int64)."""
+        infos = self.infos
+        assert infos is not None
+        program_of, row_of = infos.program_of, infos.row_of
+        if len(rows) < len(self.block):
+            program_of, row_of = program_of[rows], row_of[rows]
+        return write_lines(self.block.data, self.pool, infos.programs, rows, program_of, row_of)
+
+
+#: Begins the program of a page's lines.
+Prologue = Callable[[Block, Pool, Any, Gtids | None], Callable[[], Program]]
+
+
+class EventPages:
+    """Pages of one or many logs, in order.
+
+    Parameters
+    ----------
+    source
+        What `binlog_kaitai.open` takes.
+    verify_checksums
+        Raise on an event whose CRC32 does not fit, after everything before it.
+    block_size, max_events
+        Most bytes, if no event is longer, and most events of a page.
+    prologue
+        Begins the program of a page's lines: it gets the block, pool, statuses and GTIDs.
+    needs_gtid, needs_info
+        Without, pages may lack the GTIDs, and the programs of the lines; bodies are not read for them.
+
+    Attributes
+    ----------
+    ends : list of End
+        How each file that has been read ended.
+    progress : callable
+        Gets the source, and the offset in it that has been reached, now and then.
+    """
+
+    def __init__(
+        self,
+        source: SourceLike | Iterable[SourceLike],
+        filters: Filters,
+        *,
+        verify_checksums: bool = True,
+        block_size: int = _BLOCK_SIZE,
+        max_events: int = _MAX_EVENTS,
+        prologue: Prologue,
+        needs_gtid: bool = True,
+        needs_info: bool = True,
+    ) -> None:
+        self.sources = resolve(source)
+        self.ends: list[End] = []
+        self.progress: Callable[[Source, int], object] = lambda source, position: None
+        self._filters = filters
+        self._verify_checksums = verify_checksums
+        self._block_size, self._max_events = block_size, max_events
+        self._prologue = prologue
+        self._has_gtids = filters.include_gtids is not None or filters.exclude_gtids is not None
+        self._needs_gtid = needs_gtid or self._has_gtids
+        self._needs_info = needs_info
+
+    def __iter__(self) -> Iterator[Page]:
+        self._unmatched = Unmatched(self._filters, self.sources)
+        for number, source in enumerate(self.sources):
+            is_first, is_last = number == 0, number == len(self.sources) - 1
+            is_part = source.part is not None
+            selection = Selection(self._filters, is_first=is_first, is_last=is_last, is_part=is_part)
+            self._unmatched.begin(source, is_first=is_first, is_last=is_last)
+            with reading(source.name), source.open() as stream:
+                yield from self._read(source, stream, selection)
+        self._unmatched.warn()
+
+    def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
+        reader = blocks_of(source, stream, block_size=self._block_size, max_events=self._max_events)
+        gtids, tables, judge = GtidColumns(), TableMaps(), Judge()
+        try:
+            for block in reader:
+                for part in expand(block):
+                    with part.held():
+                        yield from self._page(part, gtids, tables, selection, judge)
+                    if selection.is_over:
+                        return
+                self.progress(source, reader.position)
+        except BinlogError as error:
+            raise error.at(file=source.name, position=reader.position) from error.__cause__
+        if (end := reader.end()) is not None:
+            self.ends.append(end)
+
+    def _page(
+        self, block: Block, gtids: GtidColumns, tables: TableMaps, selection: Selection, judge: Judge
+    ) -> Iterator[Page]:
+        failures: dict[int, BinlogError] = {}
+        pool = Pool()
+        statuses = checksums.check(block)
+        if self._verify_checksums:
+            for row in np.flatnonzero(statuses == BAD)[:1].tolist():
+                failures[row] = checksums.error_at(block, row)
+        found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
+        column = found.column() if found and self._has_gtids else None
+        wanted = selection.of(block, column, pool)
+        self._unmatched.look(block, min([selection.limit, *failures]), column, pool)
+        if failures:
+            wanted[min(failures) :] = False
+        infos = None
+        if self._needs_info or selection.has_names:
+            tables.begin(block, pool)
+            new_program = self._prologue(block, pool, statuses, found)
+            infos = Infos(block, pool, tables, wanted, selection, judge, new_program, failures.setdefault)
+        if failures:
+            wanted[min(failures) :] = False
+        if wanted.any():
+            yield Page(block, pool, statuses, found, infos, np.flatnonzero(wanted))
+        if failures:
+            raise failures[min(failures)]
+        if infos is not None:
+            tables.end()
+
+
+def write_json(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters | None = None,
+    *,
+    verify_checksums: bool = True,
+    block_size: int = _BLOCK_SIZE,
+    ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] | None = None,
+) -> Iterator[Any]:
+    """The lines of ``events --format json``, many at a time, as uint8 arrays (they can be written as bytes).
+
+    Raises
+    ------
+    BinlogError
+        As the reader does, after the lines of all events before.
+    """
+    pages = EventPages(
+        source,
+        filters or Filters(),
+        verify_checksums=verify_checksums,
+        block_size=block_size,
+        prologue=_json_prologue,
+    )
+    if ends is not None:
+        pages.ends = ends
+    if progress is not None:
+        pages.progress = progress
+    for page in pages:
+        assert page.infos is not None
+        with page.block.held():
+            for program in page.infos.programs:
+                program.text("}\n")
+            yield page.lines(page.rows)[0]
+
+
+def _json_prologue(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) -> Callable[[], Program]:
+    assert gtids is not None
+    header = block.header
+    moments, of_moment = np.unique(header.numbers("timestamp"), return_inverse=True)
+    moment_texts = [json_text(moment) for moment in moments.tolist()]
+    names = [json_text(type_name(kind)) for kind in range(256)]
+    values: list[tuple[str, Column]] = [
+        ("position", pool.numbers(block.positions, by_event=True)),
+        ("end_position", pool.numbers(block.end_positions, by_event=True)),
+        ("timestamp", pool.choice(of_moment.reshape(-1), moment_texts, by_event=True)),
+        ("type", pool.choice(block.types, names, by_event=True)),
+        ("type_code", pool.numbers(block.codes, by_event=True)),
+        ("server_id", pool.numbers(header.numbers("server_id"), by_event=True)),
+        ("size", pool.numbers(block.sizes, by_event=True)),
+        ("flags", pool.numbers(header.numbers("flags"), by_event=True)),
+        ("checksum", pool.choice(statuses, [json_text(text) for text in checksums.STATUSES], by_event=True)),
+        ("gtid", gtids.column()),
+    ]
+    file = json_text(block.file).decode()
+
+    def new_program() -> Program:
+        program = Program(pool).text(f'{{"file":{file}')
+        for name, column in values:
+            program.text(f',"{name}":').column(column)
+        return program.text(',"info":')
+
+    return new_program

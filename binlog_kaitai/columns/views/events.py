@@ -1,0 +1,215 @@
+"""The events view as Arrow record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.gather import chosen_texts
+from binlog_kaitai.columns.lines import Pool, Program, plain
+from binlog_kaitai.columns.rows.strings import LONGEST
+from binlog_kaitai.columns.transactions.gtids import Gtids, gtid_texts
+from binlog_kaitai.columns.views.event_lines import EventPages, Page
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.sources.source import Source, SourceLike
+
+#: The columns of the view. `info` is JSON; `timestamp` is when the statement began.
+EVENTS_SCHEMA = pa.schema(
+    [
+        pa.field("file", pa.string(), nullable=False),
+        pa.field("position", pa.int64(), nullable=False),
+        pa.field("end_position", pa.int64(), nullable=False),
+        pa.field("timestamp", pa.timestamp("us", tz="UTC"), nullable=False),
+        pa.field("type", pa.string(), nullable=False),
+        pa.field("type_code", pa.int32(), nullable=False),
+        pa.field("server_id", pa.int64(), nullable=False),
+        pa.field("size", pa.int64(), nullable=False),
+        pa.field("flags", pa.int32(), nullable=False),
+        pa.field("checksum", pa.string(), nullable=False),
+        pa.field("gtid", pa.string()),
+        pa.field("info", pa.string(), nullable=False),
+    ]
+)
+
+#: Most events of a batch: each takes some milliseconds, however few it has.
+_MAX_EVENTS = 120_000
+
+#: Text of a batch's column must be shorter than 2 GiB.
+_MAX_TEXT = 1 << 30
+
+_SECOND = 1_000_000
+
+_TEXT = pa.string()
+
+
+class _Names:
+    """The text of each of a few numbers, from 0 on."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        raw = [name.encode() for name in names]
+        self._data = np.frombuffer(b"".join(raw), dtype=np.uint8)
+        self._lengths = np.array([len(name) for name in raw], dtype=np.int64)
+        self._starts = np.cumsum(self._lengths) - self._lengths
+
+    def of(self, codes: Any) -> pa.Array:
+        """Those of many numbers."""
+        return chosen_texts(self._data, self._starts, self._lengths, codes)
+
+
+_TYPE_NAMES = _Names([type_name(kind) for kind in range(256)])
+_STATUSES = _Names(checksums.STATUSES)
+
+#: Makes a column of a page: of the events chosen, and so many of them.
+_MakeColumn = Callable[[Page, Any, int], pa.Array]
+
+
+def read_events(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    columns: Sequence[str] | None = None,
+    verify_checksums: bool = True,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+    **filters: Any,
+) -> pa.RecordBatchReader:
+    """Read binary logs as record batches, one row for each event; see :data:`EVENTS_SCHEMA`.
+
+    Parameters
+    ----------
+    source
+        What :func:`binlog_kaitai.open` takes.
+    columns
+        Names of the columns to read, in the order wanted; all by default. Without `info` and filters by
+        schema or table bodies are not read, so that damage in them is not found either.
+    verify_checksums
+        Raise on an event whose CRC32 does not fit; otherwise it is only marked.
+    progress
+        Gets the source, and the offset in it that has been reached, now and then.
+    filters
+        As :meth:`Filters.of` takes them: ``start_position``, ``event_type`` and so on.
+
+    Raises
+    ------
+    SourceError, UsageError
+        At once: nothing is there to read, there is no such column, or a filter makes no sense.
+    BinlogError
+        While reading, after the batches of all events before the damage.
+    """
+    names = EVENTS_SCHEMA.names if columns is None else list(columns)
+    for name in names:
+        if name not in EVENTS_SCHEMA.names:
+            raise UsageError(f"no column {name!r}; there are {', '.join(EVENTS_SCHEMA.names)}")
+    pages = EventPages(
+        source,
+        Filters.of(**filters),
+        verify_checksums=verify_checksums,
+        max_events=_MAX_EVENTS,
+        prologue=_info_alone,
+        needs_info="info" in names,
+        needs_gtid="gtid" in names,
+    )
+    pages.progress = progress
+    schema = pa.schema([EVENTS_SCHEMA.field(name) for name in names])
+    return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema))
+
+
+def _batches(pages: EventPages, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for page in pages:
+        with page.block.held():
+            yield from _batches_of(page, page.rows, schema)
+
+
+def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    infos, count = None, len(rows)
+    if "info" in schema.names:
+        lines, ends = page.lines(rows)
+        if len(lines) > _MAX_TEXT and count > 1:
+            yield from _batches_of(page, rows[: count // 2], schema)
+            yield from _batches_of(page, rows[count // 2 :], schema)
+            return
+        if len(lines) > LONGEST:
+            place, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
+            reason = "the text of its main fields is longer than Arrow's strings, 2 GiB; leave out `info`"
+            raise BinlogError(reason, file=plain(page.block.file), position=place, event_type=kind)
+        infos = _strings(lines, np.concatenate(([0], ends)))
+    # All events of a block are taken as they are, without copies.
+    chosen = slice(None) if count == len(page.block) else rows
+    arrays = [infos if name == "info" else _COLUMNS[name](page, chosen, count) for name in schema.names]
+    if arrays:
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+    else:
+        yield pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
+
+
+def _file(page: Page, rows: Any, count: int) -> pa.Array:
+    return _same(plain(page.block.file), count)
+
+
+def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:
+    moments = page.block.header.numbers("timestamp")[rows] * _SECOND
+    return pa.array(moments).view(EVENTS_SCHEMA.field("timestamp").type)
+
+
+def _header_number(name: str) -> _MakeColumn:
+    type_ = EVENTS_SCHEMA.field(name).type
+
+    def make(page: Page, rows: Any, count: int) -> pa.Array:
+        only = page.block.header.only(name)
+        if only is not None:
+            return _same(only, count, type_)
+        return pa.array(page.block.header.numbers(name)[rows].astype(type_.to_pandas_dtype()))
+
+    return make
+
+
+def _checksum(page: Page, rows: Any, count: int) -> pa.Array:
+    statuses = page.statuses[rows]
+    if count and (statuses == statuses[0]).all():
+        return _same(checksums.STATUSES[int(statuses[0])], count)
+    return _STATUSES.of(statuses)
+
+
+def _gtid(page: Page, rows: Any, count: int) -> pa.Array:
+    assert page.gtids is not None
+    return gtid_texts(page.gtids.first, page.gtids.second, page.gtids.which[rows], page.pool)
+
+
+_COLUMNS: dict[str, _MakeColumn] = {
+    "file": _file,
+    "position": lambda page, rows, count: pa.array(page.block.positions[rows]),
+    "end_position": lambda page, rows, count: pa.array(page.block.end_positions[rows]),
+    "timestamp": _timestamp,
+    "type": lambda page, rows, count: _TYPE_NAMES.of(page.block.types[rows]),
+    "type_code": lambda page, rows, count: pa.array(page.block.codes[rows].astype(np.int32)),
+    "server_id": _header_number("server_id"),
+    "size": lambda page, rows, count: pa.array(page.block.sizes[rows]),
+    "flags": _header_number("flags"),
+    "checksum": _checksum,
+    "gtid": _gtid,
+}
+
+
+def _info_alone(block: Block, pool: Pool, statuses: Any, gtids: Gtids | None) -> Callable[[], Program]:
+    return lambda: Program(pool)
+
+
+def _same(value: str | int, count: int, type_: Any = _TEXT) -> pa.Array:
+    """The same value again and again, which many batches share."""
+    return _repeated(value, 1 << max(count - 1, 1).bit_length(), type_)[:count]
+
+
+@lru_cache(maxsize=8)
+def _repeated(value: str | int, count: int, type_: Any) -> pa.Array:
+    return pa.repeat(pa.scalar(value, type_), count)
+
+
+def _strings(data: Any, offsets: Any) -> pa.Array:
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)

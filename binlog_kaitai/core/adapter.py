@@ -1,0 +1,148 @@
+"""What a grammar cannot say: checksums verified, and values that take arithmetic or text.
+
+Each function takes a generated object or raw bytes; none knows where a field lies.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    BinlogEvent,
+    EventType,
+    Format,
+    Header,
+    header_offset,
+    masks,
+    parse_event,
+    plain_decoders,
+)
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import mariadb_gtid, mysql_gtid, mysql_source
+from binlog_kaitai.errors import GrammarError
+
+#: Number of the character set and collation `binary`.
+BINARY_COLLATION = 63
+
+_IN_USE = masks.EventHeader.IS_IN_USE
+
+
+def crc32_of(raw: bytes | memoryview, header: Header) -> int:
+    """The CRC32 that an event's last four bytes should be.
+
+    A server writes a format description event with its in-use flag set and clears the flag on closing the
+    file, so that the flag counts as 0 (sql/binlog.cc, `Format_description_log_event::write`).
+    """
+    covered = memoryview(raw)[:-CHECKSUM_SIZE]
+    if header.type_code != EventType.format_description_event or not header.flags & _IN_USE:
+        return crc32(covered)
+    closed = bytearray(covered)
+    closed[header_offset("flags")] &= ~_IN_USE
+    return crc32(closed)
+
+
+def closed(event: BinlogEvent, raw: bytes) -> bytes:
+    """A format description event as it is in a log that was closed; its checksum fits.
+
+    Parameters
+    ----------
+    event
+        The event as the grammar reads it.
+    raw
+        All of its bytes.
+    """
+    data = bytearray(raw)
+    data[header_offset("flags")] &= ~_IN_USE
+    if event.checksum is not None:
+        data[-CHECKSUM_SIZE:] = crc32(memoryview(data)[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
+    return bytes(data)
+
+
+def stored_checksum(raw: bytes) -> int:
+    """The CRC32 that an event of a log with checksums ends with."""
+    return int.from_bytes(raw[-CHECKSUM_SIZE:], "little")
+
+
+def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
+    """``"ok"``, ``"bad"`` or ``"none"``, by the format in force, or the event's own if it describes one.
+
+    Raises
+    ------
+    GrammarError
+        A format description event cannot be read.
+    """
+    if header.type_code == EventType.format_description_event:
+        stored = parse_event(raw, header.type_code, layout).checksum
+    else:
+        stored = stored_checksum(raw) if layout.is_checksummed else None
+    if stored is None:
+        return "none"
+    return "ok" if stored == crc32_of(raw, header) else "bad"
+
+
+def gtid_text(event: BinlogEvent) -> str | None:
+    """The identifier that a GTID event states, as its server prints it; None for an anonymous transaction."""
+    body: Any = event.body.content
+    kind = event.event_type.value
+    if kind == EventType.gtid_event:
+        return mariadb_gtid(body.domain_id, event.header.server_id, body.sequence_number)
+    if kind == EventType.gtid_tagged_log_event:
+        parts = [one.value for one in body.fields.uuid.bytes]
+        if max(parts) > 0xFF:
+            raise GrammarError("a UUID of more than 16 bytes", field="body.content.fields.uuid")
+        uuid = bytes(parts)
+        return mysql_gtid(uuid, body.gno, body.tag) if body.gno else None
+    return mysql_gtid(body.uuid, body.gno) if kind == EventType.gtid_log_event else None
+
+
+def gtid_set(data: Any) -> GtidSet:
+    """A set of GTIDs as the grammar reads it (`gtid_set.ksy`)."""
+    found = GtidSet()
+    for source in data.sources:
+        ranges = ((interval.start, interval.stop) for interval in source.intervals)
+        found.add_ranges(mysql_source(source.uuid, source.tag or ""), ranges)
+    return found
+
+
+@lru_cache(1 << 10)
+def digit_groups(precision: int, scale: int) -> tuple[tuple[tuple[int, int, int], ...], int]:
+    """The groups of digits of a DECIMAL, and how many of them precede the point.
+
+    A group is its number of digits, its length in bytes, and its offset.
+    """
+    count, before = plain_decoders.decimal_groups(precision, scale)
+    return tuple(plain_decoders.digit_group(index, precision, scale) for index in range(count)), before
+
+
+def decimal_text(digits: bytes, precision: int, scale: int) -> str:
+    """A DECIMAL as MySQL prints it, from its bytes.
+
+    Raises
+    ------
+    GrammarError
+        The bytes are too few, or are no digits.
+    """
+    if not digits or scale > precision:
+        raise GrammarError(f"no DECIMAL({precision},{scale}) of {len(digits)} bytes")
+    groups, before = digit_groups(precision, scale)
+    is_negative = plain_decoders.decimal_sign(digits, 0, len(digits))
+    texts = []
+    for index, (number_of_digits, size, offset) in enumerate(groups):
+        is_inside = offset + size <= len(digits)
+        number = plain_decoders.digits_value(digits, 0, index, offset, size, is_negative) if is_inside else -1
+        if not 0 <= number < 10**number_of_digits:
+            raise GrammarError(f"no digits of a DECIMAL({precision},{scale})")
+        texts.append(f"{number:0{number_of_digits}d}")
+    integer = "".join(texts[:before]).lstrip("0") or "0"
+    fraction = "".join(texts[before:])
+    return ("-" if is_negative else "") + integer + ("." + fraction if fraction else "")
+
+
+def utc(seconds: int) -> datetime:
+    """A timestamp of the log as a time with zone UTC; `seconds` since 1970-01-01."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,147 @@
+"""What earlier events of a log say about the next one.
+
+The whole of it: the format in force, the table maps that rows may belong to, whether the log was closed,
+and whether the rest is encrypted.
+"""
+
+from __future__ import annotations
+
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    ROWS_TYPES,
+    BinlogEvent,
+    EventType,
+    Format,
+    FormatDescriptionEvent,
+    Header,
+    TableMapEvent,
+    parse_event,
+    rows_table_id,
+)
+from binlog_kaitai.core.row_pieces import Pieces
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.errors import EncryptedError, GrammarError
+
+#: A statement of MySQL locks fewer tables than this by far; the bound is for hostile logs.
+MAX_TABLE_MAPS = 16_384
+
+#: The types whose events change the context.
+CONTEXT_TYPES = frozenset(
+    (EventType.format_description_event, EventType.table_map_event, EventType.start_encryption_event)
+)
+
+#: Events after which no earlier table map holds. Servers close the tables at the end of each statement; a
+#: transaction begins or ends only where they are closed. So what rows mean never depends on an earlier
+#: transaction, and a log may be read from any of them.
+TABLES_CLOSE = BETWEEN | GTID_TYPES | {EventType.xid_event, EventType.xa_prepare_log_event}
+
+#: The same of statements that are nothing but this; a zero byte ends the name of the schema before them.
+CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")
+
+
+class Context:
+    """The state of reading one log, or one transaction payload inside it.
+
+    Attributes
+    ----------
+    layout : Format
+        How the next event is laid out.
+    is_in_use : bool
+        The first format description event says that the file is being written, or was never closed.
+    is_relay_log : bool
+        The events are another server's, and so are the positions in their headers.
+    has_exact_positions : bool
+        The headers of this log's events say where the events end. Servers without checksums wrote other
+        numbers inside transactions.
+    is_encrypted : bool
+        What follows cannot be read: MariaDB encrypted it.
+    table_maps : dict
+        Body of the newest table map event by table id, of those that are still in force.
+    pieces : Pieces
+        Of a rows event that comes in several events, those that were there.
+    """
+
+    def __init__(self, binlog_version: int) -> None:
+        self.layout = Format.of_version(binlog_version)
+        self.is_in_use = False
+        self.is_relay_log = False
+        self.has_exact_positions = False
+        self.table_maps: dict[int, TableMapEvent] = {}
+        self.pieces = Pieces()
+        self._described = False
+        self.is_encrypted = False
+
+    def for_payload(self) -> Context:
+        """The context of the events inside a transaction payload: no checksums, table maps of their own."""
+        inner = Context(self.layout.binlog_version)
+        inner.layout = self.layout.without_checksums()
+        return inner
+
+    def table_map_of(self, raw: bytes, type_code: int) -> TableMapEvent | None:
+        """The table map that a rows event refers to; None for other events and where it is missing."""
+        if self.layout.effective_type(type_code) not in ROWS_TYPES:
+            return None
+        table_id = rows_table_id(raw, type_code, self.layout)
+        return None if table_id is None else self.table_maps.get(table_id)
+
+    def check_readable(self) -> None:
+        """Refuse what lies behind a START_ENCRYPTION_EVENT: its header and checksum mean nothing either."""
+        if self.is_encrypted:
+            raise EncryptedError("the event is encrypted by MariaDB (encrypt_binlog)")
+
+    def observe(self, raw: bytes, header: Header) -> BinlogEvent | None:
+        """Take in one event, in the order of the log; gives it parsed where that was needed.
+
+        Raises
+        ------
+        GrammarError
+            An event that later ones depend on cannot be read.
+        EncryptedError
+            The event lies behind a START_ENCRYPTION_EVENT.
+        """
+        self.check_readable()
+        kind = self.layout.effective_type(header.type_code)
+        if self.table_maps and self._closes_tables(raw, kind):
+            self.table_maps.clear()
+        if kind not in CONTEXT_TYPES:
+            return None
+        event = parse_event(raw, header.type_code, self.layout)
+        content = event.body.content
+        if isinstance(content, TableMapEvent):
+            self.remember(content)
+        elif isinstance(content, FormatDescriptionEvent):
+            self.layout = Format.described_by(content)
+            self.table_maps.clear()
+            # Only a relay log has a second one, which the source of its events wrote.
+            self.is_relay_log = self._described or event.header.is_relay_log
+            self.has_exact_positions = not self.is_relay_log and content.checksum_algorithm is not None
+            if not self._described:
+                self.is_in_use = event.header.is_in_use
+                self._described = True
+        else:
+            # A copy that a server sent is plain, and the event in it marked as one to skip.
+            self.is_encrypted = not event.header.is_ignorable
+        return event
+
+    def _closes_tables(self, raw: bytes, kind: int) -> bool:
+        if kind != EventType.query_event:
+            return kind in TABLES_CLOSE
+        end = len(raw) - (CHECKSUM_SIZE if self.layout.is_checksummed else 0)
+        return raw.endswith(CLOSING_STATEMENTS, 0, end)
+
+    def remember(self, table_map: TableMapEvent) -> None:
+        """Take in the body of a table map event."""
+        self.table_maps.pop(table_map.table_id.value, None)
+        self.table_maps[table_map.table_id.value] = table_map
+        if len(self.table_maps) > MAX_TABLE_MAPS:
+            del self.table_maps[next(iter(self.table_maps))]
+
+
+__all__ = [
+    "CLOSING_STATEMENTS",
+    "CONTEXT_TYPES",
+    "MAX_TABLE_MAPS",
+    "TABLES_CLOSE",
+    "Context",
+    "GrammarError",
+]

@@ -1,0 +1,198 @@
+"""The filters that every command and function takes, by mysqlbinlog's names where it has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
+
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.errors import UsageError
+
+#: What may become of dates that no calendar has.
+ZERO_DATES = ("null", "error", "text")
+
+#: Largest offset in a file, and largest number of a server.
+MAX_POSITION, MAX_SERVER_ID = (1 << 63) - 1, (1 << 32) - 1
+
+#: Characters of a wrong value that a message shows.
+_MOST_SHOWN = 80
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which events to take; an event must fit all filters that are set.
+
+    Attributes
+    ----------
+    start_position : int or None
+        In the first file, skip events that begin before this offset.
+    stop_position : int or None
+        In the last file, stop at the first event that begins at or behind this offset.
+    start_timestamp, stop_timestamp : int or None
+        Skip events before the one, stop at the first event at or behind the other; seconds since
+        1970-01-01 UTC.
+    include_gtids, exclude_gtids : GtidSet or None
+        Only, or no, events of these transactions.
+    databases, tables : frozenset of str
+        Only events that name one of these schemas, or tables (``schema.table``).
+    event_types : frozenset of str
+        Only events of these types, by the server's names.
+    server_ids : frozenset of int
+        Only events that these servers wrote first.
+    """
+
+    start_position: int | None = None
+    stop_position: int | None = None
+    start_timestamp: int | None = None
+    stop_timestamp: int | None = None
+    include_gtids: GtidSet | None = None
+    exclude_gtids: GtidSet | None = None
+    databases: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
+    event_types: frozenset[str] = frozenset()
+    server_ids: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        for name in ("start_position", "stop_position"):
+            position = getattr(self, name)
+            if position is not None and not _is_within(position, MAX_POSITION):
+                reason = f"{name} is {shortened(position)}; a position is an offset in bytes, from 0 on"
+                raise UsageError(reason)
+        for number in self.server_ids:
+            if not _is_within(number, MAX_SERVER_ID):
+                reason = f"{shortened(number)} is not a server id, a number from 0 to {MAX_SERVER_ID}"
+                raise UsageError(reason)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        start_position: int | None = None,
+        stop_position: int | None = None,
+        start_datetime: datetime | str | None = None,
+        stop_datetime: datetime | str | None = None,
+        include_gtids: str | None = None,
+        exclude_gtids: str | None = None,
+        database: str | Iterable[str] | None = None,
+        table: str | Iterable[str] | None = None,
+        event_type: str | Iterable[str] | None = None,
+        server_id: int | Iterable[int] | None = None,
+    ) -> Filters:
+        """The filters as a person writes them; parameters have the names of the command line's options.
+
+        Raises
+        ------
+        UsageError
+            A value makes no sense.
+        """
+        return cls(
+            start_position,
+            stop_position,
+            _timestamp(start_datetime),
+            _timestamp(stop_datetime),
+            GtidSet.parse(include_gtids) if include_gtids else None,
+            GtidSet.parse(exclude_gtids) if exclude_gtids else None,
+            frozenset(_several(database)),
+            frozenset(_table(name) for name in _several(table)),
+            frozenset(_type_name(name) for name in _several(event_type)),
+            frozenset(_numbers(server_id)),
+        )
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) not in (None, frozenset()) for field in fields(self))
+
+    def takes_gtid(self, gtid: str | None) -> bool:
+        """Whether events of this transaction (None: of no transaction) are wanted."""
+        if self.include_gtids is not None and (gtid is None or gtid not in self.include_gtids):
+            return False
+        return self.exclude_gtids is None or gtid is None or gtid not in self.exclude_gtids
+
+    def takes_names(self, schema: str | None, table: str | None) -> bool:
+        """Whether an event that names this schema, and maybe table, is wanted."""
+        if self.databases and schema not in self.databases:
+            return False
+        return not self.tables or (table is not None and f"{schema}.{table}" in self.tables)
+
+
+def whole_number(text: str) -> int:
+    """A whole number in ASCII digits, of no more than 64 bits or so.
+
+    `int` also takes digits of other scripts and underscores, and refuses thousands of digits by an
+    exception of its own.
+
+    Raises
+    ------
+    UsageError
+        It is not one.
+    """
+    if not _WHOLE.fullmatch(text.strip()):
+        raise UsageError(f"{shortened(text)} is not a whole number")
+    return int(text)
+
+
+def shortened(value: Any) -> str:
+    """A wrong value as a message names it; however long it is, a line will do."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return "a number of more than 38 digits"
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def _is_within(value: Any, most: int) -> bool:
+    return isinstance(value, Integral) and 0 <= int(value) <= most
+
+
+def _several(value: str | Iterable[str] | None) -> Iterable[str]:
+    return [value] if isinstance(value, str) else value or ()
+
+
+def _numbers(value: Any) -> Any:
+    return [value] if isinstance(value, Integral | str) else value or ()
+
+
+def _table(name: str) -> str:
+    schema, dot, table = name.partition(".")
+    if not (schema and dot and table):
+        raise UsageError(f"{name!r} is no table; write schema.table")
+    return name
+
+
+def _type_name(name: str) -> str:
+    # The command line's `--help` does without the grammar.
+    from binlog_kaitai.core.event_types import TYPE_NAMES
+
+    known = {spelling: full for full in TYPE_NAMES for spelling in _spellings(full)}
+    wanted = name.upper().replace("-", "_")
+    if wanted not in known:
+        near = get_close_matches(wanted, known, 3, 0.4)
+        hint = f", like {' or '.join(near)}" if near else ": QUERY_EVENT, GTID_LOG_EVENT, XID_EVENT …"
+        raise UsageError(f"{name!r} is no event type; write the server's name{hint}")
+    return known[wanted]
+
+
+def _spellings(full: str) -> Iterable[str]:
+    return full, full.removesuffix("_EVENT"), full.removesuffix("_LOG_EVENT")
+
+
+def _timestamp(value: Any) -> int | None:
+    """Seconds since 1970 of a time; one without a zone is local time, as in mysqlbinlog."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        text = value
+        try:
+            value = datetime.fromisoformat(text if text.isascii() else "")
+        except ValueError:
+            reason = f"{shortened(text)} is not a time; write YYYY-MM-DD hh:mm:ss, with a zone if not local"
+            raise UsageError(reason) from None
+    try:
+        return int(value.timestamp())
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(f"{value} is outside of the times that this system counts") from None

@@ -1,0 +1,399 @@
+"""The gate to the generated grammar: the only module that imports it.
+
+In: the bytes of one event and what earlier events said about it (:class:`Format` and a table map).
+Out: the generated object, read to the last byte, or a :class:`GrammarError` that names the field.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from binlog_grammar import masks, plain_decoders
+from binlog_grammar.binlog_enums import BinlogEnums
+from binlog_grammar.binlog_event import BinlogEvent
+from binlog_grammar.column_types import ColumnTypes
+from binlog_grammar.compressed_data import CompressedData
+from binlog_grammar.effective_type import EffectiveType
+from binlog_grammar.event_body import EventBody
+from binlog_grammar.event_header import EventHeader
+from binlog_grammar.format_description_event import FormatDescriptionEvent
+from binlog_grammar.image_columns import ImageColumns
+from binlog_grammar.intvar_event import IntvarEvent
+from binlog_grammar.json_binary import JsonBinary
+from binlog_grammar.json_diff import JsonDiff
+from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout, walk_over
+from binlog_grammar.log_start import LogStart
+from binlog_grammar.row_image import RowImage
+from binlog_grammar.table_id import TableId
+from binlog_grammar.table_map_event import TableMapEvent
+from binlog_grammar.table_map_metadata import TableMapMetadata
+from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
+from binlog_grammar.user_var_event import UserVarEvent
+from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
+
+from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, unfinished_field
+from binlog_kaitai.errors import DamagedStartError, GrammarError
+
+__all__ = [
+    "BODIES",
+    "CHECKSUM_SIZE",
+    "ENUMS",
+    "LAYOUTS",
+    "POSITION_MASK",
+    "UNKNOWN_BODY",
+    "BinlogEvent",
+    "ColumnType",
+    "CompressedData",
+    "EventBody",
+    "EventHeader",
+    "EventType",
+    "Format",
+    "FormatDescriptionEvent",
+    "Header",
+    "IntvarEvent",
+    "JsonBinary",
+    "JsonDiff",
+    "Layout",
+    "TableMapEvent",
+    "TableMapField",
+    "TransactionPayloadEvent",
+    "UserVarEvent",
+    "bit_fields",
+    "detect_version",
+    "header_length",
+    "header_offset",
+    "header_struct",
+    "header_width",
+    "masks",
+    "meanings",
+    "parse_cell",
+    "parse_compressed",
+    "parse_document",
+    "parse_event",
+    "plain_decoders",
+    "read_header",
+    "trace_event",
+    "walk_over",
+]
+
+EventType = BinlogEnums.EventType
+ColumnType = ColumnTypes.ColumnType
+TableMapField = TableMapMetadata.FieldType
+#: Length of the checksum at the end of an event that has one, in bytes.
+CHECKSUM_SIZE = 4
+
+_TABLE_ID_ROOM = 16  # more than a table id takes
+_ROWS_PREFIXES = ("pre_ga_", "write_rows_", "update_rows_", "delete_rows_", "partial_update_rows_")
+
+#: What the grammar's `binlog_event` takes besides the stream.
+Parameters = tuple[int, int, int, bool, bool, TableMapEvent | None, bool]
+
+
+class Header(NamedTuple):
+    """The fixed part of an event header; a version 1 log has no position and no flags."""
+
+    timestamp: int
+    type_code: int
+    server_id: int
+    len_event: int
+    next_position: int = 0
+    flags: int = 0
+
+
+@lru_cache
+def header_struct(binlog_version: int) -> struct.Struct:
+    """The layout of the event header as a :class:`struct.Struct`, in the order of :class:`Header`."""
+    fields = LAYOUTS["event_header"].fields
+    names = Header._fields[:4] if binlog_version == 1 else Header._fields
+    if names != tuple(field.path for field in fields[: len(names)]):
+        raise AssertionError("the event header of the grammar does not begin like Header")
+    return struct.Struct("<" + "".join(_STRUCT_CODES[field.dtype or ""] for field in fields[: len(names)]))
+
+
+_STRUCT_CODES = {"u1": "B", "<u2": "H", "<u4": "I"}
+
+
+def header_offset(name: str) -> int:
+    """Offset of one of the fields of :class:`Header` in an event, in bytes."""
+    before = LAYOUTS["event_header"].fields[: Header._fields.index(name)]
+    return struct.calcsize("<" + "".join(_STRUCT_CODES[field.dtype or ""] for field in before))
+
+
+def header_width(name: str) -> int:
+    """Size of one of the fields of :class:`Header`, in bytes."""
+    field = LAYOUTS["event_header"].fields[Header._fields.index(name)]
+    return struct.calcsize("<" + _STRUCT_CODES[field.dtype or ""])
+
+
+#: The bits of a position that an event header holds: past 4 GiB the upper ones are lost.
+POSITION_MASK = (1 << 8 * header_width("next_position")) - 1
+
+
+def header_length(binlog_version: int) -> int:
+    """Length of an event header without extra headers, in bytes: 13 or 19."""
+    return header_struct(binlog_version).size
+
+
+def read_header(data: bytes, binlog_version: int) -> Header:
+    """The header that bytes begin with; it must be whole."""
+    return Header(*header_struct(binlog_version).unpack_from(data))
+
+
+def detect_version(head: bytes) -> int:
+    """The version of a log, 1, 3 or 4, from the first 13 bytes behind its magic.
+
+    Raises
+    ------
+    DamagedStartError
+        The first event is neither a format description nor a START_EVENT_V3 of a known length.
+    """
+    try:
+        return int(LogStart(KaitaiStream(io.BytesIO(head))).binlog_version)
+    except ValidationFailedError as error:
+        first = read_header(head, 1)
+        raise DamagedStartError(
+            f"no known version: the first event has type {first.type_code} and {first.len_event} bytes"
+        ) from error
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a log's events are laid out: its version, and its format description event from version 4 on.
+
+    Attributes
+    ----------
+    binlog_version : int
+        1 (MySQL 3.23), 3 (4.0, 4.1) or 4.
+    header_length : int
+        Length of an event's header, in bytes.
+    is_checksummed : bool
+        Whether events end with a CRC32.
+    has_permuted_types : bool
+        Whether event types are numbered as in early 5.1 alpha versions.
+    post_header_lengths : tuple of int
+        For each type from 1 on, the length of the fixed part of its body, in bytes.
+    """
+
+    binlog_version: int
+    header_length: int
+    is_checksummed: bool = False
+    has_permuted_types: bool = False
+    post_header_lengths: tuple[int, ...] = ()
+
+    @classmethod
+    def of_version(cls, binlog_version: int) -> Format:
+        """The layout before any format description event."""
+        return cls(binlog_version, header_length(binlog_version))
+
+    @classmethod
+    def described_by(cls, event: FormatDescriptionEvent) -> Format:
+        """The layout after a format description event."""
+        if event.len_header < header_length(4):
+            reason = f"declares event headers of {event.len_header} bytes"
+            raise GrammarError(reason, field="body.content.len_header")
+        return cls(
+            binlog_version=4,
+            header_length=event.len_header,
+            is_checksummed=event.has_checksums,
+            has_permuted_types=event.has_permuted_types,
+            post_header_lengths=tuple(event.len_post_headers),
+        )
+
+    def without_checksums(self) -> Format:
+        """The layout of events inside a transaction payload."""
+        return Format(
+            self.binlog_version, self.header_length, False, self.has_permuted_types, self.post_header_lengths
+        )
+
+    def effective_type(self, type_code: int) -> int:
+        """What an event with this type code is, in the numbering of all versions but some 5.1 alphas."""
+        if not self.has_permuted_types:
+            return type_code
+        return int(EffectiveType(type_code, True, KaitaiStream(io.BytesIO(b""))).value)
+
+    def header_length_of(self, type_code: int) -> int:
+        """Length of the header of an event of this type; a format description event has no extra headers."""
+        return header_length(4) if type_code == EventType.format_description_event else self.header_length
+
+    def post_header_length_of(self, type_code: int) -> int:
+        """The format description's entry for the type, in bytes; 0 where there is none."""
+        index = type_code - 1
+        return self.post_header_lengths[index] if 0 <= index < len(self.post_header_lengths) else 0
+
+    def parameters(self, type_code: int, table_map: TableMapEvent | None) -> Parameters:
+        """What the grammar's `binlog_event` takes."""
+        return (
+            self.binlog_version,
+            self.header_length_of(type_code),
+            self.post_header_length_of(type_code),
+            self.is_checksummed,
+            self.has_permuted_types,
+            table_map,
+            table_map is not None,
+        )
+
+
+def parse_event(
+    raw: bytes, type_code: int, layout: Format, table_map: TableMapEvent | None = None
+) -> BinlogEvent:
+    """Read one event by the grammar.
+
+    Parameters
+    ----------
+    raw
+        All bytes of the event, from its header to its checksum.
+    type_code
+        The type as its header has it.
+    layout
+        The log's format at this event.
+    table_map
+        For a rows event, the body of the table map event it belongs to.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar or go on after it; `field` names where.
+    """
+    parameters = layout.parameters(type_code, table_map)
+    try:
+        event = BinlogEvent(*parameters, KaitaiStream(io.BytesIO(raw)))
+        leftover = find_leftover(event)
+        _check_compressed(event.body.content)
+    except GrammarError:
+        raise
+    except Exception as error:  # generated code on hostile bytes: any exception means "not the grammar"
+        raise _describe(error, raw, parameters) from error
+    if leftover is not None:
+        path, count = leftover
+        raise GrammarError(f"{count} bytes are left over", field=path)
+    return event
+
+
+def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
+    """The grammar's object of one value, not NULL, of a row image.
+
+    Parameters
+    ----------
+    index
+        Number of the column in the table map, from 0.
+    data
+        The bytes of the value, with the length in front of it where it has one.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    count = table_map.num_columns.value
+    bitmap = (1 << index).to_bytes((count + 7) // 8, "little")
+    try:
+        columns = ImageColumns(count, KaitaiStream(io.BytesIO(bitmap)))
+        # A byte of null bits stands before the image's one value.
+        return RowImage(table_map, columns, False, KaitaiStream(io.BytesIO(b"\0" + data))).cells[index].value
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
+
+
+def parse_document(data: bytes) -> JsonBinary:
+    """The grammar's object of a binary JSON document.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    try:
+        return JsonBinary(KaitaiStream(io.BytesIO(data)))
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
+
+
+def parse_compressed(data: bytes) -> CompressedData:
+    """The grammar's object of the compressed part of a MariaDB event, nothing of it unpacked.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    try:
+        return CompressedData(KaitaiStream(io.BytesIO(data)))
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
+
+
+#: Types whose events hold row images, and so refer to a table map.
+ROWS_TYPES = frozenset(one for one in EventType if one.name.startswith(_ROWS_PREFIXES))
+
+
+def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:
+    """The table that a rows event refers to; None where the event is too short to tell."""
+    start = layout.header_length_of(type_code)
+    return _table_id(raw[start : start + _TABLE_ID_ROOM], layout.post_header_length_of(type_code))
+
+
+@lru_cache(maxsize=1 << 10)  # events of one statement begin alike
+def _table_id(data: bytes, post_header_length: int) -> int | None:
+    try:
+        return int(TableId(post_header_length, KaitaiStream(io.BytesIO(data))).value)
+    except EOFError:
+        return None
+
+
+def _check_compressed(content: KaitaiStruct) -> None:
+    """Unpack MariaDB's compressed data once, keeping nothing: the grammar does so lazily, without a bound."""
+    for name, child in children(content):
+        if isinstance(child, CompressedData):
+            size = inflated_size(child.deflated.data, child.len_uncompressed)
+            if size is None:
+                raise GrammarError("the compressed data is cut off", field=f"body.content.{name}")
+            if size != child.len_uncompressed:
+                reason = f"unpacks to {size} bytes, not to the declared {child.len_uncompressed}"
+                raise GrammarError(reason, field=f"body.content.{name}")
+
+
+def trace_event(
+    raw: bytes, type_code: int, layout: Format, table_map: TableMapEvent | None = None
+) -> tuple[Any, GrammarError | None]:
+    """Read one event by the traced classes, which know the position of every field (`_debug`).
+
+    Returns the traced object, as far as it could be read, and what stopped the reading, if anything.
+    """
+    return _trace(raw, layout.parameters(type_code, table_map))
+
+
+def meanings() -> dict[str, dict[str, str]]:
+    """What the grammar says of each field: by name of the class, then by name of the field."""
+    from binlog_grammar_traced.meanings import MEANINGS
+
+    return MEANINGS
+
+
+def bit_fields() -> dict[str, dict[str, int]]:
+    """How many bits the fields have that do not fill bytes: by names of the class and the field."""
+    from binlog_grammar_traced.meanings import BITS
+
+    return BITS
+
+
+def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None]:
+    from binlog_grammar_traced.binlog_event import BinlogEvent as TracedEvent
+
+    # A table map of the plain classes serves the traced ones as well.
+    traced: Any = TracedEvent
+    event = traced(*parameters, KaitaiStream(io.BytesIO(raw)))
+    try:
+        event._read()
+    except Exception as error:  # as in parse_event
+        return event, GrammarError(reason_of(error), field=unfinished_field(event, error))
+    return event, None
+
+
+def _describe(error: Exception, raw: bytes, parameters: Parameters) -> GrammarError:
+    # Errors of the runtime do not say which field they happened in; the traced classes do.
+    _, traced = _trace(raw, parameters)
+    return traced or GrammarError(reason_of(error))

@@ -1,0 +1,89 @@
+"""The main fields of one event, as listings show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from math import isfinite
+from typing import Any
+
+from binlog_kaitai.core.adapter import BINARY_COLLATION, decimal_text, gtid_set
+from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField
+from binlog_kaitai.core.grammar import BinlogEvent, UserVarEvent
+from binlog_kaitai.core.transactions import mariadb_gtid
+
+#: What a value of a listing may be.
+Plain = int | float | str | bool | None | dict[str, str]
+
+
+def info_of(event: BinlogEvent) -> dict[str, Plain]:
+    """The main fields of an event by name; empty for types without any.
+
+    Enumerations are shown by name, bytes as ``{"hex": …}``, absent fields as None.
+    """
+    body = event.body.content
+    return {field.name: _value(body, field) for field in INFO_FIELDS.get(int(event.event_type.value), ())}
+
+
+def _value(body: Any, field: InfoField) -> Plain:
+    if field.is_function:
+        return _FUNCTIONS[field.path](body)
+    value: Any = body
+    for name in field.path.split("."):
+        if value is None:
+            return None
+        value = getattr(value, name)
+    return len(value) if field.is_length else plain(value)
+
+
+def plain(value: Any) -> Plain:
+    """A value of the grammar as JSON can hold it; an infinity or NaN is text."""
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value  # type: ignore[no-any-return]
+
+
+def _user_variable(body: Any) -> Plain:
+    if body.is_null:
+        return None
+    value = body.value
+    match body.value_type:
+        case UserVarEvent.ResultType.int:
+            return int(value.unsigned_number if body.is_unsigned else value.number)
+        case UserVarEvent.ResultType.real:
+            return plain(value.number)
+        case UserVarEvent.ResultType.decimal:
+            return decimal_text(value.digits, value.precision, value.scale)
+        case UserVarEvent.ResultType.string if body.collation_id != BINARY_COLLATION:
+            return str(value.data.decode("utf-8", "surrogateescape"))
+    return plain(value.data)
+
+
+def _gtid_set(body: Any) -> Plain:
+    return str(gtid_set(body.gtids))
+
+
+def _gtid_list(body: Any) -> Plain:
+    return ",".join(mariadb_gtid(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids)
+
+
+def _heartbeat(name: str) -> Callable[[Any], Plain]:
+    def find(body: Any) -> Plain:
+        values = (getattr(getattr(field, "value", None), name, None) for field in body.fields)
+        value = next((value for value in values if value is not None), None)
+        return plain(getattr(value, "value", value))
+
+    return find
+
+
+_FUNCTIONS: dict[str, Callable[[Any], Plain]] = {
+    "user_variable": _user_variable,
+    "gtid_set": _gtid_set,
+    "gtid_list": _gtid_list,
+    "heartbeat_log": _heartbeat("log"),
+    "heartbeat_position": _heartbeat("position"),
+}

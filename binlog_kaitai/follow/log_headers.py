@@ -1,0 +1,181 @@
+"""The start of a log: its format, which log it is, and the GTIDs before it."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.columns.splits import split_points
+from binlog_kaitai.core.adapter import crc32_of, gtid_set, gtid_text, stored_checksum
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import read_start, read_up_to
+from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.sources import source
+from binlog_kaitai.sources.source import MAGIC
+
+BLOCK_SIZE_OF_HEADS = 1 << 16
+
+#: What a server writes at the end of a log; no such event is longer, in bytes.
+_ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
+
+_SETS = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the first events of a log say.
+
+    Attributes
+    ----------
+    log_id : int
+        CRC32 of the first event, which does not change when the log is closed.
+    previous : GtidSet or None
+        The GTIDs in all logs before it; None where it does not tell. Of MariaDB, which states the last one of
+        each server, all numbers up to that.
+    is_in_use : bool
+        It is being written, or its server was killed.
+    begun, first : int
+        Times of the first event, and of the first one of a transaction, in seconds since 1970; 0: not known.
+    server_id : int
+        The server that wrote the first event.
+    is_relay_log : bool
+        The events are another server's.
+    first_gtid : str or None
+        GTID of the first transaction; None where it has none.
+    """
+
+    log_id: int
+    previous: GtidSet | None
+    is_in_use: bool
+    begun: int = 0
+    first: int = 0
+    server_id: int = 0
+    is_relay_log: bool = False
+    first_gtid: str | None = None
+
+
+def open_log(path: str) -> BinaryIO:
+    """A stream of a log at its first byte; raises ``OSError``."""
+    return source.Source.of_path(path).open()
+
+
+def size_of(path: str) -> int:
+    """Length of a log in bytes.
+
+    Raises
+    ------
+    SourceError
+        It is not there.
+    """
+    with reading(path):
+        return source.state_of(path).size
+
+
+def read_head(path: str) -> Head | None:
+    """The start of a log; None while its first event is not whole.
+
+    Raises
+    ------
+    BinlogError
+        It starts like no log that can be read.
+    """
+    with reading(path):
+        if source.state_of(path).size <= len(MAGIC):
+            return None
+        with open_log(path) as stream:
+            return _read(stream, path)
+
+
+def _read(stream: BinaryIO, path: str) -> Head | None:
+    reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADS)
+    log_id: int | None = None
+    previous: GtidSet | None = None
+    begun = first = server_id = 0
+    first_gtid: str | None = None
+    try:
+        for block in reader:
+            if log_id is None:
+                header = block.fixed_header(0)
+                log_id, begun, server_id = crc32_of(block.raw(0), header), header.timestamp, header.server_id
+            kinds = block.types.tolist()
+            for row, kind in enumerate(kinds):
+                if kind in _SETS:
+                    previous = _previous(block.event(row).body, kind)
+            others = [row for row, kind in enumerate(kinds) if kind not in BETWEEN]
+            if others:
+                first = block.fixed_header(others[0]).timestamp
+                if kinds[others[0]] in GTID_TYPES:
+                    first_gtid = gtid_text(block.event(others[0]).parsed)
+                break
+    except BinlogError as error:
+        if previous is None:
+            raise error.at(file=path, position=reader.position) from error.__cause__
+    context = reader.context
+    if log_id is None:
+        return None
+    rest = server_id, context.is_relay_log, first_gtid
+    return Head(log_id, previous, context.is_in_use, begun, first, *rest)
+
+
+def closed_at(path: str) -> int | None:
+    """When a log was closed, in seconds since 1970, by the event that its server ended it with.
+
+    Raises
+    ------
+    BinlogError
+        It starts like no log that can be read.
+    """
+    with reading(path), open_log(path) as stream:
+        layout = split_points.read_head(stream, path).context().layout
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(max(size - _LONGEST_END, len(MAGIC)))
+        data = read_up_to(stream, _LONGEST_END)
+    for at in range(len(data) - header_length(layout.binlog_version), -1, -1):
+        header = read_header(data[at:], layout.binlog_version)
+        is_last = header.len_event == len(data) - at and header.next_position == size & POSITION_MASK
+        if is_last and layout.effective_type(header.type_code) in _ENDS:
+            raw = data[at:]
+            is_whole = not layout.is_checksummed or stored_checksum(raw) == crc32_of(raw, header)
+            return header.timestamp if is_whole and header.timestamp else None
+    return None
+
+
+def _previous(body: Any, kind: int) -> GtidSet:
+    if kind == EventType.previous_gtids_log_event:
+        return gtid_set(body.gtids)
+    found = GtidSet()
+    for gtid in body.gtids:
+        found.add_range(f"{gtid.domain_id}-{gtid.server_id}", 1, gtid.sequence_number + 1)
+    return found
+
+
+def read_from(
+    stream: BinaryIO, path: str, position: int, format_position: int, block_size: int = BLOCK_SIZE
+) -> BlockReader:
+    """A reader of the blocks from an offset on, in the format that is in force there.
+
+    Checksums are left to who reads the rows.
+
+    Raises
+    ------
+    BinlogError
+        The log's start, or its format description, cannot be read.
+    """
+    version, ahead = read_start(stream)
+    if position <= len(MAGIC):
+        start = Context(version), len(MAGIC)
+        return BlockReader(stream, *start, name=path, ahead=ahead, block_size=block_size, leaves_checks=1)
+    context = Context(version)
+    stream.seek(len(MAGIC))
+    for at in sorted({len(MAGIC), format_position}):
+        stream.seek(at)
+        # The block of a format description holds nothing else; an old version's log has none.
+        for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADS):
+            break
+    stream.seek(position)
+    return BlockReader(stream, context, position, name=path, block_size=block_size, leaves_checks=1)

@@ -1,0 +1,43 @@
+"""Where no transaction is open, as early as the log allows.
+
+In `boundaries` a transaction with a GTID goes on to the next GTID. A follower of a log that is being written
+cannot wait for that: here a transaction is over with the event that commits it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Role, roles_of
+from binlog_kaitai.core.grammar import EventType
+
+
+class Rests:
+    """Finds the rests of one file, block by block."""
+
+    def __init__(self) -> None:
+        self._boundaries = Boundaries()
+        self._is_over = True  # the last event ended a transaction, or belongs to none
+
+    def of(self, block: Block) -> Any:
+        """Before which events of a block nothing is open, rising; ``len(block)`` stands for its end."""
+        roles = roles_of(block).roles
+        # A payload is a whole transaction, from BEGIN to its commit.
+        roles[block.rows_of(EventType.transaction_payload_event)] = Role.END
+        is_over = self._boundaries.phases(roles, _begins(block)) & Phase.ENDS != 0
+        rests = np.concatenate(([self._is_over], is_over))
+        rests[:-1] |= (roles == Role.GTID) | (roles == Role.OUTSIDE)
+        self._is_over = bool(is_over[-1])
+        return np.flatnonzero(rests)
+
+
+def _begins(block: Block) -> Any:
+    """MariaDB's GTID events that more than one statement follows: it writes no BEGIN there."""
+    found = np.zeros(len(block), dtype=np.bool_)
+    if EventType.gtid_event in block.counts:
+        alone = block.body(EventType.gtid_event).numbers("is_standalone").astype(np.bool_)
+        found[block.rows_of(EventType.gtid_event)] = ~alone
+    return found

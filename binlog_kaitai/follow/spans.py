@@ -1,0 +1,82 @@
+"""A span as something to read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import BinaryIO
+
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.rows.tables import statement_body, statements_in
+from binlog_kaitai.columns.splits.split import LogFile, Split, opened
+from binlog_kaitai.columns.splits.split_points import Cut, Gap
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import read_start
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.errors import reading
+from binlog_kaitai.follow.log_headers import BLOCK_SIZE_OF_HEADS
+from binlog_kaitai.follow.walk import Span
+from binlog_kaitai.sources.source import MAGIC, Part, Source, state_of
+
+
+def source_of(span: Span) -> Source:
+    """The events of a span, for any function that reads a log.
+
+    Raises
+    ------
+    BinlogError
+        The start of the log, or its format description, cannot be read.
+    """
+    source = Source.of_path(span.path)
+    if span.start <= len(MAGIC):
+        return replace(source, part=Part(((0, span.end),)))
+    with reading(span.path), source.open() as stream:
+        version, _ = read_start(stream)
+        places = sorted({len(MAGIC), span.format_position})
+        formats = tuple(raw for at in places if (raw := _format_at(stream, version, at, span.path)))
+    return replace(source, part=Part(((span.start, span.end),), version, formats))
+
+
+def split_of(span: Span) -> Split:
+    """A span for `binlog_kaitai.columns.splits.skip_damage`, which reads around damage.
+
+    Raises
+    ------
+    SourceError
+        The log is not there.
+    """
+    with reading(span.path):
+        state = state_of(span.path)
+    start = span.start if span.start > len(MAGIC) else 0
+    # Not the first log: filters on positions are not for streams.
+    stop = None if span.has_torn_end else span.end
+    return Split(LogFile(span.path, *state), 1, start, stop, is_exact=True)
+
+
+def definitions_in(span: Span, ddl: str | None) -> Callable[[Part], Definitions]:
+    """What is known of tables before a part of a span."""
+
+    def before(part: Part) -> Definitions:
+        found, stop = restore(span.definitions, ddl), part.pieces[0][0]
+        split = split_of(span)
+        if stop > split.start:
+            with opened(split.file) as log:
+                for block in log.blocks(Cut(split.start, part.formats if split.start else ()), stop):
+                    if isinstance(block, Gap):
+                        continue
+                    for row in statements_in(block):
+                        if block.positions[row] < stop:
+                            found.observe_query(statement_body(block, row))
+        return found
+
+    return before
+
+
+def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> bytes | None:
+    """The format description event at an offset; None where an old version's log has another one."""
+    stream.seek(position)
+    for block in BlockReader(stream, Context(version), position, name=name, block_size=BLOCK_SIZE_OF_HEADS):
+        return block.raw(0) if block.types[0] == EventType.format_description_event else None
+    return None

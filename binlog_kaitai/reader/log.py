@@ -1,0 +1,158 @@
+"""Logs as a program reads them: events whose rows have the names of their columns.
+
+The reader knows what an event and its table map say. Where a log does not name columns (`binlog_row_metadata`
+MINIMAL, the server's default), earlier statements do: this module follows them, as `read_changes` does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import BinaryIO
+
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.framing import Frame
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GtidTracker
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.reader import reader
+from binlog_kaitai.reader.rows import Row, has_rows, rows_of, schema_of
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
+
+#: Every statement that may change a definition has one of these words.
+_CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
+
+
+class Statements:
+    """The statements of one server's logs that may change definitions, read only once rows are asked for."""
+
+    def __init__(self, given: Definitions) -> None:
+        self._given = given
+        self._events: list[reader.Event] = []
+        self._definitions = given.copy()
+        self._taken = 0
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def observe(self, event: reader.Event) -> None:
+        """Keep an event that may hold such a statement; compressed text is not looked at here."""
+        kind = event.layout.effective_type(event.type_code)
+        if kind == EventType.query_compressed_event or (kind in QUERY_TYPES and _CHANGING.search(event.raw)):
+            self._events.append(event)
+
+    def definitions(self, count: int) -> Definitions:
+        """What is known after the first `count` statements."""
+        if count < self._taken:
+            self._definitions, self._taken = self._given.copy(), 0
+        for event in self._events[self._taken : count]:
+            try:
+                self._definitions.observe_query(event.body)
+            except BinlogError as error:
+                self._definitions.observe_query(error)
+        self._taken = count
+        return self._definitions
+
+
+class Event(reader.Event):
+    """One event of a log; a rows event gives its rows with the names of their columns."""
+
+    __slots__ = ("_count", "_statements")
+
+    _statements: Statements | None
+    _count: int
+
+    @cached_property
+    def schema(self) -> Schema | None:
+        """The columns of a rows event's table at that time; None for other events.
+
+        Names are the log's own, else those of the statements before the event, else of `ddl`, else c1, c2 …
+
+        Raises
+        ------
+        GrammarError
+            The table map is missing.
+        """
+        if not has_rows(self):
+            return None
+        schema = schema_of(self)
+        if schema.names_from is NameSource.LOG or self._statements is None or self.table_map is None:
+            return schema
+        definitions = self._statements.definitions(self._count)
+        definition = definitions.of(schema.schema_name, schema.table_name, self.table_map)
+        if definition is None:
+            return schema
+        return Schema.of(self.table_map, definition, is_mariadb=is_mariadb(self.layout))
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of a rows event, values by column name; nothing for other events.
+
+        Raises
+        ------
+        GrammarError
+            The rows do not fit the table map, or a value is invalid; the error names table and column.
+        """
+        if (schema := self.schema) is not None:
+            yield from rows_of(self, schema)
+
+
+class LogReader(reader.LogReader):
+    """The events of one or many logs, in order. Made by :func:`open`."""
+
+    event_class = Event
+
+    def __init__(
+        self, sources: list[Source], *, verify_checksums: bool = True, ddl: str | None = None
+    ) -> None:
+        super().__init__(sources, verify_checksums=verify_checksums)
+        self._definitions = SeriesDefinitions(ddl)
+        self._series: dict[Definitions, Statements] = {}
+        self._statements: Statements | None = None
+
+    def __iter__(self) -> Iterator[Event]:
+        self._series = {}  # reading again begins again
+        return super().__iter__()  # type: ignore[return-value]
+
+    def _read_stream(self, name: str, stream: BinaryIO, stops: Sequence[int] = ()) -> Iterator[reader.Event]:
+        self._statements = None
+        return super()._read_stream(name, stream, stops)
+
+    def events_of(
+        self, name: str, frame: Frame, context: Context, transactions: GtidTracker
+    ) -> Iterator[reader.Event]:
+        if self._statements is None:
+            given = self._definitions.of(name, frame.header.server_id)
+            self._statements = self._series.setdefault(given, Statements(given))
+        for event in super().events_of(name, frame, context, transactions):
+            if isinstance(event, Event):
+                event._statements, event._count = self._statements, len(self._statements)
+            self._statements.observe(event)
+            yield event
+
+
+def open(
+    source: SourceLike | Iterable[SourceLike], *, verify_checksums: bool = True, ddl: str | None = None
+) -> LogReader:
+    """Open binary logs to read them event by event.
+
+    Parameters
+    ----------
+    source
+        A path, glob pattern, directory, ``.index`` file, ``"-"`` for stdin, bytes, binary file object, or
+        several of these.
+    verify_checksums
+        Raise on an event whose CRC32 does not fit; otherwise it is only marked.
+    ddl
+        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+
+    Raises
+    ------
+    SourceError
+        Nothing is there to read.
+    """
+    return LogReader(resolve(source), verify_checksums=verify_checksums, ddl=ddl)

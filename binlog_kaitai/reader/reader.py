@@ -1,0 +1,377 @@
+"""The reader: one event at a time, everything in it, by the grammar.
+
+Iterating a :class:`LogReader` gives an :class:`Event` for every event of every file. Each event inside a
+compressed transaction follows the payload event that holds it; a rows event that MariaDB wrote in pieces
+follows its last piece. Framing and checksums are checked as events come; a body is parsed when it is first
+looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from enum import Enum
+from functools import cached_property
+from itertools import count, islice, pairwise
+from types import TracebackType
+from typing import Any, BinaryIO, NamedTuple, Self
+
+from binlog_kaitai.core.adapter import checksum_status, gtid_text
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import Frame, Framer, Tail, TailKind
+from binlog_kaitai.core.grammar import (
+    POSITION_MASK,
+    ROWS_TYPES,
+    BinlogEvent,
+    EventHeader,
+    EventType,
+    Format,
+    Header,
+    TableMapEvent,
+    parse_event,
+    read_header,
+)
+from binlog_kaitai.core.payload import read_payload
+from binlog_kaitai.core.row_numbers import RowNumbers
+from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
+from binlog_kaitai.errors import (
+    BAD_CHECKSUM,
+    BinlogError,
+    ChecksumError,
+    FramingError,
+    GrammarError,
+    TruncatedError,
+    out_of_memory,
+    reading,
+)
+from binlog_kaitai.sources.source import Source
+
+
+class Event:
+    """One event of a log.
+
+    Attributes
+    ----------
+    file : str
+        Name of its source.
+    position, end_position : int
+        Where it begins and ends in the file, in bytes, past 4 GiB too. For an event inside a transaction
+        payload, those of the payload event; for a rows event made of pieces, those of the last piece.
+    payload_index : int or None
+        Its number inside its transaction payload, from 0; 0 for a rows event made of pieces; None for an
+        event of the file itself.
+    type_code : int
+        As its header has it.
+    type : str
+        The server's name of its type, such as ``"GTID_LOG_EVENT"``; ``"UNKNOWN_EVENT"`` for types that the
+        grammar does not know.
+    checksum_status : str
+        ``"ok"``, ``"bad"`` or ``"none"``.
+    gtid : str or None
+        Identifier of the transaction that it belongs to: ``uuid:number``, ``uuid:tag:number``, in MariaDB
+        ``domain-server-sequence``; None outside of transactions and in anonymous ones.
+    raw : bytes
+        All of its bytes.
+    row_numbers : tuple of RowNumbers and int, or None
+        Of a rows event inside a transaction payload: what its rows count from, and which of the payload's
+        rows events it is, from 0.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "checksum_status",
+        "end_position",
+        "file",
+        "fixed_header",
+        "gtid",
+        "layout",
+        "payload_index",
+        "position",
+        "raw",
+        "row_numbers",
+        "table_map",
+    )
+
+    def __init__(
+        self,
+        file: str,
+        frame: Frame,
+        layout: Format,
+        table_map: TableMapEvent | None,
+        checksum_status: str = "none",
+    ) -> None:
+        self.file = file
+        self.position = frame.position
+        self.end_position = frame.end_position
+        self.fixed_header = frame.header
+        self.raw = frame.raw
+        self.layout = layout
+        self.table_map = table_map
+        self.checksum_status = checksum_status
+        self.payload_index: int | None = None
+        self.gtid: str | None = None
+        self.row_numbers: tuple[RowNumbers[Event], int] | None = None
+
+    @property
+    def type_code(self) -> int:
+        return self.fixed_header.type_code
+
+    @property
+    def type(self) -> str:
+        return type_name(self.layout.effective_type(self.type_code))
+
+    @cached_property
+    def parsed(self) -> BinlogEvent:
+        """The whole event as the grammar's object.
+
+        Raises
+        ------
+        GrammarError
+            Its bytes do not follow the grammar.
+        """
+        try:
+            return parse_event(self.raw, self.type_code, self.layout, self.table_map)
+        except BinlogError as error:
+            raise self.locate(error) from error.__cause__
+
+    @property
+    def header(self) -> EventHeader:
+        """The generated object of the event's header."""
+        return self.parsed.header
+
+    @property
+    def body(self) -> Any:
+        """The generated object of the event's body, of the class that its type has in the grammar."""
+        return self.parsed.body.content
+
+    @property
+    def checksum(self) -> int | None:
+        """The CRC32 at the event's end; None where the log has none."""
+        return self.parsed.checksum
+
+    def locate(self, error: BinlogError) -> BinlogError:
+        """Say in an error that it happened at this event."""
+        return error.at(file=self.file, position=self.position, event_type=self.type)
+
+    def __repr__(self) -> str:
+        return f"<{self.type} at {self.position} of {self.file}, {len(self.raw)} bytes>"
+
+
+def _step(transactions: GtidTracker, event: Event) -> str | None:
+    kind = event.layout.effective_type(event.type_code)
+    try:
+        own = gtid_text(event.parsed) if kind in GTID_TYPES else None
+    except GrammarError as error:
+        raise event.locate(error) from error.__cause__
+    return transactions.step(kind, own)
+
+
+class EndKind(Enum):
+    """How a file ended."""
+
+    CLEAN = "clean"
+    IN_USE = "in use"
+    TRUNCATED = "truncated"
+
+
+class End(NamedTuple):
+    """The end of one file: how, where its last whole event ends, and how many bytes lie behind that."""
+
+    file: str
+    kind: EndKind
+    position: int
+    bytes_behind: int
+
+
+class LogReader(AbstractContextManager["LogReader"]):
+    """The events of one or many logs, in order.
+
+    Attributes
+    ----------
+    sources : list of Source
+        The files, in the order they are read.
+    ends : list of End
+        How each file that has been read ended.
+    """
+
+    #: What an event is made as.
+    event_class: type[Event] = Event
+
+    def __init__(self, sources: list[Source], *, verify_checksums: bool = True) -> None:
+        self.sources = sources
+        self.ends: list[End] = []
+        self._verify_checksums = verify_checksums
+        self._stream: BinaryIO | None = None
+
+    def __iter__(self) -> Iterator[Event]:
+        for source in self.sources:
+            yield from self._read(source)
+
+    def read_from(self, source: Source, stops: Sequence[int]) -> Iterator[Event]:
+        """The events of one of the sources from the last of some offsets on, or all if there are none.
+
+        At each of the other offsets one event is read, which later ones depend on.
+        """
+        yield from self._read(source, stops)
+
+    def close(self) -> None:
+        """Close the file that is being read."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _read(self, source: Source, stops: Sequence[int] = ()) -> Iterator[Event]:
+        with reading(source.name):
+            self._stream = source.open()
+            try:
+                yield from self._read_stream(source.name, self._stream, stops)
+            finally:
+                self.close()
+
+    def _read_stream(self, name: str, stream: BinaryIO, stops: Sequence[int] = ()) -> Iterator[Event]:
+        position = 0
+        try:
+            framer = Framer.of_file(stream)
+            context = Context(framer.binlog_version)
+            transactions = GtidTracker()
+            for stop, following in pairwise(stops):
+                framer.skip_to(stop)
+                for frame in islice(framer, 1):
+                    self._take_in(name, frame, context)
+                framer.skip_to(following)
+            for frame in framer:
+                position = frame.position
+                yield from self.events_of(name, frame, context, transactions)
+                position = framer.position
+            self.ends.append(judge_end(name, framer.tail, context))
+        except BinlogError as error:
+            raise error.at(file=name, position=position) from error.__cause__
+        except MemoryError as error:
+            raise out_of_memory(error).at(file=name, position=position) from error
+
+    def events_of(
+        self, name: str, frame: Frame, context: Context, transactions: GtidTracker
+    ) -> Iterator[Event]:
+        """One event, and those that are in it, in the context of a log; takes it into the context."""
+        event = self._take_in(name, frame, context)
+        event.gtid = _step(transactions, event)
+        yield event
+        if event.type_code == EventType.transaction_payload_event:
+            yield from self._read_payload(event, context, transactions)
+        yield from _read_pieces(event, context)
+
+    def without_content(self, name: str, frame: Frame, context: Context) -> Event:
+        """One event whose body nobody asks for; takes it into the context as `events_of` does."""
+        event = self._take_in(name, frame, context)
+        for _ in _read_pieces(event, context):
+            pass
+        return event
+
+    def _take_in(self, name: str, frame: Frame, context: Context, outer: Event | None = None) -> Event:
+        context.check_readable()
+        table_map = context.table_map_of(frame.raw, frame.header.type_code)
+        event = self.event_class(name, frame, context.layout, table_map)
+        if outer is not None:  # errors, too, name the place in the file
+            event.position, event.end_position = outer.position, outer.end_position
+        try:
+            event.checksum_status = status = checksum_status(frame.raw, frame.header, context.layout)
+        except BinlogError as error:
+            raise event.locate(error) from error.__cause__
+        if status == "bad" and self._verify_checksums:
+            raise event.locate(ChecksumError(BAD_CHECKSUM, field="checksum"))
+        try:
+            parsed = context.observe(frame.raw, frame.header)
+        except BinlogError as error:
+            raise event.locate(error) from error.__cause__
+        if parsed is not None:
+            event.__dict__["parsed"] = parsed
+        return event
+
+    def _read_payload(self, outer: Event, context: Context, transactions: GtidTracker) -> Iterator[Event]:
+        layout = context.layout
+        inner_context, ordinals = context.for_payload(), count()
+        numbers = RowNumbers(lambda: _rows_inside(outer, layout))
+        try:
+            for index, frame in enumerate(read_payload(outer.body, layout.binlog_version)):
+                event = self._take_in(outer.file, frame, inner_context, outer)
+                if layout.effective_type(event.type_code) in ROWS_TYPES:
+                    event.row_numbers = numbers, next(ordinals)
+                event.payload_index = index
+                event.gtid = _step(transactions, event)
+                yield event
+        except BinlogError as error:
+            raise outer.locate(error) from error.__cause__
+        except MemoryError as error:
+            raise outer.locate(out_of_memory(error)) from error
+
+
+def _rows_inside(outer: Event, layout: Format) -> Iterator[Event]:
+    """The rows events of a transaction payload, read once more."""
+    context = Context(layout.binlog_version)
+    context.layout = layout
+    inside = LogReader([])._read_payload(outer, context, GtidTracker())
+    return (event for event in inside if event.row_numbers is not None)
+
+
+def _read_pieces(event: Event, context: Context) -> Iterator[Event]:
+    """The rows event whose last piece this is."""
+    try:
+        if event.type_code != EventType.partial_row_data_event:
+            context.pieces.interrupt()
+            return
+        raw = context.pieces.take(event.body, context.layout)
+        if raw is None:
+            return
+        header = read_header(raw, context.layout.binlog_version)
+        table_map = context.table_map_of(raw, header.type_code)
+        frame = Frame(event.position, header, raw)
+        whole = type(event)(event.file, frame, context.layout.without_checksums(), table_map)
+        whole.end_position, whole.payload_index, whole.gtid = event.end_position, 0, event.gtid
+    except BinlogError as error:
+        raise event.locate(error) from error.__cause__
+    yield whole
+
+
+def judge_end(file: str, tail: Tail, context: Context) -> End:
+    """How a file ended, by what is left behind its last whole event.
+
+    Raises
+    ------
+    TruncatedError
+        A closed file ends inside an event.
+    FramingError
+        A file in use ends inside an event whose header contradicts itself.
+    GrammarError
+        A closed file ends between the pieces of a rows event.
+    """
+    if context.is_in_use:
+        if tail.header is not None and context.has_exact_positions:
+            _check_header(file, tail, tail.header)
+        return End(file, EndKind.IN_USE, tail.position, tail.size)
+    if tail.kind is not TailKind.NOTHING:
+        reason = f"ends inside an event; behind its last whole one: {tail.size} bytes, {tail.kind.value}"
+        raise TruncatedError(reason, file=file, position=tail.position)
+    try:
+        context.pieces.finish()
+    except BinlogError as error:
+        raise error.at(file=file, position=tail.position) from None
+    return End(file, EndKind.CLEAN, tail.position, 0)
+
+
+def _check_header(file: str, tail: Tail, header: Header) -> None:
+    end = tail.position + header.len_event
+    if header.next_position not in (0, end & POSITION_MASK):
+        reason = f"its size says that it ends at {end}, its position {header.next_position}"
+        kind = type_name(header.type_code)
+        raise FramingError(
+            reason, file=file, position=tail.position, event_type=kind, field="header.len_event"
+        )

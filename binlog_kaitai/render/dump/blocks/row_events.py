@@ -1,0 +1,187 @@
+"""Table maps and rows events of a block: which program prints the rows of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.rows.groups import distinct, group_ranges
+from binlog_kaitai.columns.rows.tables import newest_before
+from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.render.dump.blocks.columns import Lines
+from binlog_kaitai.render.dump.row_programs import MOST, Head, Programs
+
+_ID = "table_id.value"
+#: The scope of tables that are not inside a payload; that of others is the payload's place in the log.
+OUTSIDE = -1
+
+
+class TableMaps:
+    """The bodies of table maps by their bytes: the grammar reads each content once."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[bytes, Any] = {}
+
+    def begin(self) -> None:
+        """Forget them if there are too many."""
+        if len(self._bodies) >= MOST:
+            self._bodies.clear()
+
+    def read(self, block: Block) -> tuple[Any, list[tuple[Any, bytes]], Any]:
+        """The table maps of a block: their events, distinct ones with their bytes, and which each is.
+
+        Those that cannot be read are left out.
+        """
+        events = block.rows_of(EventType.table_map_event)
+        starts = block.starts[events] + block.header_length
+        ends = np.maximum(block.body_ends(events), starts)
+        first, which = distinct(group_ranges(block.data, starts, ends))
+        made: list[tuple[Any, bytes]] = []
+        numbers = []
+        for index in first.tolist():
+            content = bytes(block.data[starts[index] : ends[index]])
+            body = self._bodies.get(content)
+            if body is None:
+                try:
+                    body = self._bodies[content] = block.event(int(events[index])).body
+                except BinlogError:
+                    numbers.append(-1)
+                    continue
+            numbers.append(len(made))
+            made.append((body, content))
+        found = np.array(numbers, dtype=np.int64)[which]
+        return events[found >= 0], made, found[found >= 0]
+
+
+class RowsEvents:
+    """The rows events of a block.
+
+    Attributes
+    ----------
+    events : int64 array
+        Their numbers in the block.
+    starts, ends : int64 arrays
+        Where their images lie in the block.
+    heads : list of Head
+        Distinct beginnings.
+    head_of, program_of : int64 arrays
+        The number of each event's beginning, and of its program; -1 for none: the reader prints it.
+    """
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        parts = [self._part(kind) for kind in lines.block.kinds if kind in ROWS_TYPES]
+        parts = [part for part in parts if part is not None]
+        joined = [np.concatenate(values) for values in zip(*parts, strict=True)]
+        if not joined:
+            joined = [np.zeros(0, dtype=np.int64)] * 5
+        order = np.argsort(joined[0], kind="stable")
+        self.events, self.ids, self.begins, self.starts, self.ends = (values[order] for values in joined)
+        self.heads: list[Head] = []
+        self.head_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
+
+    def _part(self, kind: int) -> tuple[Any, ...] | None:
+        block = self.lines.block
+        body = block.body(kind)
+        if "images" not in body:
+            return None
+        fits = np.broadcast_to(body.fits & (body.pos == body.size), len(block.rows_of(kind)))
+        events = block.rows_of(kind)[fits]
+        starts, lengths = (values[fits] for values in body.ranges("images"))
+        ids = body.numbers(_ID)[fits].astype(np.int64)
+        return events, ids, block.starts[events] + block.header_length, starts, starts + lengths
+
+    def find(
+        self,
+        programs: Programs,
+        printer: Any,
+        earlier: list[tuple[int, Any]],
+        maps: tuple[Any, Any, Any],
+        reach: tuple[Any, Any],
+    ) -> None:
+        """Find the programs of all events.
+
+        Parameters
+        ----------
+        printer
+            Knows beginnings, the bytes of the table maps, and other names of databases.
+        earlier
+            The table maps of earlier blocks with their scopes.
+        maps
+            The block's own table maps, see `TableMaps.read`.
+        reach : tuple of int64 arrays
+            The scope of each event: its rows are of the tables of the same scope; and what closed the tables
+            before it (`closed_before`).
+        """
+        scopes, closed = reach
+        block, (events, made, which) = self.lines.block, maps
+        map_ids = np.array([body.table_id.value for body, _ in made], dtype=np.int64)[which]
+        earlier_ids = np.array([body.table_id.value for _, body in earlier], dtype=np.int64)
+        ids = np.concatenate((earlier_ids, map_ids))
+        places = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
+        earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
+        of_maps = np.concatenate((earlier_scopes, scopes[events]))
+        keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
+        newest = newest_before(keys[: len(ids)], places, self.events, keys[len(ids) :], len(block) + 2)
+        newest[np.append(places, -1)[newest] < closed[self.events]] = -1
+        choices = [printer.quick.content_of(body) for _, body in earlier] + made
+        number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which, [-1])).astype(np.int64)
+        table_of = number_of[newest]
+        begins = group_ranges(block.data, self.begins, self.starts)
+        key = (begins * (len(choices) + 1) + table_of + 1) * 256 + block.types[self.events]
+        first, which = distinct(key)
+        known: dict[int, int] = {}
+        head_of, program_of = [], []
+        for index in first.tolist():
+            head, program = self._program(programs, index, choices, int(table_of[index]), printer)
+            head_of.append(-1 if head is None else known.setdefault(id(head), len(known)))
+            program_of.append(program)
+            if head is not None and len(known) > len(self.heads):
+                self.heads.append(head)
+        self.head_of = np.array(head_of, dtype=np.int64)[which]
+        self.program_of = np.array(program_of, dtype=np.int64)[which]
+
+    def _program(
+        self, programs: Programs, index: int, choices: list[Any], table: int, printer: Any
+    ) -> tuple[Head | None, int]:
+        body, content = choices[table] if table >= 0 else (None, None)
+        if body is None or content is None:
+            return None, -1
+        try:
+            head = printer.heads.of(self.lines.block.event(int(self.events[index]), body))
+        except BinlogError:
+            return None, -1
+        if head is None:
+            return None, -1
+        program = programs.number_of(head, body, content, printer.new_name(body))
+        return (head, program) if program >= 0 else (None, -1)
+
+
+def closed_before(block: Block, scopes: Any) -> Any:
+    """For each event the last one up to it that closed the tables of its scope (`context`); -2 for none."""
+    # By the codes: events that are passed over close tables, too.
+    kinds = np.array([block.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[block.codes]
+    is_closing = np.isin(kinds, list(TABLES_CLOSE))
+    events = np.flatnonzero(kinds == EventType.query_event)
+    ends = block.body_ends(events)
+    for text in CLOSING_STATEMENTS:
+        found = block.sizes[events] > len(text) + block.header_length
+        places = np.where(found, ends - len(text), 0)[:, None] + np.arange(len(text))
+        found &= (block.data[places] == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
+        is_closing[events[found]] = True
+    numbers = np.arange(len(block))
+    closed = np.full(len(block), -2, dtype=np.int64)
+    for is_inside in (False, True):
+        own = np.flatnonzero((scopes != OUTSIDE) == is_inside)
+        closed[own] = np.maximum.accumulate(np.where(is_closing[own], numbers[own], -2))
+    return closed
+
+
+def _pairs(ones: Any, others: Any) -> Any:
+    """A number for each pair of values, the same for the same pair."""
+    (_, one), (found, other) = (np.unique(values, return_inverse=True) for values in (ones, others))
+    return one.reshape(-1) * np.int64(len(found)) + other.reshape(-1)

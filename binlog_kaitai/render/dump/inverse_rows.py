@@ -1,0 +1,173 @@
+"""Rows events that take others back: the other verb, and all images in reverse order."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import place_of
+from binlog_kaitai.columns.gather import take_ranges
+from binlog_kaitai.columns.kernel.decoders import len_null_bits
+from binlog_kaitai.columns.rows.walk import FULL, MISFIT, STATE_SIZE, locate
+from binlog_kaitai.columns.rows.widths import widths_of
+from binlog_kaitai.core.framing import Frame
+from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
+from binlog_kaitai.errors import GrammarError, UsageError
+from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.render.dump.row_programs import Head, images_end
+from binlog_kaitai.values.schema import Schema
+
+_STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END
+_TYPE_AT = header_offset("type_code")
+#: So many rows are found at once.
+_ROWS = 1 << 14
+#: Pairs of a table and a beginning of rows events that are remembered.
+_MOST = 1 << 10
+_NOWHERE = np.iinfo(np.int64).max
+
+
+@lru_cache
+def opposite(kind: int) -> int:
+    """The type of the rows event that takes back one of a type."""
+    name = EventType(kind).name
+    for verb, other in (("write_", "delete_"), ("delete_", "write_")):
+        if name.startswith(verb):
+            return int(getattr(EventType, other + name.removeprefix(verb)))
+    return kind
+
+
+def flagged(event: Event, *, is_end: bool) -> bytes:
+    """A rows event that ends its statement, or does not."""
+    at = _flags_at(event.layout, event.type_code)
+    if at is None:
+        raise event.locate(GrammarError("its flags cannot be found"))
+    raw = event.raw
+    flags = raw[at] | _STATEMENT_END if is_end else raw[at] & ~_STATEMENT_END
+    return raw[:at] + bytes([flags]) + raw[at + 1 :]
+
+
+@lru_cache
+def _flags_at(layout: Format, code: int) -> int | None:
+    place = place_of(layout, layout.effective_type(code), code, "flags")
+    return None if place is None else layout.header_length + place
+
+
+def event_of(event: Event, raw: bytes) -> Event:
+    """An event with other bytes, and the type that they say."""
+    header = event.fixed_header._replace(type_code=raw[_TYPE_AT])
+    frame = Frame(event.position, header, raw)
+    return Event(event.file, frame, event.layout, event.table_map, event.checksum_status)
+
+
+class _Program(NamedTuple):
+    """What `locate` takes of a table and a beginning of rows events."""
+
+    which: int
+    width: int
+    null_bytes: int
+    limits: Any
+    steps: Any
+
+
+class TurnedRows:
+    """Turns rows events round, one after another."""
+
+    def __init__(self) -> None:
+        self._programs: dict[tuple[Head, bytes], _Program] = {}
+
+    def __call__(self, event: Event, head: Head | None, content: bytes | None) -> Event:
+        """The event that takes one back.
+
+        Its checksum stays what it was, as `mariadb-binlog` leaves it.
+
+        Parameters
+        ----------
+        event
+            A rows event that is not compressed.
+        head, content
+            Its beginning, and the bytes of its table map, if they are known.
+
+        Raises
+        ------
+        UsageError
+            Rows do not have all columns.
+        GrammarError
+            The rows do not follow their table map.
+        """
+        end = images_end(event)
+        body: Any = event.body if head is None else head.body
+        header = event.layout.header_length_of(event.type_code)
+        start = end - len(body.images) if head is None else header + len(head.content)
+        if event.table_map is None:
+            raise event.locate(GrammarError("the rows have no table map"))
+        _check_images(event, body)
+        data = np.frombuffer(event.raw, dtype=np.uint8)
+        begins = self._begins(event, self._program(event, head, content), data, (start, end))[::-1]
+        lengths = -np.diff(begins, prepend=end)
+        images, _ = take_ranges(data, np.ascontiguousarray(begins), lengths)
+        raw, code = event.raw, bytes([opposite(event.type_code)])
+        front = raw[:_TYPE_AT] + code + raw[_TYPE_AT + 1 : start]
+        return event_of(event, front + images.tobytes() + raw[end:])
+
+    def _program(self, event: Event, head: Head | None, content: bytes | None) -> _Program:
+        if head is None or content is None:
+            return _program(event, event.body if head is None else head.body)
+        if (head, content) not in self._programs:
+            if len(self._programs) >= _MOST:
+                self._programs.clear()
+            self._programs[head, content] = _program(event, head.body)
+        return self._programs[head, content]
+
+    def _begins(self, event: Event, program: _Program, data: Any, place: tuple[int, int]) -> Any:
+        """Where each image begins, in order, int64."""
+        start, end = place
+        one = np.zeros(1, dtype=np.int64)
+        state = np.zeros(STATE_SIZE, dtype=np.int64)
+        begins: list[Any] = []
+        room = min(_ROWS, end - start + 2)
+        starts = np.empty((program.width, room), dtype=np.int64)
+        found = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
+        find = locate.run
+        ranges = one + start, one + end, one, one, one + program.which, one - 1
+        while True:
+            count = find(data, *ranges, program.limits, *program.steps, state, starts, *found)
+            if state[3] == MISFIT:
+                raise event.locate(GrammarError("the rows do not follow their table map"))
+            places = starts[:, :count]
+            first = np.where(places < 0, _NOWHERE, places).min(axis=0, initial=_NOWHERE)
+            begins.append(first - program.null_bytes)
+            if state[3] != FULL:
+                return _filled(np.concatenate(begins), end, program.null_bytes)
+            state[3] = 1
+
+
+def _filled(begins: Any, end: int, size: int) -> Any:
+    """The same with the places of images that are all NULL, which have `size` bytes."""
+    for index in np.flatnonzero(begins > end)[::-1].tolist():
+        begins[index] = (begins[index + 1] if index + 1 < len(begins) else end) - size
+    return begins
+
+
+def _check_images(event: Event, body: Any) -> None:
+    columns = [] if body.is_write else [body.columns]
+    columns += [body.columns_after] if body.is_update else []
+    if any(one.num_present < body.num_columns.value for one in columns):
+        place = f"{event.file}, position {event.position}"
+        raise UsageError(f"{place}: --flashback needs all columns of rows (binlog_row_image=FULL)")
+
+
+def _program(event: Event, body: Any) -> _Program:
+    table_map: Any = event.table_map
+    columns = Schema.of(table_map, is_mariadb=True).columns
+    widths = widths_of(table_map, columns)
+    present = [index for index, one in enumerate(body.columns.columns) if one.is_present]
+    if None in widths or (present and present[-1] >= len(columns)):
+        raise event.locate(GrammarError("the lengths of its values are not known"))
+    steps = [(index, *(widths[index] or ())) for index in present]
+    numbers = np.array(steps * (2 if body.is_update else 1), dtype=np.int64).reshape(-1, 3)
+    limits = np.array([0, 0 if body.is_write else len(steps), len(numbers)], dtype=np.int64)
+    which = 3 if body.is_update else 2 if body.is_write else 1
+    by_name = tuple(np.ascontiguousarray(numbers[:, at]) for at in range(3))
+    return _Program(which, len(columns), len_null_bits(len(present)), limits, by_name)

@@ -1,0 +1,244 @@
+"""What the events of a block are to a script: transactions, and statements of the log."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.rows.pages import RowsPage
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.ddl.queries import is_half_done
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.reader.reader import Event
+from binlog_kaitai.render.sql.altered import Alteration, alterations
+from binlog_kaitai.render.sql.lines import FIRST, Lines
+from binlog_kaitai.render.sql.report import Report, comment, place, shortened
+from binlog_kaitai.render.sql.script_options import SqlOptions
+from binlog_kaitai.render.sql.session import MisreadError, delimited, statement_text
+from binlog_kaitai.values import Dialect
+
+#: Events that belong to the statement behind them.
+_CONTEXT = (EventType.intvar_event, EventType.rand_event, EventType.user_var_event)
+#: Statements that need a file, which only parts of the log have.
+_LOADS = (
+    EventType.load_event,
+    EventType.new_load_event,
+    EventType.exec_load_event,
+    EventType.execute_load_query_event,
+)
+
+_AS_COMMITTED = "an XA transaction is taken back as if it was committed"
+
+
+class Carried(NamedTuple):
+    """What is known of the last transaction of a block, which may go on in the next one.
+
+    Attributes
+    ----------
+    number : int
+    is_begun : bool
+        There was a BEGIN.
+    is_ended : bool
+        There was an end: what still seems to belong to it stands by itself.
+    """
+
+    number: int = -1
+    is_begun: bool = False
+    is_ended: bool = False
+
+
+class Transactions:
+    """The transactions of a block, each with a number that goes on from block to block.
+
+    Attributes
+    ----------
+    number_of : int64 array
+        Of each event; -1 for events of none.
+    base, count : int
+        Number of the first transaction in the block, and how many there are; the arrays have one entry each.
+    first, closing : int64 arrays
+        The first event in the block, and the one that closes the transaction; -1 if that is still to come.
+    outcomes : int8 array
+        See `Outcome`; one that has begun and is closed by nothing is rolled back.
+    is_begun, is_cut : bool arrays
+        Whether there was a BEGIN, or a GTID event that stands for it; whether it has no end.
+    """
+
+    def __init__(self, block: Block, found: Roles, boundaries: Boundaries, before: Carried) -> None:
+        count = len(found.roles)
+        parts = boundaries.divide(found)
+        self.continues = parts.continues
+        base = before.number if parts.continues else before.number + 1
+        self.number_of = np.full(count, -1, dtype=np.int64)
+        lengths = np.diff(parts.starts, append=len(parts.rows))
+        self.number_of[parts.rows] = base + np.repeat(np.arange(len(parts.starts)), lengths)
+        self.base = base
+        self.count = len(parts.starts)
+        self.first = parts.rows[parts.starts]
+        ends = parts.rows[np.append(parts.starts[1:], len(parts.rows)) - 1] if self.count else parts.starts
+        self.closing = np.array(ends, dtype=np.int64)
+        if parts.is_open and self.count:
+            self.closing[-1] = -1
+        roles, outcomes = found.roles, found.outcomes
+        # An event that ends a transaction closes it, whatever follows.
+        rows = np.flatnonzero((roles == Role.END) & (self.number_of >= 0))[::-1]
+        self.closing[self.number_of[rows] - base] = rows
+        self.outcomes = np.full(self.count, Outcome.OPEN, dtype=np.int8)
+        self.outcomes[self.number_of[rows] - base] = outcomes[rows]
+        self.is_begun = np.zeros(self.count, dtype=np.bool_)
+        begins = np.flatnonzero((roles == Role.BEGIN) & (self.number_of >= 0))
+        self.is_begun[self.number_of[begins] - base] = True
+        # MariaDB's GTID event stands for BEGIN, too.
+        self.is_begun[self.number_of[_with_flag(block, "is_standalone", is_set=False)] - base] = True
+        if parts.continues:
+            self.is_begun[0] |= before.is_begun
+        self.is_cut = self.is_begun & (self.outcomes == Outcome.OPEN) & (self.closing >= 0)
+        self.outcomes[self.is_cut] = Outcome.ROLLBACK
+        is_ended = np.zeros(self.count, dtype=np.bool_)
+        is_ended[self.number_of[rows] - base] = True
+        if parts.continues:
+            is_ended[0] |= before.is_ended
+        self.carried = before
+        if self.count:
+            self.carried = Carried(base + self.count - 1, bool(self.is_begun[-1]), bool(is_ended[-1]))
+        # What follows an end stands by itself.
+        behind = np.flatnonzero(self.number_of >= 0)
+        behind = behind[is_ended[self.number_of[behind] - base]]
+        self.number_of[behind[behind > self.closing[self.number_of[behind] - base]]] = -1
+        if parts.continues and before.is_ended:
+            self.number_of[self.number_of == base] = -1
+
+
+class Statements:
+    """The statements of the log in a block, as lines of the script."""
+
+    def __init__(self, options: SqlOptions, filters: Filters, report: Report) -> None:
+        self._options = options
+        self._filters = filters
+        self._report = report
+        self._context: list[Event] = []
+        #: What the last block's statements do to tables; only found where changes are taken back.
+        self.alterations: list[Alteration] = []
+
+    def lines(self, page: RowsPage, found: Roles, dialect: Dialect) -> Lines:
+        """The lines of all wanted statements of a block."""
+        block = page.block
+        texts: list[bytes] = []
+        events: list[int] = []
+        self.alterations = []
+        for row in np.flatnonzero(_matters(block, found)[: page.limit]).tolist():
+            kind = int(block.types[row])
+            if kind in _CONTEXT:
+                self._context.append(block.event(row))
+                continue
+            context, self._context = self._context, []
+            if self._options.undo and kind in QUERY_TYPES:
+                event = block.event(row)
+                _query(event)  # says what is wrong with it
+                self.alterations += alterations(event.body, row, place(block, row))
+            if self._is_wanted(page, row) and (text := self._text(block, row, kind, context, dialect)):
+                texts.append(text)
+                events.append(row)
+        return Lines.at(texts, events, FIRST)
+
+    def _is_wanted(self, page: RowsPage, row: int) -> bool:
+        if not page.wanted[row] or self._options.rows_only:
+            return False
+        filters = self._filters
+        if not (filters.databases or filters.tables):
+            return True
+        return filters.takes_names(getattr(page.block.event(row).body, "schema_name", None), None)
+
+    def _text(self, block: Block, row: int, kind: int, context: list[Event], dialect: Dialect) -> bytes:
+        event = block.event(row)
+        body: Any = event.body
+        where = place(block, row)
+        if kind == EventType.xa_prepare_log_event:
+            words = b"XA COMMIT %s ONE PHASE" if body.is_one_phase else b"XA PREPARE %s"
+            return self._xa(words % _xid(body), where)
+        if kind == EventType.gtid_event:
+            return self._xa(b"XA START " + _xid(body.xid), where)
+        if kind in QUERY_TYPES:
+            query = _query(event)
+            if not query.strip() or query.startswith(b"#") or is_half_done(body):
+                return b""  # a server's filling for an event that a replica would not know, or no change
+            if not self._options.undo:
+                try:
+                    return statement_text(event, context, dialect)
+                except MisreadError as misread:
+                    return self._left_out(query, where, str(misread))
+            if query[:2].upper() == b"XA":
+                return self._left_out(query, where, _AS_COMMITTED)
+            return self._left_out(query, where, "statements of the log cannot be taken back")
+        text = getattr(body, "query", b"") or event.type.encode()
+        if kind == EventType.incident_event:
+            return self._left_out(text, where, "changes got lost on the server (INCIDENT_EVENT)")
+        return self._left_out(text, where, "LOAD DATA needs its file, which is not in the script")
+
+    def _xa(self, query: bytes, where: str) -> bytes:
+        """A statement that an event stands for."""
+        return self._left_out(query, where, _AS_COMMITTED) if self._options.undo else delimited(query)
+
+    def _left_out(self, query: bytes, where: str, reason: str) -> bytes:
+        text = query.decode("utf-8", "backslashreplace")
+        self._report.incomplete(reason, f"{where}: {shortened(text)}")
+        return comment(f"{reason}: {where}\n{text}")
+
+
+def _query(event: Event) -> bytes:
+    """The text of a statement.
+
+    Raises
+    ------
+    GrammarError
+        It is packed, and does not unpack.
+    """
+    body: Any = event.body
+    try:
+        return bytes(body.query)
+    except zlib.error as error:
+        raise event.locate(GrammarError(f"the statement does not unpack: {error}")) from error
+
+
+def _xid(name: Any) -> bytes:
+    """The name of an XA transaction as its statements write it."""
+    return f"X'{name.gtrid.hex()}',X'{name.bqual.hex()}',{name.format_id}".encode()
+
+
+def _matters(block: Block, found: Roles) -> Any:
+    """Which events are statements, or belong to one: BEGIN, COMMIT and row changes do not count."""
+    types, roles = block.types, found.roles
+    matters = np.isin(types, (*_CONTEXT, *_LOADS, EventType.incident_event, EventType.xa_prepare_log_event))
+    is_query = np.isin(types, QUERY_TYPES)
+    matters |= is_query & (roles == Role.STATEMENT)
+    matters[xa_rows(block)] = True
+    return matters & ~np.isin(types, list(ROWS_TYPES))
+
+
+def xa_rows(block: Block) -> Any:
+    """The statements of XA, as numbers of events: more than the BEGIN and COMMIT that they stand for."""
+    of_mariadb = _with_flag(block, "is_prepared_xa")
+    kind = EventType.query_event
+    rows = block.rows_of(kind)
+    if not len(rows):
+        return of_mariadb
+    starts, lengths = block.body(kind).ranges("query")
+    data, last = block.data, len(block.data) - 2
+    places = np.clip(starts, 0, max(last, 0))
+    # Servers write these two letters, large or small.
+    is_xa = (lengths > 2) & (data[places] | 0x20 == ord("x")) & (data[places + 1] | 0x20 == ord("a"))
+    return np.union1d(of_mariadb, rows[is_xa])
+
+
+def _with_flag(block: Block, name: str, *, is_set: bool = True) -> Any:
+    """MariaDB's GTID events with a flag, or without."""
+    rows = block.rows_of(EventType.gtid_event)
+    if not len(rows):
+        return rows
+    return rows[block.body(EventType.gtid_event).numbers(name).astype(np.bool_) == is_set]

@@ -1,0 +1,303 @@
+"""The statements for the row changes of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
+from binlog_kaitai.columns.rows.arrow_types import arrow_type
+from binlog_kaitai.columns.rows.cells import CellError
+from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
+from binlog_kaitai.columns.rows.pages import RowsPage
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.reader.rows import Change, rows_of
+from binlog_kaitai.render.sql.changes import Group, Side, found_groups, read_groups
+from binlog_kaitai.render.sql.lines import FIRST, Lines
+from binlog_kaitai.render.sql.report import Report, comment, place
+from binlog_kaitai.render.sql.script_options import SqlOptions
+from binlog_kaitai.render.sql.statements import RefusedError, Statements
+from binlog_kaitai.render.sql.versions import row_end, without_history
+from binlog_kaitai.render.sql.where import Known
+from binlog_kaitai.values import Dialect
+from binlog_kaitai.values.schema import NameSource
+from binlog_kaitai.values.sql_text import is_plain
+
+#: Rows that are made into text at once.
+_MAX_ROWS = 1 << 14
+
+#: Bytes of text that the rows of several events may at most become before they are divided.
+_ROOM = 96 << 20
+
+#: Writers that are remembered.
+_MAX_WRITERS = 1 << 10
+
+
+class RowStatements:
+    """Writes the row changes of pages.
+
+    Attributes
+    ----------
+    dialect : Dialect
+        Of the server that wrote the events.
+    changed : dict
+        Schema and name of each table with changes in the script, and where the first one is: numbers of the
+        page and of the event in it.
+    """
+
+    def __init__(self, options: SqlOptions, report: Report) -> None:
+        self.dialect = Dialect()
+        self._options = options
+        self._report = report
+        self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
+        self._seen: set[str] = set()
+        self._nameless: set[str] = set()
+        self._page = -1
+        self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
+
+    @property
+    def nameless(self) -> list[str]:
+        """Tables whose columns have no names that options could mean."""
+        return sorted(self._nameless)
+
+    @property
+    def unseen(self) -> frozenset[str]:
+        """Columns that are asked for and that no table had."""
+        return self._options.columns - self._seen
+
+    def portions(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
+        """The lines of a page in order, in portions that are not too large.
+
+        With each portion comes the number of the event up to which all lines are told; the last one tells
+        those of all.
+
+        Raises
+        ------
+        BinlogError
+            After the lines of all events before the one that is wrong.
+        """
+        self._page += 1
+        limits = _limits(page)
+        for begin, end in pairwise(limits):
+            events, is_last = page.chosen[begin:end], end == len(page.chosen)
+            high = page.limit if is_last else int(page.images.rows[page.chosen[end]])
+            if len(events) > 1:
+                yield from self._together(page, events, high)
+            else:
+                yield from self._alone(page, events, high)
+        if len(limits) < 2:
+            yield Lines.joined([]), page.limit
+
+    def _alone(self, page: RowsPage, events: Any, high: int) -> Iterator[tuple[Lines, int]]:
+        """The lines of one event, which may be very large, as they come."""
+        failures: list[tuple[int, BinlogError]] = []
+        table, row = page.images.table(int(events[0])), int(page.images.rows[events[0]])
+        if not isinstance(table, Table):
+            yield Lines.joined([]), row
+            raise page.refuse(int(events[0]))
+        for lines in self._of_table(page, table, events, failures):
+            yield lines, row
+        for _, error in failures:
+            raise error
+        yield Lines.joined([]), high
+
+    def _together(self, page: RowsPage, chosen: Any, high: int) -> Iterator[tuple[Lines, int]]:
+        """The lines of many events, table by table, and then in order."""
+        numbers = page.images.table_of[chosen]
+        failures: list[tuple[int, BinlogError]] = []
+        found: list[Lines] = []
+        for number in np.unique(numbers).tolist():
+            events = chosen[numbers == number]
+            table = page.images.table(int(events[0]))
+            if isinstance(table, Table):
+                found += self._of_table(page, table, events, failures)
+            else:
+                failures.append((int(events[0]), page.refuse(int(events[0]))))
+        lines = Lines.joined(found)
+        if not failures:
+            yield lines, high
+            return
+        index, error = min(failures, key=lambda failure: failure[0])
+        stop = int(page.images.rows[index])
+        yield lines.taken(np.flatnonzero(lines.events < stop)), stop
+        raise error
+
+    def _of_table(
+        self, page: RowsPage, table: Table, events: Any, failures: list[tuple[int, BinlogError]]
+    ) -> Iterator[Lines]:
+        """The lines of one table; stops at an event that is wrong."""
+        for chosen, is_walked in page.images.divided(events):
+            while len(chosen):
+                index = int(chosen[0])
+                try:
+                    if is_walked:
+                        yield from self._walked(page, table, chosen)
+                        break
+                except MisfitError as misfit:
+                    index = misfit.index
+                try:
+                    rows = list(rows_of(page.event(index), table.schema))
+                    yield self._lines(page, table, list(read_groups(rows, index)))
+                except BinlogError as error:
+                    failures.append((index, page.event(index).locate(error)))
+                    return
+                chosen = chosen[chosen > index]
+
+    def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[Lines]:
+        max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
+        for found in walk(page.images, chosen, len(table.schema.columns), max_rows):
+            try:
+                yield self._lines(page, table, list(found_groups(table, found)))
+            except CellError as error:
+                yield from self._before(page, table, found, error)
+
+    def _before(self, page: RowsPage, table: Table, found: Found, error: CellError) -> Iterator[Lines]:
+        """The lines of all events before one with a value that is none, which is the reader's to tell."""
+        # The row's number is that in some group: each event is tried.
+        for index in np.unique(found.events).tolist():
+            begin, end = np.searchsorted(found.events, [index, index + 1])
+            try:
+                yield self._lines(page, table, list(found_groups(table, found.part(int(begin), int(end)))))
+            except CellError:
+                raise MisfitError(index) from error
+
+    def _lines(self, page: RowsPage, table: Table, groups: list[Group]) -> Lines:
+        end = row_end(table.schema)
+        if end is not None:
+            groups = [one for group in groups for one in without_history(group, end)]
+        chosen = [one for group in groups if len(one := self._chosen(table, group))]
+        if not chosen:
+            return Lines.joined([])
+        first = min(int(page.images.rows[group.events.min()]) for group in chosen)
+        known = self.changed.get(table.key, (self._page, first))
+        self.changed[table.key] = min(known, (self._page, first))
+        writer = self._writer(page, table, int(chosen[0].events[0]))
+        return Lines.joined([self._written(page, table, writer, group) for group in chosen])
+
+    def _chosen(self, table: Table, group: Group) -> Group:
+        """The changes that the options take."""
+        options, columns = self._options, {column.name: column for column in table.schema.columns}
+        self._seen |= options.columns & columns.keys()
+        if table.schema.names_from is NameSource.NONE:
+            self._nameless.add(table.schema.full_name)
+        if options.operations and group.change not in options.operations:
+            return group.taken(np.zeros(0, dtype=np.int64))
+        takes = np.ones(len(group), dtype=np.bool_)
+        if options.touching:
+            touched = [columns[name] for name in options.touching if name in columns]
+            if group.change is Change.UPDATE:
+                has = [one for one in touched if group.after is not None and group.after.has(one)]
+                takes &= np.any([group.changed(one) for one in has], axis=0) if has else False
+            elif not touched:
+                takes[:] = False
+        if options.where is not None:
+            if not options.where.columns <= columns.keys():
+                takes[:] = False
+            else:
+                sides = [side for side in (group.before, group.after) if side is not None]
+                takes &= np.any([self._holds(side, columns) for side in sides], axis=0)
+        return group if takes.all() else group.taken(np.flatnonzero(takes))
+
+    def _holds(self, side: Side, columns: dict[str, Any]) -> Any:
+        def values(name: str) -> Known:
+            column = columns[name]
+            is_moment = pa.types.is_timestamp(arrow_type(column))
+            digits = column.fractional_digits if is_moment else None
+            return Known(side.values(column), digits)
+
+        assert self._options.where is not None
+        found = self._options.where.holds(values)
+        return pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+
+    def _writer(self, page: RowsPage, table: Table, event: int) -> Statements:
+        key = id(table), self.dialect
+        if key not in self._writers:
+            if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
+                at = int(page.block.positions[page.images.rows[event]])
+                raise UsageError(_why_unnamed(table), file=page.block.file, position=at)
+            if len(self._writers) >= _MAX_WRITERS:
+                self._writers.clear()
+            # The table is kept with it, so that no other can get its number.
+            self._writers[key] = table, Statements(table, self.dialect, undo=self._options.undo)
+        return self._writers[key][1]
+
+    def _written(self, page: RowsPage, table: Table, writer: Statements, group: Group) -> Lines:
+        rows = page.images.rows[group.events]
+        try:
+            texts = writer.write(group)
+        except RefusedError as refused:
+            return self._refused(page, table, group, str(refused))
+        places = -group.numbers if self._options.undo else group.numbers
+        return Lines([texts], rows, places)
+
+    def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
+        events, counts = np.unique(group.events, return_counts=True)
+        texts = []
+        word = "taken back" if self._options.undo else "made again"
+        for index, count in zip(events.tolist(), counts.tolist(), strict=True):
+            row = int(page.images.rows[index])
+            what = f"{count} row{'s' if count > 1 else ''} of {group.change.value} {table.schema.full_name}"
+            texts.append(comment(f"cannot be {word}: {what} at {place(page.block, row)}: {reason}"))
+            self._report.incomplete(
+                f"changes of {table.schema.full_name} cannot be {word}: {reason}",
+                place(page.block, row),
+                count,
+            )
+        return Lines.at(texts, page.images.rows[events], FIRST)
+
+
+def _why_unnamed(table: Table) -> str:
+    name = table.schema.full_name
+    if table.mismatch:
+        reason = f"the definition of {name} does not fit these rows: {table.mismatch}: "
+        reason += "give --ddl FILE with its CREATE TABLE as it was when they were logged"
+    else:
+        reason = f"the log does not give the names of the columns of {name}: "
+        reason += "give --ddl FILE with its CREATE TABLE"
+    return f"{reason}, or --allow-unnamed to have them as c1, c2 …"
+
+
+def _limits(page: RowsPage) -> list[int]:
+    """Where the chosen events of a page are divided, so that what they become fits a room."""
+    images, chosen = page.images, page.chosen
+    tables = [*(table if isinstance(table, Table) else None for table in images.tables), None]
+    overheads, factors = (
+        np.array([0 if table is None else of(table) for table in tables], dtype=np.int64)[
+            images.table_of[chosen]
+        ]
+        for of in (_overhead, _most_text)
+    )
+    sizes = page.block.sizes[images.rows[chosen]]
+    is_counted = np.zeros(len(images), dtype=np.bool_)
+    is_counted[chosen] = True
+    counts = row_counts(images, is_counted & ~images.is_packed)[chosen]
+    most = np.where(counts == UNKNOWN, sizes * factors, sizes * _OF_BYTE + counts * overheads)
+    places = np.cumsum(most)
+    limits = [0]
+    while limits[-1] < len(places):
+        before = int(places[limits[-1] - 1]) if limits[-1] else 0
+        limits.append(max(int(np.searchsorted(places, before + _ROOM, side="right")), limits[-1] + 1))
+    return limits
+
+
+#: Text of a byte of values, at most.
+_OF_BYTE = 4
+
+
+def _overhead(table: Table) -> int:
+    """Text of a row besides its values, in bytes: names stand in it up to twice, and introducers of text."""
+    names = [column.name for column in table.schema.columns]
+    size = 64 + 2 * sum(len(name) + 24 for name in names)
+    # In a statement that is prepared, a character may take ten bytes.
+    return size if all(map(is_plain, (*names, *table.key))) else 10 * size
+
+
+def _most_text(table: Table) -> int:
+    """How many bytes of text a byte of rows becomes, at most: a row is a bit for each column at least."""
+    return _OF_BYTE + _overhead(table) // ((len(table.schema.columns) + 7) // 8 or 1)

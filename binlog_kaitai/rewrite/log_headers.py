@@ -1,0 +1,265 @@
+"""The start of a damaged log: magic and format description event, without which nothing else can be read.
+
+Strategy
+--------
+1. A first event whose checksum fits is taken as it is.
+2. If one byte of it is wrong, its checksum says which.
+3. If it is whole but elsewhere (bytes were inserted before it, or the magic is damaged), it is moved.
+4. Else it is rebuilt from what released servers write, and proven by its checksum or by the events
+   that follow (`format_search`).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.columns.blocks.resync import Search
+from binlog_kaitai.columns.verify.report import Lost
+from binlog_kaitai.core.adapter import checksum_status
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import Frame, Framer, read_up_to
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    EventType,
+    Format,
+    header_length,
+    header_offset,
+    masks,
+    parse_event,
+    read_header,
+)
+from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, TruncatedError
+from binlog_kaitai.rewrite.format_search import Rebuilt, rebuild
+from binlog_kaitai.rewrite.known_formats import known_formats
+from binlog_kaitai.sources.source import MAGIC
+
+#: No server writes a longer first event.
+_LONGEST_HEAD = 1 << 10
+
+_IN_USE = masks.EventHeader.IS_IN_USE
+
+_KIND = "FORMAT_DESCRIPTION_EVENT"
+
+
+@dataclass(frozen=True)
+class Head:
+    """Magic and first event of a log, as they should be.
+
+    Attributes
+    ----------
+    data : bytes
+        Both, as the new log gets them.
+    end : int
+        Offset in the damaged log of the event after the first one.
+    damage : BinlogError or None
+        What was wrong with them.
+    mended : int or None
+        Offset of the one byte that was put right.
+    rebuilt : Rebuilt or None
+        How the first event was rebuilt, if it was.
+    lost : Lost or None
+        Bytes before `end` in which other events were.
+    """
+
+    data: bytes
+    end: int
+    damage: BinlogError | None = None
+    mended: int | None = None
+    rebuilt: Rebuilt | None = None
+    lost: Lost | None = None
+
+    @property
+    def context(self) -> Context:
+        """What is known after the first event."""
+        return _context_after(self.data)
+
+
+def read_head(stream: BinaryIO) -> Head:
+    """Magic and first event of a log, as they are.
+
+    Raises
+    ------
+    BinlogError
+        They cannot be read.
+    """
+    stream.seek(0)
+    framer = Framer.of_file(stream)
+    end = len(MAGIC)
+    for frame in framer:
+        end = frame.end_position
+        break
+    stream.seek(0)
+    data = stream.read(end)
+    _context_after(data)
+    if end == len(MAGIC) and stream.read(1):
+        raise TruncatedError("ends inside its first event", position=end)
+    return Head(data, end)
+
+
+def find_head(stream: BinaryIO) -> Head:
+    """The same of a log whose start may be damaged, put right.
+
+    Raises
+    ------
+    BinlogError
+        It is damaged, and nothing proves what it was.
+    """
+    head, wrong = _as_it_is(stream)
+    if head is not None and wrong is None:
+        return head
+    found = _mended(stream) or _elsewhere(stream, wrong) or _rebuilt(stream, wrong)
+    if found is None and head is not None and _goes_on_after(head, stream):
+        found = Head(head.data, head.end, wrong)  # of a server that is not known here
+    if found is None:
+        assert wrong is not None
+        raise wrong
+    return found
+
+
+def _as_it_is(stream: BinaryIO) -> tuple[Head | None, BinlogError | None]:
+    """The start of a log, if it can be read, and what is wrong with it."""
+    try:
+        head = read_head(stream)
+        is_right = _is_right(head, stream)
+    except BinlogError as error:
+        return None, error
+    if is_right:
+        return head, None
+    reason = "its bytes are not those that the server wrote"
+    return head, ChecksumError(reason, position=len(MAGIC), event_type=_KIND)
+
+
+def _context_after(data: bytes) -> Context:
+    framer = Framer.of_file(io.BytesIO(data))
+    context = Context(framer.binlog_version)
+    for frame in framer:
+        try:
+            context.observe(frame.raw, frame.header)
+        except BinlogError as error:
+            error.position = frame.position
+            error.event_type = type_name(frame.header.type_code)
+            raise
+    return context
+
+
+def _is_right(head: Head, stream: BinaryIO) -> bool:
+    """Whether the first event is as a server wrote it: by its checksum, else by what servers write."""
+    layout = head.context.layout
+    if head.end == len(MAGIC) or layout.binlog_version < 4:
+        return True
+    raw = head.data[len(MAGIC) :]
+    header = read_header(raw, 4)
+    status = checksum_status(raw, header, Context(4).layout)
+    if status != "none":
+        return status == "ok"
+    content: Any = parse_event(raw, header.type_code, Context(4).layout).body.content
+    known = [one for one in known_formats(content.server_version) if not one.has_algorithm]
+    is_known = not known or bytes(layout.post_header_lengths) in (one.post_header_lengths for one in known)
+    return is_known and _goes_on_after(head, stream)
+
+
+def _goes_on_after(head: Head, stream: BinaryIO) -> bool:
+    """Whether a whole event follows the first one, or the log ends there."""
+    size = stream.seek(0, io.SEEK_END)
+    return head.end == size or Search(stream).is_whole(head.end, head.context.layout)
+
+
+def _mended(stream: BinaryIO) -> Head | None:
+    """The start of a log whose first event has just one wrong byte, which its checksum tells.
+
+    None if no one byte makes the checksum fit. That a byte does by chance happens once in some 100,000 times,
+    and then the event has to be one that describes a format.
+    """
+    stream.seek(0)
+    start = read_up_to(stream, _LONGEST_HEAD)
+    if len(start) < len(MAGIC) + header_length(4) or not start.startswith(MAGIC):
+        return None
+    size = read_header(start[len(MAGIC) :], 4).len_event
+    data = start[: len(MAGIC) + size]
+    if not header_length(4) + CHECKSUM_SIZE < size == len(data) - len(MAGIC):
+        return None
+    found = [(one, at) for one, at in _neighbours(data) if _is_head(one)]
+    if len(found) != 1:
+        return None
+    data, at = found[0]
+    reason = f"{BAD_CHECKSUM}; the one at {at} is wrong"
+    wrong = ChecksumError(reason, position=len(MAGIC), event_type=_KIND, field="checksum")
+    return Head(data, len(data), wrong, mended=at)
+
+
+def _is_head(data: bytes) -> bool:
+    """Whether this is the start of a log of version 4, with a checksum that fits."""
+    with suppress(BinlogError):
+        frame = next(iter(Framer.of_file(io.BytesIO(data))))
+        is_format = frame.header.type_code == EventType.format_description_event
+        return is_format and checksum_status(frame.raw, frame.header, Context(4).layout) == "ok"
+    return False
+
+
+def _neighbours(head: bytes) -> Iterator[tuple[bytes, int]]:
+    """What differs in one byte, and has a checksum that fits; and where that byte is."""
+    data, end = bytearray(head), len(head) - CHECKSUM_SIZE
+    flags = len(MAGIC) + header_offset("flags")
+    in_use = data[flags] & _IN_USE
+    data[flags] &= ~_IN_USE  # the checksum is that of a closed log
+    stored = int.from_bytes(head[end:], "little")
+    for at in range(len(MAGIC), end):
+        before = crc32(memoryview(data)[len(MAGIC) : at])
+        after, own = bytes(data[at + 1 : end]), data[at]
+        for value in range(256):
+            if crc32(after, crc32(bytes([value]), before)) == stored and value != own:
+                new = bytes(data[:at]) + bytes([value]) + after + head[end:]
+                yield new[:flags] + bytes([new[flags] | in_use]) + new[flags + 1 :], at
+    right = crc32(memoryview(data)[len(MAGIC) : end]).to_bytes(CHECKSUM_SIZE, "little")
+    wrong = [at for at, (a, b) in enumerate(zip(right, head[end:], strict=True)) if a != b]
+    if len(wrong) == 1:
+        yield head[:end] + right, end + wrong[0]
+
+
+def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> Head | None:
+    """A format description whose checksum fits, where another event, or none, should be."""
+    layout = Format(4, header_length(4), is_checksummed=True)
+    place = Search(stream).event(0, layout, has_own_positions=False)
+    if place is None:
+        return None
+    stream.seek(place)
+    frame: Frame | None = None
+    with suppress(BinlogError):
+        frame = next(iter(Framer(stream, 4, place, max_event_size=_LONGEST_HEAD)), None)
+    if frame is None or not _is_head(MAGIC + frame.raw):
+        return None
+    lost = None
+    if place > len(MAGIC):
+        lost = Lost(len(MAGIC), place, "precedes the format description")
+    return Head(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
+
+
+def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> Head | None:
+    found = rebuild(stream)
+    if found is None:
+        return None
+    data = MAGIC + found.event
+    parse_event(found.event, EventType.format_description_event, Context(4).layout)
+    return Head(data, found.end, wrong, rebuilt=found.how, lost=found.lost)
+
+
+def replaced(stream: BinaryIO, other: Head) -> Head:
+    """The start of a damaged log, with the first event of another one."""
+    _, wrong = _as_it_is(stream)
+    layout, size = other.context.layout, stream.seek(0, io.SEEK_END)
+    search = Search(stream)
+    if other.end == size or search.is_whole(other.end, layout):
+        return Head(other.data, other.end, wrong)
+    found = search.event(1, layout, has_own_positions=not layout.is_checksummed)
+    if found is None:
+        found = search.shifted_event(1, layout)
+    end = size if found is None else found
+    lost = Lost(min(other.end, end), end, "no whole event follows the format description")
+    return Head(other.data, end, wrong, lost=lost)

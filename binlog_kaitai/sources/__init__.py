@@ -1,0 +1,1 @@
+"""Everything that yields the bytes of a log: files, streams, object stores."""

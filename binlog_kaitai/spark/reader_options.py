@@ -1,0 +1,252 @@
+"""What a Spark reader may be told: from Spark's texts to checked values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from binlog_kaitai.columns.splits.split import SPLIT_SIZE
+from binlog_kaitai.core.filters import ZERO_DATES, Filters, whole_number
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake import VIEWS
+
+#: The view of one table, with its columns, chosen by the option `table`.
+TABLE = "table"
+MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
+
+_SIZE = re.compile(r"([0-9]{1,19})\s*([kmgt]?)i?b?", re.IGNORECASE)
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _datetime(text: str) -> datetime:
+    """A time that is the same for all tasks: one without a zone is the driver's local time."""
+    return datetime.fromisoformat(text).astimezone()
+
+
+#: Spark's name of each filter, its name in Python, and how its text is read.
+FILTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "startPosition": ("start_position", whole_number),
+    "stopPosition": ("stop_position", whole_number),
+    "startDatetime": ("start_datetime", _datetime),
+    "stopDatetime": ("stop_datetime", _datetime),
+    "includeGtids": ("include_gtids", str),
+    "excludeGtids": ("exclude_gtids", str),
+    "database": ("database", _names),
+    "table": ("table", _names),
+    "eventType": ("event_type", _names),
+    "serverId": ("server_id", lambda text: [whole_number(name) for name in _names(text)]),
+}
+
+_OTHERS = (
+    "path",
+    "paths",
+    "view",
+    "mode",
+    "columnNameOfCorruptRecord",
+    "splitSize",
+    "startingOffsets",
+    "endingOffsets",
+    "ddl",
+    "scanDdl",
+    "inferSchema",
+    "absentColumns",
+    "zeroDates",
+)
+_KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
+
+
+@dataclass(frozen=True)
+class Offset:
+    """A place in a series of logs: the name of a file, without folders, and an offset in it in bytes."""
+
+    file: str
+    position: int
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """The options of one read, checked.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Paths, globs, directories and index files, as given but for the scheme ``file:``.
+    view : str
+        One of `VIEWS`, or `TABLE`.
+    table : str or None
+        In the view `TABLE`, ``schema.table``.
+    mode : str
+        One of `MODES`.
+    corrupt_column : str
+        In mode PERMISSIVE, the column that tells of damage.
+    split_size : int
+        Bytes of a task, about; 0 for whole files.
+    starting, ending : Offset or None
+        Only what lies between.
+    ddl : str or None
+        CREATE TABLE statements.
+    scan_ddl : bool
+        Look for definitions in the logs before a split.
+    infers : bool
+        Read through all logs for the columns of a table.
+    tells_absent : bool
+        In the view `TABLE`, a column says which columns an image does not have.
+    zero_dates : str
+        One of `ZERO_DATES`.
+    filters : dict
+        Filters under their Python names.
+    """
+
+    paths: tuple[str, ...]
+    view: str = "events"
+    table: str | None = None
+    mode: str = "FAILFAST"
+    corrupt_column: str = "_corrupt_record"
+    split_size: int = SPLIT_SIZE
+    starting: Offset | None = None
+    ending: Offset | None = None
+    ddl: str | None = None
+    scan_ddl: bool = True
+    infers: bool = False
+    tells_absent: bool = False
+    zero_dates: str = "null"
+    filters: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, given: Mapping[str, str]) -> ReadOptions:
+        """Options from Spark's, whose names come in any case.
+
+        Raises
+        ------
+        UsageError
+            An option is unknown, or its value makes no sense; names those that do.
+        """
+        unknown = [name for name in given if name.lower() not in _KNOWN]
+        if unknown:
+            raise UsageError(f"unknown option {', '.join(unknown)}; there are {', '.join(_KNOWN.values())}")
+        texts = {_KNOWN[name.lower()]: text for name, text in given.items()}
+        filters = {FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS}
+        Filters.of(**filters)  # Refuses here, before any task runs, what it would refuse there.
+        view, table = _view(texts, filters)
+        starting = _offset("startingOffsets", texts.get("startingOffsets", ""))
+        ending = _offset("endingOffsets", texts.get("endingOffsets", ""))
+        for offset, name in ((starting, "start_position"), (ending, "stop_position")):
+            if offset is not None and name in filters:
+                raise UsageError("offsets and positions cannot be given together")
+        return cls(
+            paths=_paths(texts),
+            view=view,
+            table=table,
+            mode=_one_of("mode", texts.get("mode", MODES[0]).upper(), MODES),
+            corrupt_column=texts.get("columnNameOfCorruptRecord", cls.corrupt_column),
+            split_size=parse_size("splitSize", texts.get("splitSize", str(SPLIT_SIZE))),
+            starting=starting,
+            ending=ending,
+            ddl=_ddl(texts.get("ddl")),
+            scan_ddl=parse_bool("scanDdl", texts.get("scanDdl", "true")),
+            infers=parse_bool("inferSchema", texts.get("inferSchema", "false")),
+            tells_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
+            zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
+            filters=filters,
+        )
+
+
+def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str | None]:
+    """The view; `table` chooses its own one where no other is asked for, and is a filter else."""
+    if "view" in texts:
+        return _one_of("view", texts["view"].lower(), VIEWS), None
+    tables = filters.get("table", [])
+    if not tables:
+        return VIEWS[0], None
+    if len(tables) > 1:
+        reason = "several tables have no columns in common: choose one, or option('view', 'changes')"
+        raise UsageError(f"option table: {reason}")
+    filters.pop("table")
+    return TABLE, tables[0]
+
+
+def _paths(texts: Mapping[str, str]) -> tuple[str, ...]:
+    """`load` gives one path as ``path``, and several as a JSON list in ``paths``."""
+    paths = json.loads(texts.get("paths", "[]"))
+    if "path" in texts:
+        paths.append(texts["path"])
+    if not paths:
+        raise UsageError("no path is given: load(path), load([path, ...]) or option('path', path)")
+    return tuple(_without_scheme(path) for path in paths)
+
+
+def _without_scheme(path: str) -> str:
+    return unquote(urlsplit(path).path) if path.startswith("file:") else path
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise UsageError(f"{name} {value!r} does not exist; there is {', '.join(allowed)}")
+    return value
+
+
+def _value(name: str, text: str) -> Any:
+    try:
+        return FILTERS[name][1](text)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"option {name}: {error}") from error
+
+
+def parse_size(name: str, text: str) -> int:
+    """A number of bytes, maybe with a unit: ``67108864``, ``64m``, ``1g``.
+
+    Raises
+    ------
+    UsageError
+        It is none.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"option {name}: {text!r} is no size; write 67108864 or 64m")
+    return int(found[1]) << _UNITS[found[2].lower()]
+
+
+def parse_bool(name: str, text: str) -> bool:
+    """``true`` or ``false`` in any case.
+
+    Raises
+    ------
+    UsageError
+        It is neither.
+    """
+    if text.lower() not in ("true", "false"):
+        raise UsageError(f"option {name}: {text!r} is not true or false")
+    return text.lower() == "true"
+
+
+def _offset(name: str, text: str) -> Offset | None:
+    if text.lower() in ("", "earliest", "latest"):
+        if text.lower() == {"startingOffsets": "latest", "endingOffsets": "earliest"}[name]:
+            raise UsageError(f"option {name}: {text} leaves nothing to read")
+        return None
+    try:
+        found = json.loads(text)
+        return Offset(str(found["file"]), whole_number(str(found.get("position", 0))))
+    except (ValueError, TypeError, KeyError, AttributeError):
+        example = '{"file": "binlog.000007", "position": 4}'
+        raise UsageError(f"option {name}: {text!r} is not earliest, latest, or JSON like {example}") from None
+
+
+def _ddl(value: str | None) -> str | None:
+    """Statements, or the path of a file with them, which the driver reads."""
+    if value is None or re.search(r"\bcreate\s", value, re.IGNORECASE):
+        return value
+    try:
+        return Path(_without_scheme(value)).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise UsageError(f"option ddl: {value}: {error.strerror}") from error

@@ -1,0 +1,100 @@
+"""What a task does: the rows of one split, as the Arrow batches that Spark takes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
+from binlog_kaitai.columns.splits.split import LogFile, Split, read_split
+from binlog_kaitai.columns.views.change_schemas import META_FIELDS
+from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
+from binlog_kaitai.spark.schemas import conform
+
+#: In a row that tells of damage, the columns that tell where it is.
+_PLACE = {"file": "file", "_file": "file", "position": "start", "_position": "start"}
+
+
+def rows_of(
+    split: Split, earlier: Sequence[LogFile], options: ReadOptions, target: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one split with the target's columns.
+
+    Parameters
+    ----------
+    earlier
+        The logs before, which may define tables.
+
+    Raises
+    ------
+    BinlogError
+        The log is damaged, and the mode FAILFAST; names file and position.
+    """
+    view = "changes" if options.view == TABLE else options.view
+    arguments = dict(options.filters)
+    if view == "changes":
+        arguments |= {
+            "table": options.table or options.filters.get("table"),
+            "earlier": earlier,
+            "ddl": options.ddl,
+            "scan_ddl": options.scan_ddl,
+            "zero_dates": options.zero_dates,
+        }
+    if options.table is not None:
+        arguments["schema"] = columns_of_table(target, options.corrupt_column)
+    if options.mode == "FAILFAST":
+        for batch in read_split(split, view, **arguments):
+            yield conform(batch, target)
+    else:
+        yield from rows_around(split, view, arguments, options, target)
+
+
+def rows_around(
+    split: Split, view: str, arguments: dict[str, Any], options: ReadOptions, target: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one split around damage, which becomes rows, or is counted.
+
+    Parameters
+    ----------
+    arguments
+        Of `binlog_kaitai.columns.splits.split.read_part`.
+    """
+    dropped: list[Damage] = []
+    for item in read_around(split, view, **arguments):
+        if not isinstance(item, Damage):
+            yield conform(item, target)
+        elif options.mode == "PERMISSIVE":
+            yield _row_of(item, split, options, target)
+        else:
+            dropped.append(item)
+    if dropped:
+        tell_dropped(dropped, split)
+
+
+def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
+    """The columns that rows of a table have, whichever of those before them are wanted."""
+    own = {field.name for field in META_FIELDS} | {corrupt_column}
+    return pa.schema([*META_FIELDS, *(field for field in target if field.name not in own)])
+
+
+def _row_of(damage: Damage, split: Split, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
+    stop = split.file.size if damage.stop is None else damage.stop
+    place = {"file": damage.file, "from": damage.start, "to": stop, "reason": damage.reason}
+    row = {name: getattr(damage, attribute) for name, attribute in _PLACE.items() if name in target.names}
+    if options.corrupt_column in target.names:
+        row[options.corrupt_column] = json.dumps(place, ensure_ascii=False)
+    return pa.RecordBatch.from_pylist([row], schema=target)
+
+
+def tell_dropped(dropped: Sequence[Damage], split: Split) -> None:
+    """Count on the worker's stderr, which is where Spark shows what a task says."""
+    size = sum((split.file.size if one.stop is None else one.stop) - one.start for one in dropped)
+    places = ", ".join(f"{one.start} ({one.reason})" for one in dropped[:10])
+    print(
+        f"binlog-kaitai: {split.file.path}: dropped {len(dropped)} damaged ranges, {size} bytes, at {places}",
+        file=sys.stderr,
+    )
