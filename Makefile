@@ -8,7 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= --durations 20
+WITHOUT_OTHERS = not server and not browser and not delta and not iceberg
 FUZZ_ARGS ?=
 LANGUAGES ?=
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
@@ -18,7 +19,7 @@ LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/m
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-servers test-browser test-languages check fuzz generate docs vectors webide bench kernels wheel
+.PHONY: help setup run test test-all test-servers test-browser test-languages check fuzz generate docs vectors webide bench kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -44,7 +45,11 @@ run: setup ## verify the sample logs, then bring some into a lake with a local S
 
 test: check kernels ## all checks and tests that need no database server
 	@tools/need_java.sh
-	$(PYTEST) -m "not server and not browser and not delta and not iceberg" $(PYTEST_ARGS)
+	$(PYTEST) -m "$(WITHOUT_OTHERS)" $(PYTEST_ARGS)
+
+test-all: kernels ## the same tests, those of all logs with the whole corpus
+	@tools/need_java.sh
+	$(PYTEST) --whole-corpus -m "$(WITHOUT_OTHERS)" $(PYTEST_ARGS)
 
 test-servers: kernels ## tests against real servers, started on this machine
 	@tools/need_java.sh

@@ -11,6 +11,7 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.corpus_files import Case, LogFile, is_special, representative
 from tools.generate.grammar import Grammar
 from tools.kernels.build import build_here
 
@@ -47,19 +48,37 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedS
     return SharedStarts(config, log)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--whole-corpus", action="store_true", help="run the tests of all logs with every log of the corpus"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Kernels that were edited are compiled before the first test."""
     if not hasattr(config, "workerinput"):
         build_here()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes early, so that no process is left with it at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the representative logs, unless all are wanted; begin with what takes longest."""
+    if not config.getoption("--whole-corpus"):
+        left_out = [item for item in items if _is_of_other_log(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not _is_of_other_log(item)]
     for item in items:
         for kind, folders in _FOLDERS.items():
             if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):
                 raise pytest.UsageError(f"{item.nodeid}: tests marked {kind} lie in {' or '.join(folders)}")
     items.sort(key=_turn)
+
+
+def _is_of_other_log(item: pytest.Item) -> bool:
+    call = getattr(item, "callspec", None)
+    return any(
+        isinstance(one, LogFile | Case) and not is_special(one) and one.id not in representative()
+        for one in (call.params.values() if call else ())
+    )
 
 
 def _turn(item: pytest.Item) -> int:

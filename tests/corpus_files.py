@@ -146,6 +146,19 @@ def logs(server: str | None = None) -> tuple[LogFile, ...]:
     return tuple(LogFile(case, path) for case in cases(server) for path in case.logs)
 
 
+def is_special(one: Case | LogFile) -> bool:
+    """Whether a case, or the case of a log, is one of those under `damaged`, `encrypted` or `network`."""
+    return (one.case if isinstance(one, LogFile) else one).folder.parent.name in SPECIAL
+
+
+@cache
+def representative() -> frozenset[str]:
+    """The ids of the logs that stand for all, and of their cases."""
+    lines = (CORPUS / "representative.txt").read_text().splitlines()
+    logs = [line for line in lines if not line.startswith("#")]
+    return frozenset([*logs, *(log.rpartition("/")[0] for log in logs)])
+
+
 def case(server: str, name: str) -> Case:
     """One case by its folder names, also a special one: `case("damaged", "cut")`."""
     found = Case(CORPUS / server / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.corpus_files import (
     cases,
     logs,
     packets,
+    representative,
     special_cases,
 )
 
@@ -89,3 +91,15 @@ def test_every_case_says_what_it_is() -> None:
 
 def test_the_corpus_stays_small() -> None:
     assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < MEGABYTES * 1_000_000
+
+
+def test_the_representative_logs_have_every_event_of_every_server() -> None:
+    def written(some: Iterable[LogFile]) -> set[tuple[str, int, bool]]:
+        return {
+            (log.case.server, event.type_code, event.inner)
+            for log in some
+            for event in (*log.case.oracle(log.path), *log.case.inner_oracle(log.path))
+        }
+
+    assert representative() <= {log.id for log in logs()} | {one.id for one in cases()}
+    assert written(log for log in logs() if log.id in representative()) == written(logs())

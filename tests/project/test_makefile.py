@@ -15,6 +15,7 @@ TARGETS = {
     "setup",
     "run",
     "test",
+    "test-all",
     "test-servers",
     "test-browser",
     "generate",
