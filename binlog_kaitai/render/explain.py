@@ -19,7 +19,7 @@ from binlog_kaitai.render.terminal import printable
 _BYTES_A_LINE = 16
 
 #: Narrower terminals get half as many; none counts as narrower than 80 columns.
-_ROOM_FOR_ALL_BYTES, _NARROWEST = 110, 80
+_ROOM_FOR_ALL_BYTES, _NARROWEST = 140, 80
 
 #: With so much room for value and meaning both stand in one line, and the meaning is cut.
 _WIDE = 60
@@ -66,7 +66,9 @@ def _lines(event: Event, dissection: Dissection, width: int | None, *, in_full: 
     yield from [headline] if width is None else textwrap.wrap(headline, max(width, _NARROWEST))
     start = _start_of(event)
     leaves = [one for leaf in (*dissection.leaves, *dissection.derived) for one in (leaf, *leaf.parts)]
-    columns = _Columns.fitted(width, start + len(event.raw), max(len(one.path) for one in leaves))
+    columns = _Columns.fitted(
+        width, start + len(event.raw), max(len(one.path) for one in leaves), max(one.size for one in leaves)
+    )
     for leaf in dissection.leaves:
         shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
         data, step = event.raw[leaf.offset : shown], columns.bytes_a_line
@@ -92,15 +94,16 @@ class _Columns(NamedTuple):
     rest: int | None  # value and meaning; None for no limit
 
     @classmethod
-    def fitted(cls, width: int | None, last_offset: int, longest: int) -> _Columns:
-        """Those for a terminal of some width; a narrow one is treated as one of 80 columns."""
+    def fitted(cls, width: int | None, last_offset: int, longest_path: int, most_bytes: int) -> _Columns:
+        """Widths for a terminal; a narrow one is treated as one of 80 columns."""
         if width is None:
-            return cls(10, _BYTES_A_LINE, longest, None)
+            return cls(10, _BYTES_A_LINE, longest_path, None)
         width = max(width, _NARROWEST)
         offset = max(len(str(last_offset)), len("bits"))
         step = _BYTES_A_LINE if width >= _ROOM_FOR_ALL_BYTES else _BYTES_A_LINE // 2
+        step = max(1, min(step, most_bytes))
         room = width - offset - 2 - _hex_width(step) - 2
-        field = min(longest, max(room // 2 - 2, _NARROWEST // 4))
+        field = min(longest_path, max(room // 2 - 2, _NARROWEST // 4))
         return cls(offset, step, field, room - field - 2)
 
     def line(self, offset: str, bytes_: str, field: str = "", rest: str = "") -> str:
@@ -171,7 +174,7 @@ def shown_value(leaf: Leaf) -> str:
     if isinstance(value, bytes):
         text = value[:_LONG].decode("utf-8", "replace")
         is_text = text.isprintable() and "\ufffd" not in text
-        shown = repr(text) if is_text else f"{len(value)} bytes"
+        shown = repr(text) if is_text else f"{len(value)} byte{'s' * (len(value) != 1)}"
     elif isinstance(value, str):
         shown = repr(value if len(value) <= _LONG else value[:_LONG])
     elif leaf.path.endswith("commit_timestamp") and value:
