@@ -20,15 +20,15 @@ seq:
   - id: next_1
     type: u1
     if: num_more == 1
-    doc: The 1 byte behind the first, of 2 in all.
+    doc: The 1 byte after the first, of 2 in all.
   - id: next_2
     type: u2
     if: num_more == 2
-    doc: The 2 bytes behind the first, of 3 in all.
+    doc: The 2 bytes after the first, of 3 in all.
   - id: next_3
     type: b24le
     if: num_more == 3
-    doc: The 3 bytes behind the first, of 4 in all.
+    doc: The 3 bytes after the first, of 4 in all.
   - id: next_4
     type: u4
     if: num_more >= 4
@@ -100,3 +100,8 @@ instances:
   signed_value:
     value: '(is_negative ? (-1.as<s8> - magnitude).as<s8> : magnitude).as<s8>'
     doc: The number, where it is signed.
+  hex:
+    value: |
+      '0123456789abcdef'.substring((value.as<u1> >> 4) & 0x0f, ((value.as<u1> >> 4) & 0x0f) + 1)
+      + '0123456789abcdef'.substring(value.as<u1> & 0x0f, (value.as<u1> & 0x0f) + 1)
+    doc: The number as two hexadecimal digits, where it is one byte of something longer.

@@ -35,8 +35,9 @@ seq:
   - id: logical_clock_type
     -orig-id: lc_typecode
     type: u1
+    enum: logical_clock
     if: len_post_header > 25
-    doc: 2 where both logical timestamps follow; early 5.7 versions had another, shorter form.
+    doc: Form of the logical clock that follows. Since 5.7.
   - id: last_committed
     -orig-id: last_committed
     type: s8
@@ -118,7 +119,7 @@ instances:
     value: (flags & 0x01) != 0
     doc: The transaction may hold changes as statements; otherwise it holds rows alone.
   has_logical_clock:
-    value: len_post_header >= 42 and logical_clock_type == 2
+    value: len_post_header >= 42 and logical_clock_type == logical_clock::logical_timestamps
   len_known_post_header:
     value: 'len_post_header <= 25 ? 25 : has_logical_clock ? 42 : 26'
     doc: How much of the fixed part the fields above describe, in bytes.
@@ -180,3 +181,13 @@ instances:
     value: '(has_original_server_version ? original_server_version_if_other : immediate_server_version).as<u4>'
     if: has_server_versions
     doc: Version of the server of `uuid`; 999999 where that server was too old to tell, 0 where it is not known.
+enums:
+  logical_clock:
+    1:
+      id: commit_timestamp
+      -orig-id: G_COMMIT_TS
+      doc: One number of 8 bytes, in 5.7 versions before 5.7.5; servers accept it and ignore it.
+    2:
+      id: logical_timestamps
+      -orig-id: LOGICAL_TIMESTAMP_TYPECODE
+      doc: '`last_committed` and `sequence_number`.'

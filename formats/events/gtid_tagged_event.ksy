@@ -11,7 +11,7 @@ doc: |
   format of MySQL's serialization library: fields with a number before each, integers of
   variable length, and fields left out where they have their default. Since 8.3.
 doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h Gtid_event::define_fields
--webide-representation: '{tag}:{gno:dec}'
+-webide-representation: '{fields.uuid}:{tag}:{gno:dec}'
 seq:
   - id: serialization_version
     -orig-id: serialization_format_version
@@ -185,6 +185,7 @@ types:
         type: varlen_integer
         doc: The field's value.
   uuid_field:
+    -webide-representation: '{text}'
     seq:
       - id: id
         -orig-id: field_id
@@ -197,6 +198,14 @@ types:
         repeat: expr
         repeat-expr: 16
         doc: The bytes of the UUID in the order in which it is printed; those from 128 on take two bytes each.
+    instances:
+      text:
+        value: |
+          bytes[0].hex + bytes[1].hex + bytes[2].hex + bytes[3].hex + '-'
+          + bytes[4].hex + bytes[5].hex + '-' + bytes[6].hex + bytes[7].hex + '-'
+          + bytes[8].hex + bytes[9].hex + '-' + bytes[10].hex + bytes[11].hex
+          + bytes[12].hex + bytes[13].hex + bytes[14].hex + bytes[15].hex
+        doc: The UUID as it is printed, in lower case.
   tag_field:
     -webide-representation: '{text}'
     seq:

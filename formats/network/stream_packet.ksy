@@ -122,7 +122,7 @@ types:
         -orig-id: server_status
         type: u2
         if: is_long
-        doc: The flags behind `status_flags`, before the number of warnings.
+        doc: Where the long form has `status_flags`, before the number of warnings.
       - id: warnings
         -orig-id: statement_warn_count
         type: u2
@@ -132,7 +132,7 @@ types:
         -orig-id: server_status
         type: u2
         if: not is_long and not _io.eof
-        doc: The flags behind `status_flags`, after the number of warnings.
+        doc: Where the short form has `status_flags`, after the number of warnings.
       - id: info
         -orig-id: message
         size-eos: true
@@ -144,8 +144,86 @@ types:
       status_flags:
         -orig-id: server_status
         value: 'is_long ? status_flags_of_long_form : status_flags_of_short_form'
-        if: _io.size >= 5
-        doc: State of the session, as bits of the protocol.
+        if: has_status_flags
+        doc: State of the session, described by the instances that follow.
+      has_status_flags:
+        value: _io.size >= 5
+        doc: Whether the message holds `status_flags`; before 4.1 it did not.
+      is_in_transaction:
+        -orig-id: SERVER_STATUS_IN_TRANS
+        value: (status_flags & 0x0001) != 0
+        if: has_status_flags
+        doc: The session is in a transaction.
+      is_autocommit:
+        -orig-id: SERVER_STATUS_AUTOCOMMIT
+        value: (status_flags & 0x0002) != 0
+        if: has_status_flags
+        doc: The session commits each statement by itself.
+      has_more_results:
+        -orig-id: SERVER_MORE_RESULTS_EXISTS
+        value: (status_flags & 0x0008) != 0
+        if: has_status_flags
+        doc: Another result follows.
+      is_without_good_index:
+        -orig-id: SERVER_QUERY_NO_GOOD_INDEX_USED
+        value: (status_flags & 0x0010) != 0
+        if: has_status_flags
+        doc: The query found no good index.
+      is_without_index:
+        -orig-id: SERVER_QUERY_NO_INDEX_USED
+        value: (status_flags & 0x0020) != 0
+        if: has_status_flags
+        doc: The query used no index.
+      has_cursor:
+        -orig-id: SERVER_STATUS_CURSOR_EXISTS
+        value: (status_flags & 0x0040) != 0
+        if: has_status_flags
+        doc: A cursor is open for the result.
+      is_last_row_sent:
+        -orig-id: SERVER_STATUS_LAST_ROW_SENT
+        value: (status_flags & 0x0080) != 0
+        if: has_status_flags
+        doc: The cursor has no more rows.
+      is_database_dropped:
+        -orig-id: SERVER_STATUS_DB_DROPPED
+        value: (status_flags & 0x0100) != 0
+        if: has_status_flags
+        doc: A database was dropped.
+      has_no_backslash_escapes:
+        -orig-id: SERVER_STATUS_NO_BACKSLASH_ESCAPES
+        value: (status_flags & 0x0200) != 0
+        if: has_status_flags
+        doc: The session's `sql_mode` has NO_BACKSLASH_ESCAPES.
+      is_metadata_changed:
+        -orig-id: SERVER_STATUS_METADATA_CHANGED
+        value: (status_flags & 0x0400) != 0
+        if: has_status_flags
+        doc: A prepared statement was prepared again and has other columns now.
+      is_slow_query:
+        -orig-id: SERVER_QUERY_WAS_SLOW
+        value: (status_flags & 0x0800) != 0
+        if: has_status_flags
+        doc: The query took longer than `long_query_time`.
+      has_out_params:
+        -orig-id: SERVER_PS_OUT_PARAMS
+        value: (status_flags & 0x1000) != 0
+        if: has_status_flags
+        doc: The result holds OUT parameters of a procedure. Since MySQL 5.5.
+      is_read_only_transaction:
+        -orig-id: SERVER_STATUS_IN_TRANS_READONLY
+        value: (status_flags & 0x2000) != 0
+        if: has_status_flags
+        doc: The transaction is read-only. Since MySQL 5.6.
+      is_session_state_changed:
+        -orig-id: SERVER_SESSION_STATE_CHANGED
+        value: (status_flags & 0x4000) != 0
+        if: has_status_flags
+        doc: '`info` holds changes of the session''s state. Since MySQL 5.7.'
+      has_ansi_quotes:
+        -orig-id: SERVER_STATUS_ANSI_QUOTES
+        value: (status_flags & 0x8000) != 0
+        if: has_status_flags
+        doc: The session's `sql_mode` has ANSI_QUOTES. MariaDB alone.
   error:
     doc-ref: https://github.com/mysql/mysql-server/blob/mysql-9.4.0/sql/protocol_classic.cc net_send_error_packet
     -webide-representation: '{error_code:dec} {message}'

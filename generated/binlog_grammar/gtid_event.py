@@ -4,6 +4,7 @@
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import packed_integer
+from enum import IntEnum
 
 
 if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
@@ -20,6 +21,10 @@ class GtidEvent(KaitaiStruct):
     .. seealso::
        Gtid_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+
+    class LogicalClock(IntEnum):
+        commit_timestamp = 1
+        logical_timestamps = 2
     logical_clock_type = None
     last_committed = None
     sequence_number = None
@@ -50,7 +55,7 @@ class GtidEvent(KaitaiStruct):
         self.gno = self._io.read_s8le()
         if self.len_post_header > 25:
             pass
-            self.logical_clock_type = self._io.read_u1()
+            self.logical_clock_type = KaitaiStream.resolve_enum(GtidEvent.LogicalClock, self._io.read_u1())
 
         if self.has_logical_clock:
             pass
@@ -187,7 +192,7 @@ class GtidEvent(KaitaiStruct):
         if hasattr(self, '_m_has_logical_clock'):
             return self._m_has_logical_clock
 
-        self._m_has_logical_clock =  ((self.len_post_header >= 42) and (self.logical_clock_type == 2))
+        self._m_has_logical_clock =  ((self.len_post_header >= 42) and (self.logical_clock_type == GtidEvent.LogicalClock.logical_timestamps))
         return getattr(self, '_m_has_logical_clock', None)
 
     @property

@@ -166,6 +166,9 @@ class GtidTaggedEvent(KaitaiStruct):
         The server's name: Uuid::bytes
         """
         def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+        @property
+        def text(self) -> str:
+            """The UUID as it is printed, in lower case."""
 
     class TagField(KaitaiStruct):
         id: int

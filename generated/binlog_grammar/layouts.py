@@ -592,7 +592,7 @@ GTID_EVENT = Layout(
         Number('flags', 'u1'),
         Run('uuid', lambda n, v: 16),
         Number('gno', '<i8'),
-        Number('logical_clock_type', 'u1', condition=lambda n, v: (v['event_body.len_fixed'] > 25)),
+        Number('logical_clock_type', 'u1', condition=lambda n, v: (v['event_body.len_fixed'] > 25), enum='gtid_event::logical_clock'),
         Value('has_logical_clock', lambda n, v: n.both((v['event_body.len_fixed'] >= 42), (v['logical_clock_type'] == 2))),
         Number('last_committed', '<i8', condition=lambda n, v: v['has_logical_clock']),
         Number('sequence_number', '<i8', condition=lambda n, v: v['has_logical_clock']),
@@ -1084,6 +1084,7 @@ BODIES: dict[int, Layout] = {
 ENUMS: dict[str, dict[int, str]] = {
     'binlog_enums::event_type': {0: 'unknown_event', 1: 'start_event_v3', 2: 'query_event', 3: 'stop_event', 4: 'rotate_event', 5: 'intvar_event', 6: 'load_event', 7: 'slave_event', 8: 'create_file_event', 9: 'append_block_event', 10: 'exec_load_event', 11: 'delete_file_event', 12: 'new_load_event', 13: 'rand_event', 14: 'user_var_event', 15: 'format_description_event', 16: 'xid_event', 17: 'begin_load_query_event', 18: 'execute_load_query_event', 19: 'table_map_event', 20: 'pre_ga_write_rows_event', 21: 'pre_ga_update_rows_event', 22: 'pre_ga_delete_rows_event', 23: 'write_rows_event_v1', 24: 'update_rows_event_v1', 25: 'delete_rows_event_v1', 26: 'incident_event', 27: 'heartbeat_log_event', 28: 'ignorable_log_event', 29: 'rows_query_log_event', 30: 'write_rows_event', 31: 'update_rows_event', 32: 'delete_rows_event', 33: 'gtid_log_event', 34: 'anonymous_gtid_log_event', 35: 'previous_gtids_log_event', 36: 'transaction_context_event', 37: 'view_change_event', 38: 'xa_prepare_log_event', 39: 'partial_update_rows_event', 40: 'transaction_payload_event', 41: 'heartbeat_log_event_v2', 42: 'gtid_tagged_log_event', 43: 'large_transaction_header_event', 160: 'annotate_rows_event', 161: 'binlog_checkpoint_event', 162: 'gtid_event', 163: 'gtid_list_event', 164: 'start_encryption_event', 165: 'query_compressed_event', 166: 'write_rows_compressed_event_v1', 167: 'update_rows_compressed_event_v1', 168: 'delete_rows_compressed_event_v1', 169: 'write_rows_compressed_event', 170: 'update_rows_compressed_event', 171: 'delete_rows_compressed_event', 172: 'partial_row_data_event'},
     'execute_load_query_event::duplicate_action': {0: 'error', 1: 'ignore', 2: 'replace'},
+    'gtid_event::logical_clock': {1: 'commit_timestamp', 2: 'logical_timestamps'},
     'gtid_set::set_format': {0: 'untagged', 1: 'tagged'},
     'incident_event::incident_kind': {0: 'none', 1: 'lost_events'},
     'intvar_event::variable_kind': {0: 'invalid_int', 1: 'last_insert_id', 2: 'insert_id'},

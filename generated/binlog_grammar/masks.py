@@ -173,6 +173,23 @@ class StreamPacket:
     class SemiSyncHeader:
         IS_ACK_WANTED: Final = 0x01  # of `flags`
 
+    class EndOfStream:
+        IS_IN_TRANSACTION: Final = 0x0001  # of `status_flags`
+        IS_AUTOCOMMIT: Final = 0x0002  # of `status_flags`
+        HAS_MORE_RESULTS: Final = 0x0008  # of `status_flags`
+        IS_WITHOUT_GOOD_INDEX: Final = 0x0010  # of `status_flags`
+        IS_WITHOUT_INDEX: Final = 0x0020  # of `status_flags`
+        HAS_CURSOR: Final = 0x0040  # of `status_flags`
+        IS_LAST_ROW_SENT: Final = 0x0080  # of `status_flags`
+        IS_DATABASE_DROPPED: Final = 0x0100  # of `status_flags`
+        HAS_NO_BACKSLASH_ESCAPES: Final = 0x0200  # of `status_flags`
+        IS_METADATA_CHANGED: Final = 0x0400  # of `status_flags`
+        IS_SLOW_QUERY: Final = 0x0800  # of `status_flags`
+        HAS_OUT_PARAMS: Final = 0x1000  # of `status_flags`
+        IS_READ_ONLY_TRANSACTION: Final = 0x2000  # of `status_flags`
+        IS_SESSION_STATE_CHANGED: Final = 0x4000  # of `status_flags`
+        HAS_ANSI_QUOTES: Final = 0x8000  # of `status_flags`
+
 
 class StringValues:
 

@@ -141,6 +141,123 @@ class StreamPacket(KaitaiStruct):
 
 
         @property
+        def has_ansi_quotes(self):
+            """The session's `sql_mode` has ANSI_QUOTES. MariaDB alone."""
+            if hasattr(self, '_m_has_ansi_quotes'):
+                return self._m_has_ansi_quotes
+
+            if self.has_status_flags:
+                pass
+                self._m_has_ansi_quotes = self.status_flags & 32768 != 0
+
+            return getattr(self, '_m_has_ansi_quotes', None)
+
+        @property
+        def has_cursor(self):
+            """A cursor is open for the result."""
+            if hasattr(self, '_m_has_cursor'):
+                return self._m_has_cursor
+
+            if self.has_status_flags:
+                pass
+                self._m_has_cursor = self.status_flags & 64 != 0
+
+            return getattr(self, '_m_has_cursor', None)
+
+        @property
+        def has_more_results(self):
+            """Another result follows."""
+            if hasattr(self, '_m_has_more_results'):
+                return self._m_has_more_results
+
+            if self.has_status_flags:
+                pass
+                self._m_has_more_results = self.status_flags & 8 != 0
+
+            return getattr(self, '_m_has_more_results', None)
+
+        @property
+        def has_no_backslash_escapes(self):
+            """The session's `sql_mode` has NO_BACKSLASH_ESCAPES."""
+            if hasattr(self, '_m_has_no_backslash_escapes'):
+                return self._m_has_no_backslash_escapes
+
+            if self.has_status_flags:
+                pass
+                self._m_has_no_backslash_escapes = self.status_flags & 512 != 0
+
+            return getattr(self, '_m_has_no_backslash_escapes', None)
+
+        @property
+        def has_out_params(self):
+            """The result holds OUT parameters of a procedure. Since MySQL 5.5."""
+            if hasattr(self, '_m_has_out_params'):
+                return self._m_has_out_params
+
+            if self.has_status_flags:
+                pass
+                self._m_has_out_params = self.status_flags & 4096 != 0
+
+            return getattr(self, '_m_has_out_params', None)
+
+        @property
+        def has_status_flags(self):
+            """Whether the message holds `status_flags`; before 4.1 it did not."""
+            if hasattr(self, '_m_has_status_flags'):
+                return self._m_has_status_flags
+
+            self._m_has_status_flags = self._io.size() >= 5
+            return getattr(self, '_m_has_status_flags', None)
+
+        @property
+        def is_autocommit(self):
+            """The session commits each statement by itself."""
+            if hasattr(self, '_m_is_autocommit'):
+                return self._m_is_autocommit
+
+            if self.has_status_flags:
+                pass
+                self._m_is_autocommit = self.status_flags & 2 != 0
+
+            return getattr(self, '_m_is_autocommit', None)
+
+        @property
+        def is_database_dropped(self):
+            """A database was dropped."""
+            if hasattr(self, '_m_is_database_dropped'):
+                return self._m_is_database_dropped
+
+            if self.has_status_flags:
+                pass
+                self._m_is_database_dropped = self.status_flags & 256 != 0
+
+            return getattr(self, '_m_is_database_dropped', None)
+
+        @property
+        def is_in_transaction(self):
+            """The session is in a transaction."""
+            if hasattr(self, '_m_is_in_transaction'):
+                return self._m_is_in_transaction
+
+            if self.has_status_flags:
+                pass
+                self._m_is_in_transaction = self.status_flags & 1 != 0
+
+            return getattr(self, '_m_is_in_transaction', None)
+
+        @property
+        def is_last_row_sent(self):
+            """The cursor has no more rows."""
+            if hasattr(self, '_m_is_last_row_sent'):
+                return self._m_is_last_row_sent
+
+            if self.has_status_flags:
+                pass
+                self._m_is_last_row_sent = self.status_flags & 128 != 0
+
+            return getattr(self, '_m_is_last_row_sent', None)
+
+        @property
         def is_long(self):
             if hasattr(self, '_m_is_long'):
                 return self._m_is_long
@@ -149,12 +266,84 @@ class StreamPacket(KaitaiStruct):
             return getattr(self, '_m_is_long', None)
 
         @property
+        def is_metadata_changed(self):
+            """A prepared statement was prepared again and has other columns now."""
+            if hasattr(self, '_m_is_metadata_changed'):
+                return self._m_is_metadata_changed
+
+            if self.has_status_flags:
+                pass
+                self._m_is_metadata_changed = self.status_flags & 1024 != 0
+
+            return getattr(self, '_m_is_metadata_changed', None)
+
+        @property
+        def is_read_only_transaction(self):
+            """The transaction is read-only. Since MySQL 5.6."""
+            if hasattr(self, '_m_is_read_only_transaction'):
+                return self._m_is_read_only_transaction
+
+            if self.has_status_flags:
+                pass
+                self._m_is_read_only_transaction = self.status_flags & 8192 != 0
+
+            return getattr(self, '_m_is_read_only_transaction', None)
+
+        @property
+        def is_session_state_changed(self):
+            """`info` holds changes of the session's state. Since MySQL 5.7."""
+            if hasattr(self, '_m_is_session_state_changed'):
+                return self._m_is_session_state_changed
+
+            if self.has_status_flags:
+                pass
+                self._m_is_session_state_changed = self.status_flags & 16384 != 0
+
+            return getattr(self, '_m_is_session_state_changed', None)
+
+        @property
+        def is_slow_query(self):
+            """The query took longer than `long_query_time`."""
+            if hasattr(self, '_m_is_slow_query'):
+                return self._m_is_slow_query
+
+            if self.has_status_flags:
+                pass
+                self._m_is_slow_query = self.status_flags & 2048 != 0
+
+            return getattr(self, '_m_is_slow_query', None)
+
+        @property
+        def is_without_good_index(self):
+            """The query found no good index."""
+            if hasattr(self, '_m_is_without_good_index'):
+                return self._m_is_without_good_index
+
+            if self.has_status_flags:
+                pass
+                self._m_is_without_good_index = self.status_flags & 16 != 0
+
+            return getattr(self, '_m_is_without_good_index', None)
+
+        @property
+        def is_without_index(self):
+            """The query used no index."""
+            if hasattr(self, '_m_is_without_index'):
+                return self._m_is_without_index
+
+            if self.has_status_flags:
+                pass
+                self._m_is_without_index = self.status_flags & 32 != 0
+
+            return getattr(self, '_m_is_without_index', None)
+
+        @property
         def status_flags(self):
-            """State of the session, as bits of the protocol."""
+            """State of the session, described by the instances that follow."""
             if hasattr(self, '_m_status_flags'):
                 return self._m_status_flags
 
-            if self._io.size() >= 5:
+            if self.has_status_flags:
                 pass
                 self._m_status_flags = (self.status_flags_of_long_form if self.is_long else self.status_flags_of_short_form)
 

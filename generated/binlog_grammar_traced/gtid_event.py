@@ -4,6 +4,7 @@
 import kaitaistruct
 from kaitaistruct import KaitaiStruct, KaitaiStream, BytesIO
 from . import packed_integer
+from enum import IntEnum
 import collections
 
 
@@ -21,6 +22,10 @@ class GtidEvent(KaitaiStruct):
     .. seealso::
        Gtid_event - https://github.com/mysql/mysql-server/blob/mysql-9.4.0/libs/mysql/binlog/event/control_events.h
     """
+
+    class LogicalClock(IntEnum):
+        commit_timestamp = 1
+        logical_timestamps = 2
     SEQ_FIELDS = ["flags", "uuid", "gno", "logical_clock_type", "last_committed", "sequence_number", "unknown_post_header", "immediate_commit_timestamp_low", "immediate_commit_timestamp_middle", "immediate_commit_timestamp_high", "original_commit_timestamp_low", "original_commit_timestamp_middle", "original_commit_timestamp_high", "packed_len_transaction", "immediate_server_version_low", "immediate_server_version_high", "original_server_version_if_other", "commit_group_ticket", "unknown_tail"]
     logical_clock_type = None
     last_committed = None
@@ -59,7 +64,7 @@ class GtidEvent(KaitaiStruct):
         if self.len_post_header > 25:
             pass
             self._debug['logical_clock_type']['start'] = self._io.pos()
-            self.logical_clock_type = self._io.read_u1()
+            self.logical_clock_type = KaitaiStream.resolve_enum(GtidEvent.LogicalClock, self._io.read_u1())
             self._debug['logical_clock_type']['end'] = self._io.pos()
 
         if self.has_logical_clock:
@@ -228,7 +233,7 @@ class GtidEvent(KaitaiStruct):
         if hasattr(self, '_m_has_logical_clock'):
             return self._m_has_logical_clock
 
-        self._m_has_logical_clock =  ((self.len_post_header >= 42) and (self.logical_clock_type == 2))
+        self._m_has_logical_clock =  ((self.len_post_header >= 42) and (self.logical_clock_type == GtidEvent.LogicalClock.logical_timestamps))
         return getattr(self, '_m_has_logical_clock', None)
 
     @property

@@ -344,6 +344,15 @@ class GtidTaggedEvent(KaitaiStruct):
                 self.bytes[i]._fetch_instances()
 
 
+        @property
+        def text(self):
+            """The UUID as it is printed, in lower case."""
+            if hasattr(self, '_m_text'):
+                return self._m_text
+
+            self._m_text = ((((((((((((((((((self.bytes[0].hex + self.bytes[1].hex) + self.bytes[2].hex) + self.bytes[3].hex) + u"-") + self.bytes[4].hex) + self.bytes[5].hex) + u"-") + self.bytes[6].hex) + self.bytes[7].hex) + u"-") + self.bytes[8].hex) + self.bytes[9].hex) + u"-") + self.bytes[10].hex) + self.bytes[11].hex) + self.bytes[12].hex) + self.bytes[13].hex) + self.bytes[14].hex) + self.bytes[15].hex
+            return getattr(self, '_m_text', None)
+
 
     @property
     def commit_group_ticket(self):

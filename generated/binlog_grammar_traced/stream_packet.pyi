@@ -97,7 +97,7 @@ class StreamPacket(KaitaiStruct):
         The server's name: id
         """
         status_flags_of_long_form: int | None
-        """The flags behind `status_flags`, before the number of warnings.
+        """Where the long form has `status_flags`, before the number of warnings.
 
         The server's name: server_status
         """
@@ -107,7 +107,7 @@ class StreamPacket(KaitaiStruct):
         The server's name: statement_warn_count
         """
         status_flags_of_short_form: int | None
-        """The flags behind `status_flags`, after the number of warnings.
+        """Where the short form has `status_flags`, after the number of warnings.
 
         The server's name: server_status
         """
@@ -121,9 +121,102 @@ class StreamPacket(KaitaiStruct):
         def is_long(self) -> bool: ...
         @property
         def status_flags(self) -> int | None:
-            """State of the session, as bits of the protocol.
+            """State of the session, described by the instances that follow.
 
             The server's name: server_status
+            """
+        @property
+        def has_status_flags(self) -> bool:
+            """Whether the message holds `status_flags`; before 4.1 it did not."""
+        @property
+        def is_in_transaction(self) -> bool | None:
+            """The session is in a transaction.
+
+            The server's name: SERVER_STATUS_IN_TRANS
+            """
+        @property
+        def is_autocommit(self) -> bool | None:
+            """The session commits each statement by itself.
+
+            The server's name: SERVER_STATUS_AUTOCOMMIT
+            """
+        @property
+        def has_more_results(self) -> bool | None:
+            """Another result follows.
+
+            The server's name: SERVER_MORE_RESULTS_EXISTS
+            """
+        @property
+        def is_without_good_index(self) -> bool | None:
+            """The query found no good index.
+
+            The server's name: SERVER_QUERY_NO_GOOD_INDEX_USED
+            """
+        @property
+        def is_without_index(self) -> bool | None:
+            """The query used no index.
+
+            The server's name: SERVER_QUERY_NO_INDEX_USED
+            """
+        @property
+        def has_cursor(self) -> bool | None:
+            """A cursor is open for the result.
+
+            The server's name: SERVER_STATUS_CURSOR_EXISTS
+            """
+        @property
+        def is_last_row_sent(self) -> bool | None:
+            """The cursor has no more rows.
+
+            The server's name: SERVER_STATUS_LAST_ROW_SENT
+            """
+        @property
+        def is_database_dropped(self) -> bool | None:
+            """A database was dropped.
+
+            The server's name: SERVER_STATUS_DB_DROPPED
+            """
+        @property
+        def has_no_backslash_escapes(self) -> bool | None:
+            """The session's `sql_mode` has NO_BACKSLASH_ESCAPES.
+
+            The server's name: SERVER_STATUS_NO_BACKSLASH_ESCAPES
+            """
+        @property
+        def is_metadata_changed(self) -> bool | None:
+            """A prepared statement was prepared again and has other columns now.
+
+            The server's name: SERVER_STATUS_METADATA_CHANGED
+            """
+        @property
+        def is_slow_query(self) -> bool | None:
+            """The query took longer than `long_query_time`.
+
+            The server's name: SERVER_QUERY_WAS_SLOW
+            """
+        @property
+        def has_out_params(self) -> bool | None:
+            """The result holds OUT parameters of a procedure. Since MySQL 5.5.
+
+            The server's name: SERVER_PS_OUT_PARAMS
+            """
+        @property
+        def is_read_only_transaction(self) -> bool | None:
+            """The transaction is read-only. Since MySQL 5.6.
+
+            The server's name: SERVER_STATUS_IN_TRANS_READONLY
+            """
+        @property
+        def is_session_state_changed(self) -> bool | None:
+            """`info` holds changes of the session's state. Since MySQL 5.7.
+
+            The server's name: SERVER_SESSION_STATE_CHANGED
+            """
+        @property
+        def has_ansi_quotes(self) -> bool | None:
+            """The session's `sql_mode` has ANSI_QUOTES. MariaDB alone.
+
+            The server's name: SERVER_STATUS_ANSI_QUOTES
             """
 
     class Error(KaitaiStruct):

@@ -118,6 +118,15 @@ class VarlenInteger(KaitaiStruct):
 
 
     @property
+    def hex(self):
+        """The number as two hexadecimal digits, where it is one byte of something longer."""
+        if hasattr(self, '_m_hex'):
+            return self._m_hex
+
+        self._m_hex = u"0123456789abcdef"[self.value >> 4 & 15:(self.value >> 4 & 15) + 1] + u"0123456789abcdef"[self.value & 15:(self.value & 15) + 1]
+        return getattr(self, '_m_hex', None)
+
+    @property
     def is_negative(self):
         """The lowest bit of the number, which is the sign where it is signed."""
         if hasattr(self, '_m_is_negative'):

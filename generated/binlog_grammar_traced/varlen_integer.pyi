@@ -17,11 +17,11 @@ class VarlenInteger(KaitaiStruct):
     first: int
     """How many bytes follow, and the lowest bits of the number."""
     next_1: int | None
-    """The 1 byte behind the first, of 2 in all."""
+    """The 1 byte after the first, of 2 in all."""
     next_2: int | None
-    """The 2 bytes behind the first, of 3 in all."""
+    """The 2 bytes after the first, of 3 in all."""
     next_3: int | None
-    """The 3 bytes behind the first, of 4 in all."""
+    """The 3 bytes after the first, of 4 in all."""
     next_4: int | None
     """The 4 bytes after the first, of 5 to 9 in all."""
     last_1: int | None
@@ -62,3 +62,6 @@ class VarlenInteger(KaitaiStruct):
     @property
     def signed_value(self) -> int:
         """The number, where it is signed."""
+    @property
+    def hex(self) -> str:
+        """The number as two hexadecimal digits, where it is one byte of something longer."""

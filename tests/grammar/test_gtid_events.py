@@ -33,7 +33,7 @@ GTID = [
         may_have_statements=True,
         uuid=uuid.UUID("b8ae2fd2-3005-11f0-8be8-0242ac150002").bytes,
         gno=12,
-        logical_clock_type=2,
+        logical_clock_type="logical_timestamps",
         last_committed=0,
         sequence_number=1,
         immediate_commit_timestamp=1748308013569478,
@@ -163,7 +163,7 @@ GTID = [
         GtidEvent,
         f"00 {UUID} 0100000000000000 01 0500000000000000",
         34,
-        logical_clock_type=1,
+        logical_clock_type="commit_timestamp",
         last_committed=None,
         unknown_post_header=b"\x05" + bytes(7),
         has_commit_timestamps=False,
@@ -354,6 +354,7 @@ def test_the_uuid_of_a_tagged_gtid() -> None:
     body = TAGGED[0].parse()
     stored = bytes(one.value for one in body.fields.uuid.bytes)
     assert str(uuid.UUID(bytes=stored)) == "cb5be2a2-e508-11f1-a19e-02fc00000001"
+    assert body.fields.uuid.text == "cb5be2a2-e508-11f1-a19e-02fc00000001"
 
 
 @pytest.mark.parametrize(

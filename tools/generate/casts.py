@@ -93,7 +93,7 @@ class Casts(Rewriting):
         return tree
 
     def index(self, place: Tree, _: Kind) -> Tree:
-        """An expression that is an index."""
+        """An expression that is an index, or an argument of a method."""
         return place
 
     def shift(self, by: Tree, kind: Kind, width: Kind) -> Tree:
@@ -126,7 +126,7 @@ class Casts(Rewriting):
                 member = ("member", self.typed(owner, inner, item)[0], name)
                 return member, self._inference.of(owner, tree, item)
             case ("call", inner, name, arguments):
-                inside = tuple(self.typed(owner, one, item)[0] for one in arguments)
+                inside = tuple(self.index(*self.typed(owner, one, item)) for one in arguments)
                 call = ("call", self.typed(owner, inner, item)[0], name, inside)
                 return call, self._inference.of(owner, tree, item)
             case ("index", inner, place):

@@ -165,7 +165,7 @@ class Inference:
             return NUMBER
         if name in ("first", "last") and inner.name == "list":
             return _item(inner)
-        if name == "to_s":
+        if name in ("to_s", "substring"):
             return TEXT
         if name == "eof":
             return BOOL
