@@ -77,10 +77,15 @@ class Dissection(NamedTuple):
 def dissect(event: Event) -> Dissection:
     """Take an event apart, as far as it follows the grammar."""
     traced, error = trace_event(event.raw, event.type_code, event.layout, event.table_map)
-    found = [leaf for leaf in _walk(traced, 0, "") if leaf.size]
     parts = ((traced, "header"), (getattr(traced, "body", None), "content"))
     derived = [leaf for node, name in parts for leaf in _derived(getattr(node, name, None), name)]
-    return Dissection(list(_without_gaps(found, event.raw)), derived, error, traced)
+    return Dissection(leaves_of(traced, event.raw), derived, error, traced)
+
+
+def leaves_of(root: Any, raw: bytes) -> list[Leaf]:
+    """The leaves of an object of a traced class, which was read from the bytes."""
+    found = [leaf for leaf in _walk(root, 0, "") if leaf.size]
+    return list(_without_gaps(found, raw))
 
 
 def _without_gaps(found: list[Leaf], raw: bytes) -> Iterator[Leaf]:

@@ -134,7 +134,7 @@ def _sample(sample: Sample, show: ShowSample) -> Iterator[str]:
     where = f"`{place.log}` at {place.position}"
     if place.payload_index is not None:
         where += f", event {place.payload_index} of the transaction payload"
-    yield from (f"{sample.event_type} in {where}:", "", show(sample))
+    yield from (f"{sample.title} in {where}:", "", show(sample))
 
 
 def _event_types(grammar: Grammar, folder: str) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """A real example of each structure: where in the corpus it lies, and its bytes field by field.
 
+Structures of a log come from logs, those of the protocol from recorded streams.
+
 Which example a structure gets is decided once (`python -m tools.reference --choose`) and kept in
 samples.json, so that writing the reference parses a few dozen events and not the whole corpus.
 """
@@ -11,13 +13,16 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+
+from binlog_grammar_traced.binlog_event import BinlogEvent
 
 import binlog_kaitai
 from binlog_kaitai.core.tree import structures
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.leaves import Leaf, dissect
+from tools.reference.messages import FROM_REPLICA, FROM_SERVER, Piece, messages
 
 CHOSEN = Path(__file__).with_name("samples.json")
 
@@ -33,7 +38,7 @@ _ALIKE = 4
 
 @dataclass(frozen=True)
 class Place:
-    """Where an example lies: a log of the corpus, an event in it, and the structure's path in the event."""
+    """Where an example lies: file of the corpus, event or message in it, path of the structure in that."""
 
     log: str
     position: int
@@ -46,7 +51,7 @@ class Sample:
     """An example with its bytes; offsets count from the first byte of the structure."""
 
     place: Place
-    event_type: str
+    title: str  # the type of the event, or what it is in a stream
     data: bytes
     leaves: list[Leaf]
 
@@ -58,21 +63,30 @@ def load(corpus: Path) -> dict[str, Sample]:
     for name, place in places.items():
         by_log.setdefault(place.log, {})[name] = place
     return {
-        name: sample for log, wanted in by_log.items() for name, sample in _load_log(corpus / log, wanted)
+        name: sample for log, wanted in by_log.items() for name, sample in _load_file(corpus / log, wanted)
     }
 
 
-def _load_log(path: Path, wanted: dict[str, Place]) -> Iterator[tuple[str, Sample]]:
+def _load_file(path: Path, wanted: dict[str, Place]) -> Iterator[tuple[str, Sample]]:
+    for piece in _pieces(path):
+        key = (piece.position, piece.payload_index)
+        names = [name for name, place in wanted.items() if (place.position, place.payload_index) == key]
+        leaves = piece.dissect().leaves if names else []
+        for name in names:
+            yield name, _sample(piece, leaves, wanted[name])
+
+
+def _pieces(path: Path) -> Iterator[Piece]:
+    if path.name in (FROM_REPLICA, FROM_SERVER):
+        yield from messages(path)
+        return
     with binlog_kaitai.open(path) as log:
         for event in log:
-            key = (event.position, event.payload_index)
-            names = [name for name, place in wanted.items() if (place.position, place.payload_index) == key]
-            leaves = dissect(event).leaves if names else []
-            for name in names:
-                yield name, _sample(event, leaves, wanted[name])
+            take_apart = partial(dissect, event)
+            yield Piece(event.position, event.payload_index, event.type, event.raw, take_apart)
 
 
-def _sample(event: Event, leaves: list[Leaf], place: Place) -> Sample:
+def _sample(piece: Piece, leaves: list[Leaf], place: Place) -> Sample:
     own = _below(leaves, place.path)
     if not own:
         raise LookupError(f"{place.log} at {place.position} has no {place.path}: run --choose")
@@ -85,7 +99,7 @@ def _sample(event: Event, leaves: list[Leaf], place: Place) -> Sample:
         )
         for leaf in own
     ]
-    return Sample(place, event.type, event.raw[start:end], cut)
+    return Sample(place, piece.title, piece.raw[start:end], cut)
 
 
 def _below(leaves: list[Leaf], path: str) -> list[Leaf]:
@@ -100,48 +114,54 @@ def _relative(path: str, root: str) -> str:
 def choose(corpus: Path) -> None:
     """Look through the corpus for the best example of each structure, and note the places."""
     best: dict[str, tuple[tuple[int, ...], Place]] = {}
-    for path in _logs(corpus):
-        log = path.relative_to(corpus).as_posix()
+    for path in _files(corpus):
+        file = path.relative_to(corpus).as_posix()
         try:
-            for event in _events(path):
-                for name, score, inner in _candidates(event):
+            for piece in _different(path):
+                for name, score, inner in _candidates(piece):
                     if name not in best or score > best[name][0]:
-                        best[name] = score, Place(log, event.position, event.payload_index, inner)
+                        best[name] = score, Place(file, piece.position, piece.payload_index, inner)
         except BinlogError as error:
-            logging.warning("%s: %s", log, error)
+            logging.warning("%s: %s", file, error)
     text = json.dumps({name: asdict(best[name][1]) for name in sorted(best)}, indent=1)
     CHOSEN.write_text(text + "\n")
 
 
-def _logs(corpus: Path) -> list[Path]:
-    found = [path for path in corpus.glob("m*-*/*/*.0*") if path.is_file()]
-    # Newer servers first: of equal examples the first one stays.
-    return sorted(found, key=lambda path: (_version(path.parent.parent.name), path.as_posix()))
+def _files(corpus: Path) -> list[Path]:
+    """Logs, then recorded streams; newer servers first, since of equal examples the first one stays."""
+    logs = [path for path in corpus.glob("m*-*/*/*.0*") if path.is_file()]
+    streams = [path for name in (FROM_REPLICA, FROM_SERVER) for path in corpus.glob(f"network/*/{name}")]
+    return [
+        *sorted(logs, key=lambda path: (_version(path.parent.parent.name), path.as_posix())),
+        *sorted(streams, key=lambda path: (_version(path.parent.name.rpartition("-")[0]), path.as_posix())),
+    ]
 
 
 def _version(server: str) -> tuple[int, ...]:
     return tuple(-int(part) for part in server.rpartition("-")[2].split("."))
 
 
-def _events(path: Path) -> Iterator[Event]:
-    seen: dict[tuple[int, int], int] = {}
-    with binlog_kaitai.open(path) as log:
-        for event in log:
-            key = (event.type_code, len(event.raw))
-            seen[key] = seen.get(key, 0) + 1
-            if len(event.raw) <= _LONGEST and seen[key] <= _ALIKE:
-                yield event
+def _different(path: Path) -> Iterator[Piece]:
+    """What a file holds, a few of each type and size."""
+    seen: dict[tuple[str, int], int] = {}
+    for piece in _pieces(path):
+        key = (piece.title, len(piece.raw))
+        seen[key] = seen.get(key, 0) + 1
+        if len(piece.raw) <= _LONGEST and seen[key] <= _ALIKE:
+            yield piece
 
 
-def _candidates(event: Event) -> Iterator[tuple[str, tuple[int, ...], str]]:
-    """Each structure in the event: the name of its class, how good an example it is, and its path."""
-    dissection = dissect(event)
+def _candidates(piece: Piece) -> Iterator[tuple[str, tuple[int, ...], str]]:
+    """Each structure in a piece: the name of its class, how good an example it is, and its path."""
+    dissection = piece.dissect()
     if dissection.error is not None:
         return
+    is_of_log = isinstance(dissection.root, BinlogEvent)
     for path, node in structures(dissection.root):
         own = _below(dissection.leaves, path)
         if own:
-            yield type(node).__qualname__, _score(own), path
+            # What a log has too is shown from a log.
+            yield type(node).__qualname__, (is_of_log, *_score(own)), path
 
 
 def _score(own: list[Leaf]) -> tuple[int, ...]:
