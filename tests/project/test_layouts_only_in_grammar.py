@@ -53,7 +53,7 @@ REASONS = {
     "values/numbers.py: shortest_float": "a number rounded to single precision",
     "values/strings.py: set_of": "members of a SET, which the grammar has as one number",
     # The bytes of numbers whose widths and offsets come from the grammar.
-    "columns/blocks/frame_kernels.py": "the magic as a number; the part of a position that the start of a log has",
+    "columns/blocks/frame_kernels.py": "the magic; the part of a position that the start of a log has",
     "columns/blocks/payload_headers.py: _numbers": "a number of any width",
     "columns/blocks/resync.py: _may_be": "the lowest and the highest byte of an offset",
     "columns/kernel/byte_kernels.py: _read_numbers_alone": "a number of any width",
@@ -66,7 +66,7 @@ REASONS = {
     "rewrite/format_search.py": "fields of a drafted format description",
     "rewrite/log_headers.py: _neighbours": "the checksum without the flag of a log in use",
     # Values that the grammar has as bytes, since they may have more than 53 bits or are strings to the log.
-    "columns/rows/commit_times.py: _times": "the flag in the highest bit of a timestamp, which is put together from two fields",
+    "columns/rows/commit_times.py: _times": "the flag in the highest bit of a timestamp",
     "columns/rows/json_kernels.py: put_scalar": "types of integers; odd ones are signed",
     "columns/rows/json_kernels.py: string_at": "a length in groups of seven bits",
     "columns/text/printed_values.py: put_bits": "BIT, a bit at a time",

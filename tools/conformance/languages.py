@@ -178,6 +178,7 @@ def _lua(_: Grammar, folder: Path) -> Built:
     if lua is None:
         raise MissingError("no lua")
     runtime = given("KAITAI_LUA_RUNTIME", "kaitaistruct.lua")
+    given("KAITAI_LUA_RUNTIME", "zzlib/zzlib.lua")  # a submodule, which a plain clone leaves empty
     command = [lua, str(DRIVERS / "driver.lua"), str(folder / "classes"), str(folder / "schema.tsv")]
     return Built(command, _version(lua, "-v"), _runtime(runtime), {"LUA_PATH": f"{runtime}/?.lua;;"})
 
