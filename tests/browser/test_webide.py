@@ -132,9 +132,9 @@ def test_gtids_have_uuids_and_cells_have_names(
     log, _ = cut(CORPUS / excerpt.log, excerpt)
     texts = _shown(browser, address, f"{server}-{kind.name}.binlog", log)
     assert any("_EVENT" in text for text in texts)
-    gtids = [text for text in texts if re.search(r"\[GtidEvent\]", text)]
+    gtids = [text for text in texts if re.search(r"\[Gtid(Tagged)?Event\]", text)]
     assert all(re.search(_UUID, text) for text in gtids)
-    assert bool(gtids) is (kind == EventType.write_rows_event)
+    assert bool(gtids) is (kind in (EventType.write_rows_event, EventType.gtid_tagged_log_event))
     shown = [text.partition("]: ")[2] for text in texts if "[Cell]" in text]
     if cells is not None:
         assert shown[: len(cells)] == cells or all(any(c in one for one in shown) for c in cells)
