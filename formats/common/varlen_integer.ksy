@@ -104,4 +104,5 @@ instances:
     value: |
       '0123456789abcdef'.substring((value.as<u1> >> 4) & 0x0f, ((value.as<u1> >> 4) & 0x0f) + 1)
       + '0123456789abcdef'.substring(value.as<u1> & 0x0f, (value.as<u1> & 0x0f) + 1)
-    doc: The number as two hexadecimal digits, where it is one byte of something longer.
+    if: num_more <= 1
+    doc: The lowest 8 bits as two hexadecimal digits, for numbers that are bytes of something longer.

@@ -99,11 +99,14 @@ class VarlenInteger(KaitaiStruct):
 
     @property
     def hex(self):
-        """The number as two hexadecimal digits, where it is one byte of something longer."""
+        """The lowest 8 bits as two hexadecimal digits, for numbers that are bytes of something longer."""
         if hasattr(self, '_m_hex'):
             return self._m_hex
 
-        self._m_hex = u"0123456789abcdef"[self.value >> 4 & 15:(self.value >> 4 & 15) + 1] + u"0123456789abcdef"[self.value & 15:(self.value & 15) + 1]
+        if self.num_more <= 1:
+            pass
+            self._m_hex = u"0123456789abcdef"[self.value >> 4 & 15:(self.value >> 4 & 15) + 1] + u"0123456789abcdef"[self.value & 15:(self.value & 15) + 1]
+
         return getattr(self, '_m_hex', None)
 
     @property

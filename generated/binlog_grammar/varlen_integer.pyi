@@ -63,5 +63,5 @@ class VarlenInteger(KaitaiStruct):
     def signed_value(self) -> int:
         """The number, where it is signed."""
     @property
-    def hex(self) -> str:
-        """The number as two hexadecimal digits, where it is one byte of something longer."""
+    def hex(self) -> str | None:
+        """The lowest 8 bits as two hexadecimal digits, for numbers that are bytes of something longer."""

@@ -81,7 +81,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_negative': 'The lowest bit of the number, which is the sign where it is signed.',
         'magnitude': 'The number without its lowest bit. It is put together anew, since a shift or a division of an unsigned number of 64 bits is wrong in languages that have signed ones only, and rounds in JavaScript.',
         'signed_value': 'The number, where it is signed.',
-        'hex': 'The number as two hexadecimal digits, where it is one byte of something longer.',
+        'hex': 'The lowest 8 bits as two hexadecimal digits, for numbers that are bytes of something longer.',
     },
     'EventBody': {
         'content': 'The event, by its type.',
