@@ -15,7 +15,7 @@ from tests.corpus_files import case
 from tools.conformance.__main__ import ROOT
 from tools.conformance.compare import STRICT, Comparison, Leniency
 from tools.conformance.examples import difference as program_difference
-from tools.conformance.languages import LANGUAGES
+from tools.conformance.languages import LANGUAGES, MissingError
 from tools.conformance.reference import lines
 from tools.conformance.run import corpus, run_all
 from tools.conformance.schema import enums, schema
@@ -123,3 +123,15 @@ def test_javascript_reads_small_logs_alike() -> None:
     (result,) = run_all(ROOT, [javascript], logs)
     assert result.logs == len(logs) > 20
     assert result.differences == []
+
+
+def test_a_runtime_without_its_submodule_is_missing(
+    grammar: Grammar, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kaitaistruct.lua").touch()
+    (tmp_path / "zzlib").mkdir()  # as a clone without submodules has it
+    monkeypatch.setenv("KAITAI_LUA_RUNTIME", str(tmp_path))
+    monkeypatch.setattr(shutil, "which", lambda name: name)
+    lua = next(one for one in LANGUAGES if one.target == "lua")
+    with pytest.raises(MissingError, match=r"no zzlib/zzlib\.lua in"):
+        lua.build(grammar, tmp_path)

@@ -75,6 +75,7 @@ def test_go_computes_in_one_width(value: str, in_go: str) -> None:
         ("a >> 2", "(a.as<s8> >> 2).as<s8>"),
         ("a << b", "(a.as<s8> << b.as<s4>).as<s8>"),
         ("d[b]", "d[b.as<s4>]"),
+        ("'text'.substring(b, b + 1)", "'text'.substring(b.as<s4>, (b.as<s8> + 1.as<s8>).as<s8>.as<s4>)"),
         ("e ? 1 : 2", "((e == true) ? 1.as<s8> : 2.as<s8>).as<s8>"),
     ],
 )
