@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.columns.transactions.batches import read_transactions
     from binlog_kaitai.columns.views.changes import read_changes
     from binlog_kaitai.columns.views.events import read_events
+    from binlog_kaitai.columns.views.logged_rows import LoggedRow, read_rows
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.reader.log import Event, LogReader, open
@@ -62,6 +63,7 @@ __all__ = [
     "GrammarError",
     "GtidSet",
     "LogReader",
+    "LoggedRow",
     "NotABinlogError",
     "RolledBackWarning",
     "Row",
@@ -72,6 +74,7 @@ __all__ = [
     "open",
     "read_changes",
     "read_events",
+    "read_rows",
     "read_transactions",
 ]
 
@@ -85,6 +88,7 @@ _MODULES = {
     "values.schema": ("Column", "Schema"),
     "columns.views.events": ("read_events",),
     "columns.views.changes": ("read_changes",),
+    "columns.views.logged_rows": ("LoggedRow", "read_rows"),
     "columns.transactions.batches": ("read_transactions",),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}

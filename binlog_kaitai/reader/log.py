@@ -22,7 +22,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader import reader
 from binlog_kaitai.reader.rows import Row, has_rows, rows_of, schema_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
-from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
+from binlog_kaitai.values.schema import Schema, is_mariadb
 
 #: Every statement that may change a definition has one of these words.
 _CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
@@ -72,6 +72,7 @@ class Event(reader.Event):
         """The columns of a rows event's table at that time; None for other events.
 
         Names are the log's own, else those of the statements before the event, else of `ddl`, else c1, c2 …
+        Types that logs do not tell apart, such as MariaDB's UUID and BINARY(16), come from definitions, too.
 
         Raises
         ------
@@ -81,7 +82,7 @@ class Event(reader.Event):
         if not has_rows(self):
             return None
         schema = schema_of(self)
-        if schema.names_from is NameSource.LOG or self._statements is None or self.table_map is None:
+        if self._statements is None or self.table_map is None:
             return schema
         definitions = self._statements.definitions(self._count)
         definition = definitions.of(schema.schema_name, schema.table_name, self.table_map)

@@ -221,6 +221,10 @@ class LogReader(AbstractContextManager["LogReader"]):
             self._stream.close()
             self._stream = None
 
+    def __repr__(self) -> str:
+        names = ", ".join(source.name for source in self.sources)
+        return f"<{type(self).__name__} of {names}; {len(self.ends)} of {len(self.sources)} read to the end>"
+
     def __enter__(self) -> Self:
         return self
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.kernel.decoders import is_partial
@@ -23,17 +24,22 @@ from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSER
 from binlog_kaitai.columns.views.change_meta import change_types, meta_columns, named
 from binlog_kaitai.columns.views.change_schemas import (
     ABSENT_FIELD,
+    CHANGE_TYPE,
     CHANGES_SCHEMA,
-    META_FIELDS,
     check_schema,
     merged_schema,
     own_columns,
 )
-from binlog_kaitai.core.filters import ZERO_DATES, Filters
+from binlog_kaitai.columns.views.where import Where, chosen_columns
+from binlog_kaitai.core.filters import ZERO_DATES, Filters, FiltersWithoutTable, ZeroDates
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.reader.rows import Row, rows_of
 from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.values import Value
 from binlog_kaitai.values.schema import Column
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.views.row_objects import Objects
 
 #: What an image before or after is: by itself, and in an update.
 _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
@@ -43,36 +49,56 @@ _BLOCK_SIZE = 4 * BLOCK_SIZE
 
 
 def table_batches(
-    page: RowsPage, table: Table, events: Any, zero_dates: str, schema: Any
+    page: RowsPage, table: Table, events: Any, zero_dates: str, schema: pa.Schema, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some events about one table as batches of a schema, fitted by name."""
     for found in walk(page.images, events, len(table.schema.columns)):
-        yield from _fitted(page, table, found, zero_dates, schema)
+        yield from _fitted(page, table, found, zero_dates, schema, where)
 
 
 def _fitted(
-    page: RowsPage, table: Table, found: Found, zero_dates: str, schema: Any
+    page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema, where: Where | None
 ) -> Iterator[pa.RecordBatch]:
-    columns = [change_types(found.changes), *meta_columns(page, found.events, found.numbers)]
-    own = own_columns(table.schema, schema)
-    fields = list(schema)[len(META_FIELDS) :]
-    used = [own[field.name] for field in fields if field.name in own]
+    try:
+        if where is not None:
+            found = found.taken(where.rows(_batch(page, table, found, zero_dates, where.needed)))
+        if len(found.events):
+            yield _batch(page, table, found, zero_dates, schema)
+    except CellError as error:
+        before = found.before(error.row)
+        if len(before.events):
+            yield from _fitted(page, table, before, zero_dates, schema, where)
+        raise page.refuse(int(found.events[error.row]), error.error) from error
+
+
+def _batch(page: RowsPage, table: Table, found: Found, zero_dates: str, schema: pa.Schema) -> pa.RecordBatch:
+    """Rows of one table as a batch of a schema; raises `CellError` with the column in its error."""
+    columns, own = (
+        meta_columns(page, found.events, found.numbers, schema.names),
+        own_columns(table.schema, schema),
+    )
+    used = [own[name] for name in schema.names if name in own]
     arrays = column_arrays(page, found, table, used, zero_dates)
-    for field in fields:
-        if (column := own.get(field.name)) is None:
-            is_asked = field == ABSENT_FIELD
-            columns.append(found.absent(list(own)) if is_asked else pa.nulls(len(found.events), field.type))
-            continue
-        try:
-            array = next(arrays)
-        except CellError as error:
-            before = found.before(error.row)
-            if len(before.events):
-                yield from _fitted(page, table, before, zero_dates, schema)
-            own_words = _placed(error.error, table, column.name)
-            raise page.refuse(int(found.events[error.row]), own_words) from error
-        columns.append(_cast(array, field.type, table, field.name))
-    yield pa.RecordBatch.from_arrays(columns, schema=schema)
+    for field in schema:
+        if (column := own.get(field.name)) is not None:
+            try:
+                array = next(arrays)
+            except CellError as error:
+                raise CellError(error.row, _placed(error.error, table, column.name)) from error
+            columns[field.name] = _cast(array, field.type, table, field.name)
+        elif field.name == CHANGE_TYPE:
+            columns[field.name] = change_types(found.changes)
+        elif field == ABSENT_FIELD:
+            columns[field.name] = found.absent(list(own))
+        elif field.name not in columns:
+            columns[field.name] = pa.nulls(len(found.events), field.type)
+    return _joined(columns, len(found.events), schema)
+
+
+def _joined(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa.RecordBatch:
+    if len(schema):
+        return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+    return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
 
 
 def column_arrays(
@@ -128,36 +154,51 @@ def _by_reader(page: RowsPage, found: Found, table: Table, column: Column, rows:
 
 
 def reader_batches(
-    page: RowsPage, table: Table, index: int, zero_dates: str, schema: Any
+    page: RowsPage, table: Table, index: int, zero_dates: str, schema: pa.Schema, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one event that kernels cannot walk, by the reader; raises what is wrong with it."""
     event = page.event(index)
-    changes, numbers, images = [], [], []
+    changes, numbers, images = list[int](), list[int](), list[dict[str, Value]]()
     for row in rows_of(event, table.schema):
         for change, image in ((_BEFORE_OF, row.before), (_AFTER_OF, row.after)):
             if image is not None:
                 changes.append(change[row.before is not None and row.after is not None])
                 numbers.append(row.index)
                 images.append(image)
-    count = len(images)
-    if not count:
-        return
-    events = np.full(count, index, dtype=np.int64)
-    columns = [change_types(np.array(changes)), *meta_columns(page, events, np.array(numbers))]
-    own = own_columns(table.schema, schema)
-    for field in list(schema)[len(META_FIELDS) :]:
-        column = own.get(field.name)
-        if column is None:
-            names = [[name for name, one in own.items() if one.name not in image] or None for image in images]
-            is_asked = field == ABSENT_FIELD
-            columns.append(pa.array(names, field.type) if is_asked else pa.nulls(count, field.type))
-            continue
-        try:
-            values = [plain_value(image.get(column.name), column, field.type, zero_dates) for image in images]
-        except GrammarError as error:
-            raise event.locate(_placed(error, table, column.name)) from error
-        columns.append(pa.array(values, field.type))
-    yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    def batch(schema: pa.Schema) -> pa.RecordBatch:
+        events = np.full(len(images), index, dtype=np.int64)
+        columns = meta_columns(page, events, np.array(numbers), schema.names)
+        own = own_columns(table.schema, schema)
+        for field in schema:
+            if (column := own.get(field.name)) is not None:
+                try:
+                    columns[field.name] = _of_images(images, column, field.type, zero_dates)
+                except GrammarError as error:
+                    raise event.locate(_placed(error, table, column.name)) from error
+            elif field.name == CHANGE_TYPE:
+                columns[field.name] = change_types(np.array(changes))
+            elif field == ABSENT_FIELD:
+                columns[field.name] = _absent(images, own)
+            elif field.name not in columns:
+                columns[field.name] = pa.nulls(len(images), field.type)
+        return _joined(columns, len(images), schema)
+
+    if where is not None and images:
+        chosen = where.rows(batch(where.needed)).tolist()
+        changes, numbers, images = ([one[at] for at in chosen] for one in (changes, numbers, images))
+    if images:
+        yield batch(schema)
+
+
+def _of_images(images: list[dict[str, Value]], column: Column, kind: Any, zero_dates: str) -> pa.Array:
+    values = [plain_value(image.get(column.name), column, kind, zero_dates) for image in images]
+    return pa.array(values, kind)
+
+
+def _absent(images: list[dict[str, Value]], own: dict[str, Column]) -> pa.Array:
+    names = [[name for name, one in own.items() if one.name not in image] or None for image in images]
+    return pa.array(names, ABSENT_FIELD.type)
 
 
 def _placed(error: BinlogError, table: Table, name: str) -> BinlogError:
@@ -168,12 +209,15 @@ def read_changes(
     source: SourceLike | Iterable[SourceLike],
     *,
     table: str | None = None,
+    tables: Iterable[str] | None = None,
+    columns: Sequence[str] | None = None,
+    where: pc.Expression | None = None,
     ddl: str | None = None,
-    zero_dates: str = "null",
+    zero_dates: ZeroDates = "null",
     verify_checksums: bool = True,
-    **filters: Any,
+    **filters: Unpack[FiltersWithoutTable],
 ) -> pa.RecordBatchReader:
-    """Read row changes as record batches.
+    """Read row changes as record batches: of one table with its columns, or of all tables as JSON.
 
     Parameters
     ----------
@@ -183,56 +227,80 @@ def read_changes(
         ``schema.table``: only its changes, with its columns. Where its definition changes in the logs, there
         are the columns of all definitions, by name, and nulls where a row has none of that name; the logs
         are looked through for that first. A log that can be read once only must have one definition.
+    tables
+        Only changes of these tables, as JSON; instead of `table`.
+    columns
+        Names of the columns to read, in the order wanted; all by default. The values of other columns are
+        not read, so that damage in them is not found.
+    where
+        A condition on the columns of the view, such as ``pc.field("id") == 42`` (`pyarrow.compute`): only the
+        rows that meet it. Both images of an update are rows, and each is kept or dropped by itself. Of other
+        rows only the columns in the condition are read.
     ddl
         Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
     zero_dates
         What becomes of dates that no calendar has (0000-00-00, 2020-02-31): ``"null"``, ``"error"``, or
         ``"text"``, which makes all columns with dates text as MySQL prints it.
     verify_checksums
-        Raise on an event whose CRC32 does not fit.
+        Raise on an event whose CRC32 does not match.
     filters
         As :meth:`Filters.of` takes them.
+
+    Returns
+    -------
+    pyarrow.RecordBatchReader
+        Its schema is known at once; batches are read as they are asked for.
 
     Raises
     ------
     SourceError, UsageError
-        At once: nothing is there to read, or an argument makes no sense.
+        At once: there is nothing to read, or an argument is invalid.
     BinlogError
         While reading, after the batches of all events before the damage.
+
+    Warns
+    -----
+    FilterWarning
+        At the end: a filter has matched nothing; it names tables that are in the logs.
     """
     if zero_dates not in ZERO_DATES:
         raise UsageError(f"zero_dates is {' or '.join(ZERO_DATES)}, not {zero_dates!r}")
-    chosen = Filters.of(table=table, **filters)
+    if table is not None and tables is not None:
+        raise UsageError("give either table, for typed columns, or tables, for JSON")
+    chosen = Filters.of(table=tables if table is None else table, **filters)
     size = BLOCK_SIZE if table is None else _BLOCK_SIZE
     pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size)
     if table is None:
-        return pa.RecordBatchReader.from_batches(CHANGES_SCHEMA, json_batches(pages))
-    if all(map(is_readable_again, pages.sources)):
-        schema = merged_schema(tables_of(pages.sources, table, ddl), zero_dates)
-        return pa.RecordBatchReader.from_batches(schema, typed_batches(pages, schema, zero_dates))
-    # Of what can be read once only, the first definition must do.
-    ahead = iter(pages)
-    first = list(islice(ahead, 1))
-    known = (found for page in first for found, _ in page.runs() if isinstance(found, Table))
-    schema = merged_schema(islice(known, 1), zero_dates)
-    batches = typed_batches(chain(first, ahead), schema, zero_dates, is_whole=True)
+        schema = chosen_columns(CHANGES_SCHEMA, columns)
+        condition = None if where is None else Where.of(where, CHANGES_SCHEMA)
+        return pa.RecordBatchReader.from_batches(schema, json_batches(pages, schema, condition))
+    ahead: Iterable[RowsPage] = pages
+    is_whole = not all(map(is_readable_again, pages.sources))
+    if not is_whole:
+        known = tables_of(pages.sources, table, ddl)
+    else:  # of what can be read once only, the first definition must do
+        following = iter(pages)
+        first = list(islice(following, 1))
+        known = islice((one for page in first for one, _ in page.runs() if isinstance(one, Table)), 1)
+        ahead = chain(first, following)
+    whole = merged_schema(known, zero_dates)
+    schema = chosen_columns(whole, columns)
+    condition = None if where is None else Where.of(where, whole)
+    batches = _chosen_batches(ahead, schema, zero_dates, condition, whole if is_whole else None)
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
-def typed_batches(
-    pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str, *, is_whole: bool = False
+def _chosen_batches(
+    pages: Iterable[RowsPage],
+    schema: pa.Schema,
+    zero_dates: str,
+    where: Where | None,
+    whole: pa.Schema | None,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one table as batches of a schema: columns by name, null where the table has none of it.
-
-    Raises
-    ------
-    UsageError
-        The table has none of the schema's columns; with `is_whole`: it has others besides them.
-    """
+    """Some columns of one table; with `whole` the table must have no other columns than these."""
 
     def schema_of(table: Table) -> pa.Schema:
-        check_schema(table.schema, schema)
-        missing = set(own_columns(table.schema, schema)) - set(schema.names) if is_whole else ()
+        missing = set() if whole is None else set(own_columns(table.schema, whole)) - set(whole.names)
         if missing:
             reason = f"{table.schema.full_name} has new columns: {', '.join(sorted(missing))}"
             reason += "; a log that can be read once only must have one definition of the table"
@@ -240,24 +308,58 @@ def typed_batches(
         return schema
 
     for page in pages:
+        yield from (batch for _, batch in page_batches(page, schema_of, zero_dates, where))
+
+
+def typed_batches(pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str) -> Iterator[pa.RecordBatch]:
+    """The rows of one table as batches of a schema: columns by name, null where the table has none of it.
+
+    Raises
+    ------
+    UsageError
+        The table has none of the schema's columns.
+    """
+
+    def schema_of(table: Table) -> pa.Schema:
+        check_schema(table.schema, schema)
+        return schema
+
+    for page in pages:
         yield from (batch for _, batch in page_batches(page, schema_of, zero_dates))
 
 
-def json_batches(pages: Iterable[RowsPage]) -> Iterator[pa.RecordBatch]:
-    """The rows of all tables as batches of :data:`CHANGES_SCHEMA`."""
+def json_batches(
+    pages: Iterable[RowsPage], schema: pa.Schema = CHANGES_SCHEMA, where: Where | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of all tables as batches with columns of :data:`CHANGES_SCHEMA`."""
     # Typed columns do without all that makes text.
     from binlog_kaitai.columns.views.row_objects import page_objects
 
+    names = {*schema.names, *(where.needed.names if where is not None else ())}
     for page in pages:
-        for objects in page_objects(page):
-            tables = page.images.table_of[objects.events]
-            keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
-            codes = tables.astype(np.int32)
-            texts = [pa.array([plain(key[at]) for key in keys], pa.string()) for at in range(2)]
-            names = [named(codes, own) for own in texts]
-            meta = meta_columns(page, objects.events, objects.numbers)
-            columns = [*meta, *names, objects.changes.dictionary_encode(), objects.before, objects.after]
-            yield pa.RecordBatch.from_arrays(columns, schema=CHANGES_SCHEMA)
+        for objects in page_objects(page, has_images=not names.isdisjoint(("before", "after"))):
+            columns = _of_objects(page, objects, names)
+            batch = _joined(columns, len(objects.events), schema)
+            if where is not None:
+                needed = _joined(columns, len(objects.events), where.needed)
+                batch = batch.take(pa.array(where.rows(needed)))
+            if batch.num_rows:
+                yield batch
+
+
+def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[str, Any]:
+    """The columns of changes as objects that have one of some names."""
+    keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
+    codes = page.images.table_of[objects.events].astype(np.int32)
+    texts = [pa.array([plain(key[at]) for key in keys], pa.string()) for at in range(2)]
+    return {
+        **meta_columns(page, objects.events, objects.numbers, names),
+        "schema": named(codes, texts[0]),
+        "table": named(codes, texts[1]),
+        "change": objects.changes.dictionary_encode(),
+        "before": objects.before,
+        "after": objects.after,
+    }
 
 
 def _cast(array: Any, kind: pa.DataType, table: Table, name: str) -> Any:
@@ -271,13 +373,13 @@ def _cast(array: Any, kind: pa.DataType, table: Table, name: str) -> Any:
 
 
 def page_batches(
-    page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str
+    page: RowsPage, schema_of: Callable[[Table], pa.Schema], zero_dates: str, where: Where | None = None
 ) -> Iterator[tuple[Table, pa.RecordBatch]]:
     """The batches of a page in the order of the log, a new one wherever the table is another."""
     for table, events in page.runs():
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
-        yield from _batches_of(page, table, events, schema_of, zero_dates)
+        yield from _batches_of(page, table, events, schema_of, zero_dates, where)
 
 
 def table_batches_of(
@@ -325,24 +427,29 @@ def _batches_before(
 
 
 def _batches_of(
-    page: RowsPage, table: Table, events: Any, schema_of: Callable[[Table], pa.Schema], zero_dates: str
+    page: RowsPage,
+    table: Table,
+    events: Any,
+    schema_of: Callable[[Table], pa.Schema],
+    zero_dates: str,
+    where: Where | None = None,
 ) -> Iterator[tuple[Table, pa.RecordBatch]]:
     try:
         schema = schema_of(table)
     except UsageError as error:
         raise page.event(int(events[0])).locate(error) from None
     with page.block.held():
-        for batch in _table_or_reader_batches(page, table, events, zero_dates, schema):
+        for batch in _table_or_reader_batches(page, table, events, zero_dates, schema, where):
             yield table, batch
 
 
 def _table_or_reader_batches(
-    page: RowsPage, table: Table, events: Any, zero_dates: str, schema: pa.Schema
+    page: RowsPage, table: Table, events: Any, zero_dates: str, schema: pa.Schema, where: Where | None
 ) -> Iterator[pa.RecordBatch]:
     while len(events):
         try:
-            yield from table_batches(page, table, events, zero_dates, schema)
+            yield from table_batches(page, table, events, zero_dates, schema, where)
             return
         except MisfitError as misfit:
-            yield from reader_batches(page, table, misfit.index, zero_dates, schema)
+            yield from reader_batches(page, table, misfit.index, zero_dates, schema, where)
             events = events[events > misfit.index]
