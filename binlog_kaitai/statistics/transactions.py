@@ -10,7 +10,7 @@ import numpy as np
 
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions.view import KINDS
-from binlog_kaitai.stats.figures import Figures
+from binlog_kaitai.statistics.figures import Figures
 
 _MICRO = 1_000_000
 
