@@ -8,7 +8,7 @@ looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 from functools import cached_property
@@ -42,6 +42,7 @@ from binlog_kaitai.errors import (
     FramingError,
     GrammarError,
     TruncatedError,
+    UsageError,
     out_of_memory,
     reading,
 )
@@ -158,6 +159,13 @@ class Event:
         return f"<{self.type} at {self.position} of {self.file}, {len(self.raw)} bytes>"
 
 
+def _no_event(start: int, before: int, after: int | None) -> str:
+    """Why reading cannot start at a position, and where the nearest events begin."""
+    if after is None:
+        return f"no event begins at {start}: the last one before it ends at {before}"
+    return f"no event begins at {start}; the nearest begin at {before} and {after}"
+
+
 def _step(transactions: GtidTracker, event: Event) -> str | None:
     kind = event.layout.effective_type(event.type_code)
     try:
@@ -198,22 +206,28 @@ class LogReader(AbstractContextManager["LogReader"]):
     #: What an event is made as.
     event_class: type[Event] = Event
 
-    def __init__(self, sources: list[Source], *, verify_checksums: bool = True) -> None:
+    def __init__(
+        self, sources: list[Source], *, verify_checksums: bool = True, start_position: int | None = None
+    ) -> None:
         self.sources = sources
+        self._start_position = start_position or 0
         self.ends: list[End] = []
         self._verify_checksums = verify_checksums
         self._stream: BinaryIO | None = None
 
     def __iter__(self) -> Iterator[Event]:
-        for source in self.sources:
-            yield from self._read(source)
+        for number, source in enumerate(self.sources):
+            yield from self._read(source, start=0 if number else self._start_position)
 
-    def read_from(self, source: Source, stops: Sequence[int]) -> Iterator[Event]:
+    def read_from(
+        self, source: Source, stops: Sequence[int], end: int | None = None
+    ) -> Generator[Event, None, None]:
         """The events of one of the sources from the last of some offsets on, or all if there are none.
 
-        At each of the other offsets one event is read, which later ones depend on.
+        At each of the other offsets one event is read, which later ones depend on. With `end`, an offset
+        between two events, reading stops there, whatever comes after it.
         """
-        yield from self._read(source, stops)
+        yield from self._read(source, stops, end)
 
     def close(self) -> None:
         """Close the file that is being read."""
@@ -233,15 +247,19 @@ class LogReader(AbstractContextManager["LogReader"]):
     ) -> None:
         self.close()
 
-    def _read(self, source: Source, stops: Sequence[int] = ()) -> Iterator[Event]:
+    def _read(
+        self, source: Source, stops: Sequence[int] = (), end: int | None = None, start: int = 0
+    ) -> Iterator[Event]:
         with reading(source.name):
             self._stream = source.open()
             try:
-                yield from self._read_stream(source.name, self._stream, stops)
+                yield from self._read_stream(source.name, self._stream, stops, end, start)
             finally:
                 self.close()
 
-    def _read_stream(self, name: str, stream: BinaryIO, stops: Sequence[int] = ()) -> Iterator[Event]:
+    def _read_stream(
+        self, name: str, stream: BinaryIO, stops: Sequence[int], end: int | None, start: int
+    ) -> Iterator[Event]:
         position = 0
         try:
             framer = Framer.of_file(stream)
@@ -254,8 +272,17 @@ class LogReader(AbstractContextManager["LogReader"]):
                 framer.skip_to(following)
             for frame in framer:
                 position = frame.position
-                yield from self.events_of(name, frame, context, transactions)
+                if position < start:
+                    if framer.position > start:
+                        raise UsageError(_no_event(start, position, framer.position))
+                    self.pass_over(name, frame, context, transactions)
+                else:
+                    yield from self.events_of(name, frame, context, transactions)
                 position = framer.position
+                if position == end:
+                    return
+            if start > framer.position:
+                raise UsageError(_no_event(start, position, None))
             self.ends.append(judge_end(name, framer.tail, context))
         except BinlogError as error:
             raise error.at(file=name, position=position) from error.__cause__
@@ -272,6 +299,16 @@ class LogReader(AbstractContextManager["LogReader"]):
         if event.type_code == EventType.transaction_payload_event:
             yield from self._read_payload(event, context, transactions)
         yield from _read_pieces(event, context)
+
+    def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> Event:
+        """Take one event into the context of a log that is read from a later event on."""
+        verifies, self._verify_checksums = self._verify_checksums, False
+        try:
+            event = self.without_content(name, frame, context)
+            event.gtid = _step(transactions, event)
+        finally:
+            self._verify_checksums = verifies
+        return event
 
     def without_content(self, name: str, frame: Frame, context: Context) -> Event:
         """One event whose body nobody asks for; takes it into the context as `events_of` does."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.render.report import counted, report_object
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def repair_object(done: Repair) -> dict[str, Any]:
         "doubtful": [part._asdict() for part in done.doubtful],
         "lost_bytes": done.lost_bytes,
         "gaps": done.result.gaps(),
-        "result": report_object(done.result, GtidSet()),
+        "result": report_object(done.result),
     }
 
 
