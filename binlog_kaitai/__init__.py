@@ -25,6 +25,7 @@ from binlog_kaitai.errors import (
     FilterWarning,
     FramingError,
     GrammarError,
+    IncompleteScriptWarning,
     NotABinlogError,
     RolledBackWarning,
     SourceError,
@@ -42,9 +43,10 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.following.events import EventFollower, follow
+    from binlog_kaitai.reader.ends import End, EndKind
     from binlog_kaitai.reader.log import Event, LogReader, open
-    from binlog_kaitai.reader.reader import End, EndKind
     from binlog_kaitai.reader.rows import Change, Row
+    from binlog_kaitai.render.sql.sql_script import sql_script
     from binlog_kaitai.statistics.counting import stats
     from binlog_kaitai.statistics.model import Stats
     from binlog_kaitai.values.schema import Column, Schema
@@ -70,6 +72,7 @@ __all__ = [
     "FramingError",
     "GrammarError",
     "GtidSet",
+    "IncompleteScriptWarning",
     "LogReader",
     "LoggedRow",
     "NotABinlogError",
@@ -87,6 +90,7 @@ __all__ = [
     "read_events",
     "read_rows",
     "read_transactions",
+    "sql_script",
     "stats",
     "verify",
 ]
@@ -96,7 +100,7 @@ _MODULES = {
     "core.gtids": ("GtidSet",),
     "reader.log": ("Event", "LogReader", "open"),
     "core.filters": ("Filters",),
-    "reader.reader": ("End", "EndKind"),
+    "reader.ends": ("End", "EndKind"),
     "reader.rows": ("Change", "Row"),
     "values.schema": ("Column", "Schema"),
     "columns.views.events": ("read_events",),
@@ -106,6 +110,7 @@ _MODULES = {
     "columns.views.logged_rows": ("LoggedRow", "read_rows"),
     "columns.transactions.batches": ("read_transactions",),
     "following.events": ("EventFollower", "follow"),
+    "render.sql.sql_script": ("sql_script",),
     "statistics.counting": ("stats",),
     "statistics.model": ("Stats",),
 }

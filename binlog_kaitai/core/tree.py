@@ -58,6 +58,13 @@ def _parameters(kind: Hashable) -> frozenset[str]:
     return frozenset(signature(cast(Callable[..., object], kind)).parameters)
 
 
+def show(package: str) -> None:
+    """Let the objects of generated classes show their fields; Kaitai gives them no representation."""
+    for kind in KaitaiStruct.__subclasses__():
+        if kind.__module__.startswith(package):
+            kind.__repr__ = describe
+
+
 def describe(node: KaitaiStruct) -> str:
     """A generated object with its fields, those of structures in it left out."""
     parameters = _parameters(node.__class__)

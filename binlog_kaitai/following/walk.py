@@ -21,7 +21,7 @@ from binlog_kaitai.following.checkpoints import Mark
 from binlog_kaitai.following.effects import Effect, Statements, take_statement
 from binlog_kaitai.following.log_headers import open_log, read_from, size_of
 from binlog_kaitai.following.quiescent_points import Rests
-from binlog_kaitai.reader.reader import judge_end
+from binlog_kaitai.reader.ends import judge_end
 from binlog_kaitai.sources.source import MAGIC
 
 #: Further than any file goes.

@@ -10,24 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
-from enum import Enum
 from functools import cached_property
 from itertools import count, islice, pairwise
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, Self
 
 from binlog_kaitai.core.adapter import checksum_status, gtid_text
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.framing import Frame, Framer, Tail, TailKind
+from binlog_kaitai.core.framing import Frame, Framer, nearest_events
 from binlog_kaitai.core.grammar import (
-    POSITION_MASK,
     ROWS_TYPES,
     BinlogEvent,
     EventHeader,
     EventType,
     Format,
-    Header,
     TableMapEvent,
     parse_event,
     read_header,
@@ -39,13 +36,12 @@ from binlog_kaitai.errors import (
     BAD_CHECKSUM,
     BinlogError,
     ChecksumError,
-    FramingError,
     GrammarError,
-    TruncatedError,
     UsageError,
     out_of_memory,
     reading,
 )
+from binlog_kaitai.reader.ends import End, judge_end
 from binlog_kaitai.sources.source import Source
 
 
@@ -159,13 +155,6 @@ class Event:
         return f"<{self.type} at {self.position} of {self.file}, {len(self.raw)} bytes>"
 
 
-def _no_event(start: int, before: int, after: int | None) -> str:
-    """Why reading cannot start at a position, and where the nearest events begin."""
-    if after is None:
-        return f"no event begins at {start}: the last one before it ends at {before}"
-    return f"no event begins at {start}; the nearest begin at {before} and {after}"
-
-
 def _step(transactions: GtidTracker, event: Event) -> str | None:
     kind = event.layout.effective_type(event.type_code)
     try:
@@ -173,23 +162,6 @@ def _step(transactions: GtidTracker, event: Event) -> str | None:
     except GrammarError as error:
         raise event.locate(error) from error.__cause__
     return transactions.step(kind, own)
-
-
-class EndKind(Enum):
-    """How a file ended."""
-
-    CLEAN = "clean"
-    IN_USE = "in use"
-    TRUNCATED = "truncated"
-
-
-class End(NamedTuple):
-    """The end of one file: how, where its last whole event ends, and how many bytes lie behind that."""
-
-    file: str
-    kind: EndKind
-    position: int
-    bytes_behind: int
 
 
 class LogReader(AbstractContextManager["LogReader"]):
@@ -274,7 +246,7 @@ class LogReader(AbstractContextManager["LogReader"]):
                 position = frame.position
                 if position < start:
                     if framer.position > start:
-                        raise UsageError(_no_event(start, position, framer.position))
+                        raise UsageError(nearest_events(start, position, framer.position))
                     self.pass_over(name, frame, context, transactions)
                 else:
                     yield from self.events_of(name, frame, context, transactions)
@@ -282,7 +254,7 @@ class LogReader(AbstractContextManager["LogReader"]):
                 if position == end:
                     return
             if start > framer.position:
-                raise UsageError(_no_event(start, position, None))
+                raise UsageError(f"no event begins at {start}: the log ends at {position}")
             self.ends.append(judge_end(name, framer.tail, context))
         except BinlogError as error:
             raise error.at(file=name, position=position) from error.__cause__
@@ -380,39 +352,3 @@ def _read_pieces(event: Event, context: Context) -> Iterator[Event]:
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
     yield whole
-
-
-def judge_end(file: str, tail: Tail, context: Context) -> End:
-    """How a file ended, by what is left behind its last whole event.
-
-    Raises
-    ------
-    TruncatedError
-        A closed file ends inside an event.
-    FramingError
-        A file in use ends inside an event whose header contradicts itself.
-    GrammarError
-        A closed file ends between the pieces of a rows event.
-    """
-    if context.is_in_use:
-        if tail.header is not None and context.has_exact_positions:
-            _check_header(file, tail, tail.header)
-        return End(file, EndKind.IN_USE, tail.position, tail.size)
-    if tail.kind is not TailKind.NOTHING:
-        reason = f"ends inside an event; behind its last whole one: {tail.size} bytes, {tail.kind.value}"
-        raise TruncatedError(reason, file=file, position=tail.position)
-    try:
-        context.pieces.finish()
-    except BinlogError as error:
-        raise error.at(file=file, position=tail.position) from None
-    return End(file, EndKind.CLEAN, tail.position, 0)
-
-
-def _check_header(file: str, tail: Tail, header: Header) -> None:
-    end = tail.position + header.len_event
-    if header.next_position not in (0, end & POSITION_MASK):
-        reason = f"its size says that it ends at {end}, its position {header.next_position}"
-        kind = type_name(header.type_code)
-        raise FramingError(
-            reason, file=file, position=tail.position, event_type=kind, field="header.len_event"
-        )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, EncryptedError
-from binlog_kaitai.reader.reader import EndKind
+from binlog_kaitai.reader.ends import EndKind
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.verify.report import Report

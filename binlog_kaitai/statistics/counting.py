@@ -16,7 +16,7 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events
 from binlog_kaitai.statistics.figures import Figures

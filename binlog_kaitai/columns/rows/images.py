@@ -282,8 +282,7 @@ class Found(NamedTuple):
 
     def part(self, begin: int, end: int) -> Found:
         """Some of the rows."""
-        arrays = (values[begin:end] for values in self[2:])
-        return Found(self.data, self.starts[:, begin:end], *arrays)
+        return Found(self.data, self.starts[:, begin:end], *(values[begin:end] for values in self[2:]))
 
     def taken(self, rows: Any) -> Found:
         """Some of the rows, by their numbers."""

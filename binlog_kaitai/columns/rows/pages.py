@@ -31,7 +31,8 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError, reading
-from binlog_kaitai.reader.reader import End, Event
+from binlog_kaitai.reader.ends import End
+from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 

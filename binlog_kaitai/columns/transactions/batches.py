@@ -34,7 +34,7 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Types whose fields are needed, so that an event of them that cannot be read is an error.

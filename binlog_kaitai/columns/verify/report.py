@@ -8,7 +8,7 @@ from typing import NamedTuple
 from binlog_kaitai.columns.blocks.checksums import STATUSES
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 
 #: More damages than this are counted, not kept.
 MAX_DAMAGES = 1000

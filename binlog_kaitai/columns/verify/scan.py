@@ -38,7 +38,7 @@ from binlog_kaitai.errors import (
     FramingError,
     reading,
 )
-from binlog_kaitai.reader.reader import End, EndKind, judge_end
+from binlog_kaitai.reader.ends import End, EndKind, judge_end
 from binlog_kaitai.sources.source import MAGIC, Source
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)

@@ -20,7 +20,7 @@ from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSER
 from binlog_kaitai.columns.views.row_lines import CHANGES, Lines, found_lines, lines_of
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.reader.rows import row_objects, to_json
 from binlog_kaitai.sources.source import Source, SourceLike
 
