@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.rows.origins import ORIGINS
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.views.logged_rows import rows_of_pages
 from binlog_kaitai.core.filters import Filters
@@ -37,7 +38,7 @@ def rows_at_once(source: Any, block_size: int | None = None) -> Iterator[bk.Logg
         if block_size is None:
             yield from bk.read_rows(source)
         else:
-            yield from rows_of_pages(RowsPages(source, Filters(), block_size=block_size, every_block=True))
+            yield from rows_of_pages(RowsPages(source, Filters(), block_size=block_size, origins=ORIGINS))
     except bk.BinlogError as error:
         yield str(error)
 
@@ -72,6 +73,7 @@ WITH_STATEMENTS = [
         ("mysql-9.7", "payloads"),
         ("mysql-9.7", "statement"),
         ("mysql-9.7", "xa"),
+        ("mysql-9.7", "charsets"),
         ("mariadb-10.5", "ddl"),
         ("mariadb-11.8", "mixed"),
     )

@@ -1,125 +1,139 @@
-"""The connection and the logged statement behind rows events, for a block at a time.
+"""The connection and the statement that each event comes from, for a block at a time.
 
-Servers log the text of a statement that changes rows where they are asked to: MySQL in a ROWS_QUERY_LOG_EVENT
-(`binlog_rows_query_log_events`), MariaDB in an ANNOTATE_ROWS_EVENT (`binlog_annotate_row_events`). It holds
-for the rows events after it, up to the last one of the statement, which has the flag STMT_END_F.
+The rule
+--------
+1. The connection is the one that the transaction's statements so far name (the BEGIN, in MySQL), or MariaDB's
+   GTID event, since 11.5. Nothing is carried over from one transaction to the next.
+2. A statement (ROWS_QUERY_LOG_EVENT, ANNOTATE_ROWS_EVENT) is that of the rows events up to the one that ends
+   the statement. A server that stops logging statements in the middle of a session leaves no old one behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, roles_of
+from binlog_kaitai.columns.kernel.text_kernels import TEXT
+from binlog_kaitai.columns.lines import Column, Pool, json_text
+from binlog_kaitai.columns.table_maps import decode
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, roles_of
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 
-_STATEMENT_TYPES = (EventType.rows_query_log_event, EventType.annotate_rows_event)
-_THREAD_TYPES = (*QUERY_TYPES, EventType.execute_load_query_event, EventType.gtid_event)
+#: What can be asked for.
+THREAD, STATEMENT = "thread", "statement"
+ORIGINS = (THREAD, STATEMENT)
 
-#: In place of the number of an event: what was in force before the block, or nothing.
-_CARRIED, _NOTHING = -1, -2
+_WITH_THREAD = (*QUERY_TYPES, EventType.execute_load_query_event, EventType.gtid_event)
+_STATEMENTS = (EventType.rows_query_log_event, EventType.annotate_rows_event)
+#: No statement goes on over one of these.
+_ENDS_STATEMENT = frozenset((*BETWEEN, *GTID_TYPES, *QUERY_TYPES, EventType.xid_event))
 
-_Numbers = NDArray[np.int64]
-
-
-class Origin(NamedTuple):
-    """Where the rows of one event come from.
-
-    Attributes
-    ----------
-    thread_id : int or None
-        The connection, by the events of the transaction before the rows.
-    statement : str or None
-        Text of the statement; bytes that are not UTF-8 come with ``surrogateescape``.
-    """
-
-    thread_id: int | None = None
-    statement: str | None = None
+_UNKNOWN = -1
 
 
 class Origins:
-    """Finds the origins of rows events, for one block after another of the same file."""
+    """Makes the columns that are asked for of one block after another of the same file.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    wanted
+        Some of :data:`ORIGINS`.
+    """
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        makers: dict[str, Callable[[Block, Pool], Column]] = {
+            THREAD: self._threads,
+            STATEMENT: self._statements,
+        }
+        self._makers = {name: makers[name] for name in ORIGINS if name in set(wanted)}
         self._boundaries = Boundaries()
-        self._last = Origin()
+        self._thread = _UNKNOWN
+        self._statement = b"null"
 
-    def of(self, block: Block, events: _Numbers) -> list[Origin]:
-        """The origins of some events of the next block.
+    def columns(self, block: Block, pool: Pool) -> dict[str, Column]:
+        """A column of JSON values in `pool` for each name, with a value for each event."""
+        return {name: make(block, pool) for name, make in self._makers.items()}
 
-        Parameters
-        ----------
-        events : int64 array
-            Their numbers in the block, rising.
+    def _threads(self, block: Block, pool: Pool) -> Column:
+        segments = self._boundaries.divide(roles_of(block), is_before_gtid=block.is_before_gtid)
+        values = np.full(len(block), _UNKNOWN, dtype=np.int64)
+        # Numbers of the events after which another value holds, or -1.
+        changes = np.full(len(block), -1, dtype=np.int64)
+        begins = segments.rows[segments.starts[int(segments.continues) :]]
+        is_outside = np.ones(len(block), dtype=np.bool_)
+        is_outside[segments.rows] = False
+        for rows in (begins, np.flatnonzero(is_outside)):
+            changes[rows] = rows
+        for kind in _WITH_THREAD:
+            if kind not in block.counts:
+                continue
+            rows, found = block.rows_of(kind), _thread_ids(block, kind)
+            known = found != _UNKNOWN
+            values[rows[known]] = found[known]
+            changes[rows[known]] = rows[known]
+        latest = np.maximum.accumulate(changes)
+        held = np.append(values, self._thread)[latest]  # -1 takes the last one
+        if len(held):
+            self._thread = int(held[-1])
+        return pool.numbers(held, held != _UNKNOWN, by_event=True)
 
-        Raises
-        ------
-        GrammarError
-            The event that holds the statement of one of them is damaged.
-        """
-        begins = self._begins(block)
-        threads, thread_ids = _threads(block)
-        statements = _rows_of(block, _STATEMENT_TYPES)
-        at = np.append(events, len(block))
-        of_thread = _in_force(threads, begins, at)
-        of_statement = _in_force(statements, np.union1d(begins, _statement_ends(block) + 1), at)
-        texts: dict[int, str | None] = {_CARRIED: self._last.statement, _NOTHING: None}
-        for number in np.unique(of_statement[of_statement >= 0]).tolist():
-            texts[number] = block.event(int(statements[number])).body.query.decode("utf-8", "surrogateescape")
-        numbers = {_CARRIED: self._last.thread_id, _NOTHING: None, **dict(enumerate(thread_ids))}
-        found = [
-            Origin(numbers[thread], texts[statement])
-            for thread, statement in zip(of_thread.tolist(), of_statement.tolist(), strict=True)
-        ]
-        self._last = found.pop()
-        return found
+    def _statements(self, block: Block, pool: Pool) -> Column:
+        null = -pool.null[0] - 1, pool.null[1]
+        before = pool.place(self._statement)
+        # Behind those of the events: nothing, and the statement that goes on from the block before.
+        first = np.full(len(block) + 2, null[0], dtype=np.int64)
+        second = np.full(len(block) + 2, null[1], dtype=np.int64)
+        first[-1], second[-1] = -before[0] - 1, before[1]
+        changes = np.full(len(block) + 1, -1, dtype=np.int64)
+        for kind in block.kinds:
+            rows = block.rows_of(kind)
+            if kind in _STATEMENTS:
+                first[rows], second[rows] = _texts(block, kind, pool)
+                changes[rows] = rows
+            elif kind in _ENDS_STATEMENT:
+                changes[rows] = len(block)
+            elif kind in ROWS_TYPES and "is_statement_end" in (body := block.body(kind)):
+                last = rows[body.numbers("is_statement_end").astype(np.bool_)]
+                changes[last + 1] = np.where(changes[last + 1] < 0, len(block), changes[last + 1])
+        places = np.where(changes >= 0, np.arange(len(block) + 1), -1)
+        held = np.append(changes, len(block) + 1)[np.maximum.accumulate(places)]
+        self._statement = _json_at(block, pool, int(first[held[-1]]), int(second[held[-1]]))
+        held = held[:-1]
+        return Column(TEXT, first[held], second[held], by_event=True)
 
-    def _begins(self, block: Block) -> _Numbers:
-        """The events from which on nothing before them holds any more."""
+
+def _thread_ids(block: Block, kind: int) -> Any:
+    """The connections that the events of one type name, int64; -1 where they name none."""
+    body, found = block.body(kind), np.full(block.counts[kind], _UNKNOWN, dtype=np.int64)
+    by_reader: Any = np.arange(len(found))
+    if "thread_id" in body:
+        known = body.fits & body.mask("thread_id")
+        found[known] = body.numbers("thread_id")[known]
+        by_reader = np.flatnonzero(~body.fits)
+    for index in by_reader.tolist():
         try:
-            phases = self._boundaries.phases(roles_of(block).roles)
-        except BinlogError:  # whoever wants that event reports it; here nothing is certain any more
-            return np.arange(len(block) + 1)
-        return np.flatnonzero((phases & Phase.BEGINS != 0) | (phases & Phase.IS_INSIDE == 0))
+            value = getattr(block.event(int(block.rows_of(kind)[index])).body, "thread_id", None)
+        except BinlogError:  # whoever wants that event is told
+            continue
+        found[index] = _UNKNOWN if value is None else value
+    return found
 
 
-def _in_force(sources: _Numbers, ends: _Numbers, at: _Numbers) -> _Numbers:
-    """Which of `sources` holds at each of some events: the last one before it, if nothing ended that."""
-    found = np.searchsorted(sources, at) - 1
-    ended = np.searchsorted(ends, at, side="right") - 1
-    # Where there is no such event, the index -1 takes the number that is appended.
-    source, end = np.append(sources, -1)[found], np.append(ends, -1)[ended]
-    return np.where(source >= end, found, _NOTHING)
+def _texts(block: Block, kind: int, pool: Pool) -> tuple[Any, Any]:
+    """Places and lengths of the statements of one type, as a `Column` has them."""
+    body = block.body(kind)
+    found = pool.strings(block.data, *body.ranges("query"), decode, body.fits)
+    return found.first, found.second
 
 
-def _rows_of(block: Block, kinds: Iterable[int]) -> _Numbers:
-    found = [block.rows_of(kind) for kind in kinds if kind in block.counts]
-    return np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *found]))
-
-
-def _statement_ends(block: Block) -> _Numbers:
-    """The last rows events of statements."""
-    found = [np.zeros(0, dtype=np.int64)]
-    for kind in ROWS_TYPES:
-        if kind in block.counts and "is_statement_end" in (body := block.body(kind)):
-            found.append(block.rows_of(kind)[body.numbers("is_statement_end").astype(np.bool_)])
-    return np.sort(np.concatenate(found))
-
-
-def _threads(block: Block) -> tuple[_Numbers, list[Any]]:
-    """The events that name their connection, and its number."""
-    rows, numbers = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for kind in _THREAD_TYPES:
-        if kind in block.counts and "thread_id" in (body := block.body(kind)):
-            named = np.flatnonzero(body.fits & body.mask("thread_id"))
-            rows.append(block.rows_of(kind)[named])
-            numbers.append(body.numbers("thread_id").astype(np.int64)[named])
-    of_all = np.concatenate(rows)
-    order = np.argsort(of_all, kind="stable")
-    return of_all[order], np.concatenate(numbers)[order].tolist()
+def _json_at(block: Block, pool: Pool, first: int, second: int) -> bytes:
+    """A cell of a column of text as JSON, which stays when the block goes."""
+    if first < 0:
+        return pool.read(-first - 1, second)
+    return json_text(decode(bytes(block.data[first : first + second])))

@@ -7,6 +7,7 @@ that looks like them) are decoded by the reader.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,10 +18,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from binlog_kaitai.columns.lines import Program, write_lines
 from binlog_kaitai.columns.rows.builders import build_all
 from binlog_kaitai.columns.rows.cells import Cells
 from binlog_kaitai.columns.rows.images import Found
-from binlog_kaitai.columns.rows.origins import Origin, Origins
+from binlog_kaitai.columns.rows.origins import ORIGINS, STATEMENT, THREAD
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
@@ -28,7 +30,7 @@ from binlog_kaitai.columns.views.row_objects import Failure, in_order, made_of_t
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.reader.rows import Change, Row, rows_of
-from binlog_kaitai.sources.source import MAGIC, SourceLike
+from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values import JsonText, Value
 from binlog_kaitai.values.schema import Column
 
@@ -99,22 +101,33 @@ def read_rows(
         While iterating, after the rows of all events before the damage.
     """
     pages = RowsPages(
-        source, Filters.of(**filters), ddl=ddl, verify_checksums=verify_checksums, every_block=True
+        source, Filters.of(**filters), ddl=ddl, verify_checksums=verify_checksums, origins=ORIGINS
     )
     return rows_of_pages(pages)
 
 
 def rows_of_pages(pages: RowsPages) -> Iterator[LoggedRow]:
-    """The rows of pages, of which there is one for every block."""
-    origins = Origins()
+    """The rows of pages with all of :data:`ORIGINS`."""
     for page in pages:
-        if page.block.positions[0] <= len(MAGIC):  # another file
-            origins = Origins()
-        events = page.images.rows[page.chosen]
-        of_events = dict(zip(page.chosen.tolist(), origins.of(page.block, events), strict=True))
         with page.block.held():
-            for found in in_order(page, _of_table, _Rows.joined) if of_events else ():
-                yield from _logged(page, found, of_events)
+            origins = _origins(page)
+            for found in in_order(page, _of_table, _Rows.joined):
+                yield from _logged(page, found, origins)
+
+
+def _origins(page: RowsPage) -> dict[int, dict[str, Any]]:
+    """What the page says of where each of its events comes from, by their numbers in `images`."""
+    rows = page.images.rows[page.chosen]
+    found: dict[int, dict[str, Any]] = {event: {} for event in page.chosen.tolist()}
+    for name, column in page.origins.items():
+        program = Program(page.pool).column(column)
+        which = np.zeros(len(rows), dtype=np.int64)
+        data, ends = write_lines(page.block.data, page.pool, [program], rows, which, rows)
+        text, begin = bytes(data), 0
+        for values, end in zip(found.values(), ends.tolist(), strict=True):
+            values[name] = json.loads(text[begin:end])
+            begin = end
+    return found
 
 
 class _Image(NamedTuple):
@@ -145,7 +158,7 @@ class _Rows(NamedTuple):
         return cls(events, numbers, [image for part in parts for image in part.images])
 
 
-def _logged(page: RowsPage, found: _Rows, origins: dict[int, Origin]) -> Iterator[LoggedRow]:
+def _logged(page: RowsPage, found: _Rows, origins: dict[int, dict[str, Any]]) -> Iterator[LoggedRow]:
     event, place = -1, dict[str, Any]()
     numbers = page.numbered(found.events, found.numbers)
     for of_event, number, image in zip(found.events.tolist(), numbers.tolist(), found.images, strict=True):
@@ -158,8 +171,8 @@ def _logged(page: RowsPage, found: _Rows, origins: dict[int, Origin]) -> Iterato
                 "timestamp": datetime.fromtimestamp(header.timestamp, UTC),
                 "server_id": header.server_id,
                 "gtid": page.gtid(row),
-                "thread_id": origin.thread_id,
-                "statement": origin.statement,
+                "thread_id": origin[THREAD],
+                "statement": origin[STATEMENT],
             }
         table, change, before, after, diffs = image
         yield LoggedRow(number, change, table.schema, before, after, diffs, **place)
