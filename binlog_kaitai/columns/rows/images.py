@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import Judge
@@ -142,7 +143,7 @@ class Images:
         columns: list[int] = np.flatnonzero(present).tolist()
         return columns
 
-    def portions(self, chosen: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
+    def portions(self, chosen: NDArray[np.int64]) -> Iterator[tuple[Any, Any, Any, Any]]:
         """Some of the events with their images unpacked: events, data, where images begin and end.
 
         Images that cannot be unpacked end before they begin, which no kernel takes.
@@ -319,7 +320,7 @@ class MisfitError(Exception):
         self.index = index
 
 
-def walk(images: Images, chosen: Any, width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
+def walk(images: Images, chosen: NDArray[np.int64], width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
     """The rows of some events that are about the same table, in order.
 
     Parameters

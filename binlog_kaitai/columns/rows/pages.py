@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
@@ -63,12 +64,12 @@ class RowsPage:
         self,
         block: Block,
         images: Images,
-        chosen: Any,
+        chosen: NDArray[np.int64],
         pool: Pool,
         gtids: Column,
-        commit_times: Any,
-        first_numbers: Any,
-        wanted: Any,
+        commit_times: NDArray[np.int64],
+        first_numbers: NDArray[np.int64],
+        wanted: NDArray[np.bool_],
         limit: int,
         origins: dict[str, Column],
     ) -> None:

@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
@@ -259,8 +260,8 @@ class Segments(NamedTuple):
         The last one may go on in the next block.
     """
 
-    rows: Any
-    starts: Any
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
     continues: bool
     is_open: bool
 
@@ -271,7 +272,7 @@ class Boundaries:
     def __init__(self) -> None:
         self._state = np.zeros(STATE_SIZE, dtype=np.bool_)
 
-    def phases(self, roles: Any, is_begin: Any = None) -> Any:
+    def phases(self, roles: NDArray[np.int8], is_begin: NDArray[np.bool_] | None = None) -> Any:
         """What the machine says of each event of the next block (`Phase`, int8).
 
         Parameters

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import plain
@@ -60,8 +61,8 @@ class Objects(NamedTuple):
         JSON object of the changes of documents; null where there are none.
     """
 
-    events: Any
-    numbers: Any
+    events: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     changes: Any
     before: Any
     after: Any

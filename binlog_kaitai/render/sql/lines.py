@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 
@@ -29,8 +30,8 @@ class Lines(NamedTuple):
     """
 
     texts: list[Any]
-    events: Any
-    places: Any
+    events: NDArray[np.int64]
+    places: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.events)
