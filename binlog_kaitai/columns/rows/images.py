@@ -122,13 +122,11 @@ class Images:
             return None
         which, is_partial = int(part.which[index]), bool(part.is_partial[index])
         before = self._columns(table, part.before[index], part.before_size[index]) if which & 1 else []
-        after = before
+        after = list[int]()
         if which == 3:
             after = self._columns(table, part.after[index], part.after_size[index])
         elif which == 2:
             after = self._columns(table, part.before[index], part.before_size[index])
-        else:
-            after = []
         steps = [(column, *table.widths[column]) for column in before + after]
         return Program(
             which,
