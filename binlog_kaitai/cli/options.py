@@ -48,6 +48,50 @@ class LocalPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+def changes(command: _Command) -> _Command:
+    """Add the options that choose row changes by what they do; the command gets them as keywords."""
+    for option in reversed(_CHANGES):
+        command = option(command)
+    return command
+
+
+_CHANGES: list[Callable[[Any], Any]] = [
+    click.option(
+        "--operation",
+        type=click.Choice(("insert", "update", "delete")),
+        multiple=True,
+        help="Only these row changes. *",
+    ),
+    click.option("--where", metavar="CONDITION", help='Only row changes whose values fit, as "id = 42".'),
+    click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *"),
+]
+
+
+class Names(click.ParamType):
+    """Several of some names, with commas between them."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.name = ",".join(names)
+        self._names = names
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = value if isinstance(value, tuple) else tuple(one.strip() for one in value.split(","))
+        if unknown := [one for one in found if one not in self._names]:
+            self.fail(f"{unknown[0]!r} is not one of {', '.join(self._names)}", param, ctx)
+        return found
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        before, comma, last = incomplete.rpartition(",")
+        named = before.split(",")
+        return [
+            click.shell_completion.CompletionItem(before + comma + name)
+            for name in self._names
+            if name.startswith(last) and name not in named
+        ]
+
+
 def formats(*names: str, default: str | None = "") -> Callable[[_Command], _Command]:
     """Add `--format`, whose default is the first of the names; the command gets it as `output`.
 

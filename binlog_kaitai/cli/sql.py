@@ -21,14 +21,7 @@ EXIT_INCOMPLETE = 3
     "--redo", is_flag=True, help="Make the changes again, in the order of the log. This is the default."
 )
 @click.option("--undo", is_flag=True, help="Take the changes back, the last one first.")
-@click.option(
-    "--operation",
-    type=click.Choice(("insert", "update", "delete")),
-    multiple=True,
-    help="Only these row changes. *",
-)
-@click.option("--where", metavar="CONDITION", help='Only row changes whose values fit, as "id = 42".')
-@click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *")
+@options.changes
 @options.filters
 @options.ddl
 @click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … where nothing tells the columns' names.")

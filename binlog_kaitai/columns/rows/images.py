@@ -285,6 +285,11 @@ class Found(NamedTuple):
         arrays = (values[begin:end] for values in self[2:])
         return Found(self.data, self.starts[:, begin:end], *arrays)
 
+    def taken(self, rows: Any) -> Found:
+        """Some of the rows, by their numbers."""
+        arrays = (values[rows] for values in self[2:])
+        return Found(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
+
     def absent(self, names: Sequence[str]) -> Any:
         """Of the names of all columns those that each image does not have; null where it has all."""
         patterns, which = np.unique(self.starts == ABSENT, axis=1, return_inverse=True)

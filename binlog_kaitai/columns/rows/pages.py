@@ -22,6 +22,7 @@ from binlog_kaitai.columns.lines import Column, Pool
 from binlog_kaitai.columns.row_counts import RowNumbers
 from binlog_kaitai.columns.rows.commit_times import CommitTimes
 from binlog_kaitai.columns.rows.images import Images
+from binlog_kaitai.columns.rows.origins import Origins
 from binlog_kaitai.columns.rows.tables import Table, Tables, placed_error
 from binlog_kaitai.columns.rows.xa import Prepared
 from binlog_kaitai.columns.selection import Selection
@@ -52,7 +53,9 @@ class RowsPage:
     wanted : bool array
         Which events of the block the filters take, as far as header and GTID tell.
     limit : int
-        Number of the first event of the block at or behind a stop, or damage; else the number of its events.
+        Number of the first event of the block at or after a stop, or damage; else the number of its events.
+    origins : dict of Column
+        JSON values of each event of the block, of the names in `Origins` that were asked for.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class RowsPage:
         first_numbers: Any,
         wanted: Any,
         limit: int,
+        origins: dict[str, Column],
     ) -> None:
         self.block = block
         self.images = images
@@ -76,6 +80,7 @@ class RowsPage:
         self.first_numbers = first_numbers
         self.wanted = wanted
         self.limit = limit
+        self.origins = origins
 
     @cached_property
     def headers(self) -> Gathered:
@@ -128,6 +133,7 @@ class _State(NamedTuple):
     commits: CommitTimes
     numbers: RowNumbers
     tables: Tables
+    origins: Origins
 
 
 class RowsPages:
@@ -147,6 +153,8 @@ class RowsPages:
         Give a page for blocks without wanted rows events as well.
     follows_xa
         Warn in the end of rows of XA transactions that the logs roll back later.
+    origins
+        Names of what pages say about where each event comes from, see `Origins`.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
 
@@ -167,6 +175,7 @@ class RowsPages:
         block_size: int = BLOCK_SIZE,
         every_block: bool = False,
         follows_xa: bool = True,
+        origins: Iterable[str] = (),
         progress: Callable[[Source, int], object] = lambda source, position: None,
     ) -> None:
         self.sources = resolve(source)
@@ -179,6 +188,7 @@ class RowsPages:
         self._every_block = every_block
         is_whole = follows_xa and all(one.part is None for one in self.sources)
         self._prepared = Prepared() if is_whole else None
+        self._origins = frozenset(origins)
         self._progress = progress
 
     def __iter__(self) -> Iterator[RowsPage]:
@@ -207,7 +217,9 @@ class RowsPages:
             for block in reader:
                 if state is None:
                     own = definitions.of(source.name, block.fixed_header(0).server_id)
-                    state = _State(GtidColumns(), CommitTimes(), RowNumbers(), Tables(own))
+                    state = _State(
+                        GtidColumns(), CommitTimes(), RowNumbers(), Tables(own), Origins(self._origins)
+                    )
                 for part in expand(block):
                     with part.held():
                         yield from self._page(part, state, selection)
@@ -239,7 +251,8 @@ class RowsPages:
         chosen = np.flatnonzero(wanted[images.rows])
         if selection.has_names:
             chosen = self._by_name(images, chosen)
-        page = RowsPage(block, images, chosen, pool, column, times, first_numbers, wanted, limit)
+        origins = state.origins.columns(block, pool)
+        page = RowsPage(block, images, chosen, pool, column, times, first_numbers, wanted, limit, origins)
         if self._prepared is not None:
             self._prepared.see(block, images.rows[chosen], limit, page.gtid)
         if len(chosen) or self._every_block:

@@ -1,0 +1,139 @@
+"""The connection and the statement that each event comes from, for a block at a time.
+
+The rule
+--------
+1. The connection is the one that the transaction's statements so far name (the BEGIN, in MySQL), or MariaDB's
+   GTID event, since 11.5. Nothing is carried over from one transaction to the next.
+2. A statement (ROWS_QUERY_LOG_EVENT, ANNOTATE_ROWS_EVENT) is that of the rows events up to the one that ends
+   the statement. A server that stops logging statements in the middle of a session leaves no old one behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.kernel.text_kernels import TEXT
+from binlog_kaitai.columns.lines import Column, Pool, json_text
+from binlog_kaitai.columns.table_maps import decode
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, roles_of
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.errors import BinlogError
+
+#: What can be asked for.
+THREAD, STATEMENT = "thread", "statement"
+ORIGINS = (THREAD, STATEMENT)
+
+_WITH_THREAD = (*QUERY_TYPES, EventType.execute_load_query_event, EventType.gtid_event)
+_STATEMENTS = (EventType.rows_query_log_event, EventType.annotate_rows_event)
+#: No statement goes on over one of these.
+_ENDS_STATEMENT = frozenset((*BETWEEN, *GTID_TYPES, *QUERY_TYPES, EventType.xid_event))
+
+_UNKNOWN = -1
+
+
+class Origins:
+    """Makes the columns that are asked for of one block after another of the same file.
+
+    Parameters
+    ----------
+    wanted
+        Some of :data:`ORIGINS`.
+    """
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        makers: dict[str, Callable[[Block, Pool], Column]] = {
+            THREAD: self._threads,
+            STATEMENT: self._statements,
+        }
+        self._makers = {name: makers[name] for name in ORIGINS if name in set(wanted)}
+        self._boundaries = Boundaries()
+        self._thread = _UNKNOWN
+        self._statement = b"null"
+
+    def columns(self, block: Block, pool: Pool) -> dict[str, Column]:
+        """A column of JSON values in `pool` for each name, with a value for each event."""
+        return {name: make(block, pool) for name, make in self._makers.items()}
+
+    def _threads(self, block: Block, pool: Pool) -> Column:
+        segments = self._boundaries.divide(roles_of(block), is_before_gtid=block.is_before_gtid)
+        values = np.full(len(block), _UNKNOWN, dtype=np.int64)
+        # Numbers of the events after which another value holds, or -1.
+        changes = np.full(len(block), -1, dtype=np.int64)
+        begins = segments.rows[segments.starts[int(segments.continues) :]]
+        is_outside = np.ones(len(block), dtype=np.bool_)
+        is_outside[segments.rows] = False
+        for rows in (begins, np.flatnonzero(is_outside)):
+            changes[rows] = rows
+        for kind in _WITH_THREAD:
+            if kind not in block.counts:
+                continue
+            rows, found = block.rows_of(kind), _thread_ids(block, kind)
+            known = found != _UNKNOWN
+            values[rows[known]] = found[known]
+            changes[rows[known]] = rows[known]
+        latest = np.maximum.accumulate(changes)
+        held = np.append(values, self._thread)[latest]  # -1 takes the last one
+        if len(held):
+            self._thread = int(held[-1])
+        return pool.numbers(held, held != _UNKNOWN, by_event=True)
+
+    def _statements(self, block: Block, pool: Pool) -> Column:
+        null = -pool.null[0] - 1, pool.null[1]
+        before = pool.place(self._statement)
+        # Behind those of the events: nothing, and the statement that goes on from the block before.
+        first = np.full(len(block) + 2, null[0], dtype=np.int64)
+        second = np.full(len(block) + 2, null[1], dtype=np.int64)
+        first[-1], second[-1] = -before[0] - 1, before[1]
+        changes = np.full(len(block) + 1, -1, dtype=np.int64)
+        for kind in block.kinds:
+            rows = block.rows_of(kind)
+            if kind in _STATEMENTS:
+                first[rows], second[rows] = _texts(block, kind, pool)
+                changes[rows] = rows
+            elif kind in _ENDS_STATEMENT:
+                changes[rows] = len(block)
+            elif kind in ROWS_TYPES and "is_statement_end" in (body := block.body(kind)):
+                last = rows[body.numbers("is_statement_end").astype(np.bool_)]
+                changes[last + 1] = np.where(changes[last + 1] < 0, len(block), changes[last + 1])
+        places = np.where(changes >= 0, np.arange(len(block) + 1), -1)
+        held = np.append(changes, len(block) + 1)[np.maximum.accumulate(places)]
+        self._statement = _json_at(block, pool, int(first[held[-1]]), int(second[held[-1]]))
+        held = held[:-1]
+        return Column(TEXT, first[held], second[held], by_event=True)
+
+
+def _thread_ids(block: Block, kind: int) -> Any:
+    """The connections that the events of one type name, int64; -1 where they name none."""
+    body, found = block.body(kind), np.full(block.counts[kind], _UNKNOWN, dtype=np.int64)
+    by_reader: Any = np.arange(len(found))
+    if "thread_id" in body:
+        known = body.fits & body.mask("thread_id")
+        found[known] = body.numbers("thread_id")[known]
+        by_reader = np.flatnonzero(~body.fits)
+    for index in by_reader.tolist():
+        try:
+            value = getattr(block.event(int(block.rows_of(kind)[index])).body, "thread_id", None)
+        except BinlogError:  # whoever wants that event is told
+            continue
+        found[index] = _UNKNOWN if value is None else value
+    return found
+
+
+def _texts(block: Block, kind: int, pool: Pool) -> tuple[Any, Any]:
+    """Places and lengths of the statements of one type, as a `Column` has them."""
+    body = block.body(kind)
+    found = pool.strings(block.data, *body.ranges("query"), decode, body.fits)
+    return found.first, found.second
+
+
+def _json_at(block: Block, pool: Pool, first: int, second: int) -> bytes:
+    """A cell of a column of text as JSON, which stays when the block goes."""
+    if first < 0:
+        return pool.read(-first - 1, second)
+    return json_text(decode(bytes(block.data[first : first + second])))
