@@ -42,6 +42,7 @@ _COMMANDS = {
     "slice": "Write the wanted transactions as a log of their own.",
     "sql": "Statements that make changes again, or take them back.",
     "stats": "What happened, when, and to which tables.",
+    "transactions": "One line for each transaction.",
     "verify": "Check logs for damage.",
 }
 
