@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.following import check_follow, follows, write_followed
 from binlog_kaitai.cli.progress import progress_over_all
+
+if TYPE_CHECKING:
+    from binlog_kaitai.follow import Span
 
 #: What a line says on request.
 SHOWN = ("gtid", "thread", "statement")
@@ -27,6 +31,7 @@ SHOWN = ("gtid", "thread", "statement")
 )
 @options.changes
 @options.ddl
+@follows
 def command(
     sources: tuple[str, ...],
     output: str,
@@ -35,6 +40,8 @@ def command(
     where: str | None,
     column: tuple[str, ...],
     ddl: str | None,
+    follow: bool,
+    from_now: bool,
     **filters: Any,
 ) -> None:
     """One line for each changed row.
@@ -52,6 +59,9 @@ def command(
     Names of columns are the log's own (binlog_row_metadata=FULL), else those of the statements in the
     log, else of --ddl, else c1, c2 …
 
+    With --follow, rows are printed as their transactions are committed, also of the logs that the server
+    begins later; Ctrl-C ends it.
+
     Options marked * may be repeated.
 
     \b
@@ -60,7 +70,8 @@ def command(
       binlog-kaitai rows -t shop.orders --where "id = 42" --show gtid,thread,statement binlog.*
       binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
     """
-    from binlog_kaitai.columns.views.row_objects import write_rows
+    from binlog_kaitai.columns.rows.pages import RowsPages
+    from binlog_kaitai.columns.views.row_objects import page_lines, write_rows
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.row_listing import writer
     from binlog_kaitai.render.sql import RowChoice, Wanted
@@ -69,6 +80,19 @@ def command(
     choice = RowChoice(wanted) if wanted else None
     origins = [name for name in show if name != "gtid"]
     write = writer(output, sys.stdout.buffer, show)
+    check_follow(follow, from_now)
+    if follow:
+        from binlog_kaitai.ddl.saved import restore
+        from binlog_kaitai.follow.spans import source_of
+
+        def write_span(span: Span, chosen: Filters) -> None:
+            known = restore(span.definitions, ddl)
+            for page in RowsPages(source_of(span), chosen, definitions=known, origins=origins):
+                for lines in page_lines(page, choice):
+                    write(lines)
+
+        write_followed(sources, filters, write_span, from_now=from_now, ddl=ddl)
+        return
     ends: list[Any] = []
     try:
         with progress_over_all(beside_output=True) as progress:
