@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -25,7 +25,7 @@ def follows(command: _Command) -> _Command:
         click.option("--follow", is_flag=True, help="Go on with what the server writes, until Ctrl-C."),
     ):
         command = option(command)
-    return cast(_Command, command)
+    return command
 
 
 def write_followed(

@@ -67,29 +67,20 @@ _CHANGES: list[Callable[[Any], Any]] = [
 ]
 
 
-class Names(click.ParamType):
-    """Several of some names, with commas between them."""
+def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[_Command], _Command]:
+    """Add an option that takes several of some names, with commas between them, as a tuple."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.name = ",".join(names)
-        self._names = names
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = value if isinstance(value, tuple) else tuple(one.strip() for one in value.split(","))
-        if unknown := [one for one in found if one not in self._names]:
-            self.fail(f"{unknown[0]!r} is not one of {', '.join(self._names)}", param, ctx)
+    def read(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+        found = tuple(one.strip() for one in text.split(",") if one.strip())
+        if unknown := [one for one in found if one not in names]:
+            raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(names)}")
         return found
 
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        before, comma, last = incomplete.rpartition(",")
-        named = before.split(",")
-        return [
-            click.shell_completion.CompletionItem(before + comma + name)
-            for name in self._names
-            if name.startswith(last) and name not in named
-        ]
+    def complete(context: click.Context, parameter: click.Parameter, beginning: str) -> list[str]:
+        before, comma, last = beginning.rpartition(",")
+        return [before + comma + name for name in names if name.startswith(last) and name not in before]
+
+    return click.option(option, default="", callback=read, shell_complete=complete, **settings)
 
 
 def formats(*names: str, default: str | None = "") -> Callable[[_Command], _Command]:
@@ -119,6 +110,13 @@ ddl = click.option(
     callback=_text_of,
     metavar="FILE",
     help="CREATE TABLE statements, such as mysqldump writes.",
+)
+for_table = click.option(
+    "--for-table",
+    type=click.File("rb"),
+    callback=_text_of,
+    metavar="FILE",
+    help="With --undo: CREATE TABLE of today, to fit statements to.",
 )
 views = click.option(
     "--view",

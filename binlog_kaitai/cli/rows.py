@@ -22,11 +22,10 @@ SHOWN = ("gtid", "thread", "statement")
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv")
-@click.option(
+@options.several(
     "--show",
-    type=options.Names(SHOWN),
+    SHOWN,
     metavar="NAMES",
-    default=(),
     help="Also the gtid, thread and statement of each row: one of them, or several with commas.",
 )
 @options.changes

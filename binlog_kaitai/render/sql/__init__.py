@@ -5,6 +5,7 @@ rows        the row changes of a block as lines
 choice      which row changes are wanted: by operation, columns and values
 changes     row changes as columns, in groups that are alike
 statements  INSERT, UPDATE and DELETE for a group
+today       tables as they are today, which statements that take changes back can be fitted to
 versions    history rows of system versioning, which statements make anew
 events      the statements that a log itself has
 session     the settings that statements need

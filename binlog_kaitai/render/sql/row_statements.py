@@ -17,10 +17,11 @@ from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
 from binlog_kaitai.render.sql.choice import RowChoice
-from binlog_kaitai.render.sql.lines import FIRST, Lines
+from binlog_kaitai.render.sql.lines import FIRST, Lines, head_key
 from binlog_kaitai.render.sql.report import Report, comment, place
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.statements import RefusedError, Statements
+from binlog_kaitai.render.sql.today import Fitted
 from binlog_kaitai.render.sql.versions import row_end, without_history
 from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.schema import NameSource
@@ -45,6 +46,8 @@ class RowStatements:
         Of the server that wrote the events.
     choice : RowChoice
         Takes the wanted changes.
+    fitted : set
+        Schema and name of each table that statements are written for as it is today.
     changed : dict
         Schema and name of each table with changes in the script, and where the first one is: numbers of the
         page and of the event in it.
@@ -56,7 +59,10 @@ class RowStatements:
         self.choice = RowChoice(options.wanted)
         self._report = report
         self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
+        self._heads: dict[bytes, int] = {}
+        self._noted: set[str] = set()
         self._page = -1
+        self.fitted: set[tuple[str, ...]] = set()
         self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
 
     def portions(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
@@ -177,17 +183,38 @@ class RowStatements:
             if len(self._writers) >= _MAX_WRITERS:
                 self._writers.clear()
             # The table is kept with it, so that no other can get its number.
-            self._writers[key] = table, Statements(table, self.dialect, undo=self._options.undo)
+            fitted = self._fitted(table)
+            writer = Statements(table, self.dialect, undo=self._options.undo, fitted=fitted)
+            self._writers[key] = table, writer
         return self._writers[key][1]
+
+    def _fitted(self, table: Table) -> Fitted | None:
+        """The table as it is today, if that is asked for; says once what is different."""
+        if self._options.today is None:
+            return None
+        fitted = self._options.today.fit(table.schema)
+        if fitted is None:
+            notes = [f"{table.schema.full_name} is not in the file of --for-table; it is taken as it was"]
+        else:
+            self.fitted.add(table.key)
+            notes = fitted.notes
+        for note in notes:
+            if note not in self._noted:
+                self._noted.add(note)
+                self._report.warn(note)
+        return fitted
 
     def _written(self, page: RowsPage, table: Table, writer: Statements, group: Group) -> Lines:
         rows = page.images.rows[group.events]
         try:
-            texts = writer.write(group)
+            texts, head = writer.write(group)
         except RefusedError as refused:
             return self._refused(page, table, group, str(refused))
         places = -group.numbers if self._options.undo else group.numbers
-        return Lines([texts], rows, places)
+        key = 0
+        if head and self._options.is_extended:
+            key = head_key(self._heads.setdefault(head, len(self._heads)), head)
+        return Lines([texts], rows, places, np.full(len(rows), key, dtype=np.int64))
 
     def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
         events, counts = np.unique(group.events, return_counts=True)

@@ -182,6 +182,8 @@ class Script:
             low = high
         self._page += 1
         for one in self._statements.alterations:
+            if one.key in self._rows.fitted:
+                continue  # what has changed is said, and the statements are for the table after it
             if self._rows.changed.get(one.key, (self._page, one.row)) < (self._page, one.row):
                 self._report.warn(one.warning)
                 self._notes += comment(one.warning)

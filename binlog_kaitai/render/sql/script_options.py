@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.sql.choice import Wanted
+from binlog_kaitai.render.sql.today import Today
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,17 @@ class SqlOptions:
         Only row changes like this; if it asks for anything, no statement of the log is like it.
     allow_unnamed : bool
         Call columns c1, c2 … where nothing tells their names.
+    is_extended : bool
+        Put INSERTs of one table that follow each other together, up to a megabyte or so.
+    today : Today or None
+        Definitions that the statements are to be for; None for the tables as they were.
     """
 
     undo: bool = False
     wanted: Wanted = field(default_factory=Wanted)
     allow_unnamed: bool = False
+    is_extended: bool = False
+    today: Today | None = None
 
     @classmethod
     def of(
@@ -35,6 +43,9 @@ class SqlOptions:
         where: str | None = None,
         column: Iterable[str] = (),
         allow_unnamed: bool = False,
+        extended_insert: bool = False,
+        for_table: str | None = None,
+        renamed: Sequence[str] = (),
     ) -> SqlOptions:
         """The options as a person writes them.
 
@@ -43,4 +54,10 @@ class SqlOptions:
         UsageError
             A value makes no sense.
         """
-        return cls(undo, Wanted.of(operation=operation, where=where, column=column), allow_unnamed)
+        if for_table is not None and not undo:
+            raise UsageError("--for-table is for --undo: made again, changes meet the tables as they were")
+        if renamed and for_table is None:
+            raise UsageError("--renamed is for --for-table")
+        wanted = Wanted.of(operation=operation, where=where, column=column)
+        today = None if for_table is None else Today(for_table, renamed)
+        return cls(undo, wanted, allow_unnamed, extended_insert, today)
