@@ -174,10 +174,13 @@ class Statements:
             # What an image after does not have is as it was before.
             texts = (side if side.has(column) else other).texts(column, self._exact)
             plain = self._name_of(column), b"", b""
-            name, opening, closing = _compared(self._now[column.index], self._dialect) if tail else plain
+            name, opening, closing = self._compared(column) if tail else plain
             word = b" AND " if pieces else b" WHERE "
             pieces += [word + name + sign + opening, texts, closing]
         return [*pieces, tail]
+
+    def _compared(self, column: Column) -> tuple[bytes, bytes, bytes]:
+        return _compared(self._now[column.index], self._dialect, column.charset in UTF8)
 
     def _refuse_without(self, present: Sequence[Column]) -> None:
         known = {column.index for column in present}
@@ -185,13 +188,20 @@ class Statements:
             raise RefusedError(f"the image lacks {_list(missing)}")
 
 
-def _compared(column: Column, dialect: Dialect) -> tuple[bytes, bytes, bytes]:
-    """What is compared exactly, and what stands before and behind the literal that it is compared with."""
+def _compared(column: Column, dialect: Dialect, is_utf8: bool) -> tuple[bytes, bytes, bytes]:
+    """What is compared exactly, and what stands before and after the literal that it is compared with.
+
+    Parameters
+    ----------
+    is_utf8
+        The literal, if it is text, is UTF-8.
+    """
     name = _name(column.name)
     if column.type in _TEXT and column.charset != BINARY and not has_own_text(column):
         # Byte by byte: a collation would take other text for the same.
         as_bytes = b"CAST(%s AS BINARY)" % name
-        if column.charset is None or column.charset in UTF8 or not introducer(column.charset):
+        is_same = is_utf8 and column.charset in UTF8
+        if column.charset is None or is_same or not introducer(column.charset):
             return as_bytes, b"", b""
         return as_bytes, b"CONVERT(", b" USING %s)" % column.charset.encode()
     if column.type == ColumnType.json and not dialect.is_mariadb:
