@@ -287,8 +287,7 @@ class Found(NamedTuple):
 
     def taken(self, rows: Any) -> Found:
         """Some of the rows, by their numbers."""
-        arrays = (values[rows] for values in self[2:])
-        return Found(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
+        return Found(self.data, np.take(self.starts, rows, axis=1), *(values[rows] for values in self[2:]))
 
     def absent(self, names: Sequence[str]) -> Any:
         """Of the names of all columns those that each image does not have; null where it has all."""

@@ -22,8 +22,8 @@ SUFFIX, CLOSING = 1 << 40, (1 << 40) + 1
 #: Text of a statement of several rows, in bytes, about; servers take packets of 4 MiB at least, by default.
 MOST_IN_STATEMENT = 1 << 20
 
-#: A line's beginning is its number among the distinct ones, and so many bits of its length.
-_LENGTH_BITS = 24
+#: A line's beginning is its number among the distinct ones times this, plus its length, which is less.
+_LENGTHS = 1 << 24
 
 #: How a statement's line ends; so it does where another row follows.
 _END, _COMMA = b";\n", ord(",")
@@ -99,7 +99,7 @@ class Lines(NamedTuple):
         if self.heads.any():
             follows = _follows(self.heads[order], lengths[order])
             again = order[follows]
-            heads = self.heads[again] & ((1 << _LENGTH_BITS) - 1)
+            heads = self.heads[again] % _LENGTHS
             starts[again] += heads
             lengths[again] -= heads
         sizes = lengths[order]
@@ -117,7 +117,7 @@ class Lines(NamedTuple):
 
 def head_key(number: int, head: bytes) -> int:
     """What lines that begin alike have in common; `number` is one of each distinct beginning, from 0."""
-    return (number + 1) << _LENGTH_BITS | len(head) if len(head) < 1 << _LENGTH_BITS else 0
+    return (number + 1) * _LENGTHS + len(head) if len(head) < _LENGTHS else 0
 
 
 def _follows(heads: Any, lengths: Any) -> Any:
