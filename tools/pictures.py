@@ -18,7 +18,7 @@ from rich.text import Text
 import binlog_kaitai as bk
 from binlog_kaitai.render.explain import explain_text
 from binlog_kaitai.render.html import page
-from binlog_kaitai.stats.counting import collect
+from binlog_kaitai.statistics.counting import collect
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -12,7 +12,7 @@ from binlog_kaitai.cli.following import check_follow, follows, write_followed
 from binlog_kaitai.cli.progress import progress_over_all
 
 if TYPE_CHECKING:
-    from binlog_kaitai.follow import Span
+    from binlog_kaitai.following import Span
 
 
 @click.command()
@@ -47,7 +47,7 @@ def command(sources: tuple[str, ...], output: str, follow: bool, from_now: bool,
     check_follow(follow, from_now)
     write = writer(output, sys.stdout.buffer)
     if follow:
-        from binlog_kaitai.follow.spans import source_of
+        from binlog_kaitai.following.spans import source_of
 
         def write_span(span: Span, chosen: Filters) -> None:
             for lines in write_json(source_of(span), chosen):

@@ -13,7 +13,7 @@ from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.follow import Span
+    from binlog_kaitai.following import Span
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -38,8 +38,8 @@ def write_followed(
 ) -> None:
     """Write spans of logs as they come, until somebody interrupts; `write` gets what to take of each."""
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.follow.spans import with_gtids
-    from binlog_kaitai.follow.tail import tail
+    from binlog_kaitai.following.spans import with_gtids
+    from binlog_kaitai.following.tail import tail
 
     for name in ("stop_position", "stop_datetime"):
         if filters.get(name) is not None:

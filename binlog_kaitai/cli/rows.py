@@ -12,7 +12,7 @@ from binlog_kaitai.cli.following import check_follow, follows, write_followed
 from binlog_kaitai.cli.progress import progress_over_all
 
 if TYPE_CHECKING:
-    from binlog_kaitai.follow import Span
+    from binlog_kaitai.following import Span
 
 #: What a line says on request.
 SHOWN = ("gtid", "thread", "statement")
@@ -82,7 +82,7 @@ def command(
     check_follow(follow, from_now)
     if follow:
         from binlog_kaitai.ddl.saved import restore
-        from binlog_kaitai.follow.spans import source_of
+        from binlog_kaitai.following.spans import source_of
 
         def write_span(span: Span, chosen: Filters) -> None:
             known = restore(span.definitions, ddl)

@@ -15,10 +15,10 @@ from binlog_kaitai.cli import options
 from binlog_kaitai.cli.messages import say
 from binlog_kaitai.cli.progress import progress_over_all
 from binlog_kaitai.errors import UsageError, writing_to
-from binlog_kaitai.stats.model import PART_NAMES
+from binlog_kaitai.statistics.model import PART_NAMES
 
 if TYPE_CHECKING:
-    from binlog_kaitai.stats import Part, Stats
+    from binlog_kaitai.statistics import Part, Stats
 
 _STEPS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
@@ -70,7 +70,7 @@ def command(
       binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
     """
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.stats import collect
+    from binlog_kaitai.statistics import collect
 
     if html is not None and (output or parts or by):
         raise UsageError("--html writes a page with all parts; leave out --format, --part and --by")
@@ -101,7 +101,7 @@ def _write_page(stats: Stats, path: Path) -> None:
 
 def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:
     from binlog_kaitai.render.json_text import to_json
-    from binlog_kaitai.stats.parts import timeline_of
+    from binlog_kaitai.statistics.parts import timeline_of
 
     timeline = timeline_of(stats, step, _CHART_STEPS if output == "table" else None)
     if output == "json":

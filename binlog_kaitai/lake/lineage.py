@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from binlog_kaitai.columns.parquet.folder import folder_name
-from binlog_kaitai.follow.effects import Kind
+from binlog_kaitai.following.effects import Kind
 
 
 class Place(NamedTuple):

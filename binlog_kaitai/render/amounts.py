@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from binlog_kaitai.core.adapter import utc
-from binlog_kaitai.stats.model import Kind
+from binlog_kaitai.statistics.model import Kind
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 

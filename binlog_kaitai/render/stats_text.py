@@ -13,7 +13,7 @@ from rich.text import Text
 
 from binlog_kaitai.render.amounts import shown, shown_bytes, shown_seconds
 from binlog_kaitai.render.terminal import printable
-from binlog_kaitai.stats.model import Kind, Part, Stats
+from binlog_kaitai.statistics.model import Kind, Part, Stats
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _HEIGHT = 4

@@ -21,8 +21,8 @@ from binlog_kaitai.columns.splits.split import list_files, source_of
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
-from binlog_kaitai.follow.effects import Statements, take_statement
-from binlog_kaitai.follow.quiescent_points import Rests
+from binlog_kaitai.following.effects import Statements, take_statement
+from binlog_kaitai.following.quiescent_points import Rests
 from binlog_kaitai.lake.lineage import Lineage, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.spark.batch import between

@@ -18,7 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.follow import Span
+from binlog_kaitai.following import Span
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.spark import register_source
@@ -111,7 +111,7 @@ class _LakeReader(FollowingReader):
         )
 
     def _write(self, span: Span, staging: Path) -> Iterator[Written]:
-        from binlog_kaitai.follow.spans import source_of
+        from binlog_kaitai.following.spans import source_of
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_lake
 
@@ -128,7 +128,7 @@ class _LakeReader(FollowingReader):
             )
 
     def _write_around(self, span: Span, staging: Path) -> Iterator[Written]:
-        from binlog_kaitai.follow.spans import definitions_in, split_of
+        from binlog_kaitai.following.spans import definitions_in, split_of
         from binlog_kaitai.lake.types import DIALECTS
         from binlog_kaitai.lake.write import write_around, write_damage
         from binlog_kaitai.spark.split_rows import tell_dropped

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.follow.log_headers import Head, closed_at, read_head
+from binlog_kaitai.following.log_headers import Head, closed_at, read_head
 from binlog_kaitai.sources.source import natural_key, series_of
 
 #: How much the time of an event may lie before its log was begun, or after it was closed.

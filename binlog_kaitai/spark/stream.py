@@ -1,6 +1,6 @@
 """Streams: the logs that a server is writing, followed in micro-batches.
 
-What Spark asks of a stream is what `binlog_kaitai.follow` knows: offsets are marks, a batch is what lies
+What Spark asks of a stream is what `binlog_kaitai.following` knows: offsets are marks, a batch is what lies
 between two of them, and a task reads one of its spans.
 """
 
@@ -20,8 +20,8 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.follow import Follower, Mark, Span
-from binlog_kaitai.follow.follower import SPLIT_SIZE
+from binlog_kaitai.following import Follower, Mark, Span
+from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.spark.interpreter import spare_modules
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.follow.walk import FAR
+from binlog_kaitai.following.walk import FAR
 from binlog_kaitai.spark.reader_options import ReadOptions, parse_bool, parse_size
 from binlog_kaitai.spark.stream import MAX_BYTES, Following
 

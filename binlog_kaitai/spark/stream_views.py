@@ -9,8 +9,8 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.follow import Span
-from binlog_kaitai.follow.spans import definitions_in, source_of, split_of, with_gtids
+from binlog_kaitai.following import Span
+from binlog_kaitai.following.spans import definitions_in, source_of, split_of, with_gtids
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around

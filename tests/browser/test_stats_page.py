@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 import binlog_kaitai as bk
 from binlog_kaitai.render.html import page
 from binlog_kaitai.render.leaves import dissect
-from binlog_kaitai.stats.counting import collect
+from binlog_kaitai.statistics.counting import collect
 from tests.corpus_files import case
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 import binlog_kaitai as bk
-from binlog_kaitai.follow import Follower, Mark
+from binlog_kaitai.following import Follower, Mark
 from tests.corpus_files import CORPUS
 
 ROTATED = sorted((CORPUS / "mysql-9.7" / "rotate").glob("binlog.0*"))

@@ -13,9 +13,9 @@ import pytest
 from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
 from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.follow import Follower, Mark
-from binlog_kaitai.follow.log_headers import read_head
-from binlog_kaitai.follow.spans import definitions_in, split_of
+from binlog_kaitai.following import Follower, Mark
+from binlog_kaitai.following.log_headers import read_head
+from binlog_kaitai.following.spans import definitions_in, split_of
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
 from tests.follow.logs import covered

@@ -15,8 +15,8 @@ from binlog_kaitai.ddl.changed import changed_tables
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES
 from binlog_kaitai.ddl.saved import restore, save
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.follow import Follower
-from binlog_kaitai.follow.effects import Kind
+from binlog_kaitai.following import Follower
+from binlog_kaitai.following.effects import Kind
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import CORPUS, case, cases
 

@@ -10,7 +10,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import DataLossWarning, SourceError
-from binlog_kaitai.follow import Follower, Mark, Span
+from binlog_kaitai.following import Follower, Mark, Span
 from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED, ends_of_transactions, steps
 

@@ -12,9 +12,9 @@ import pytest
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
-from binlog_kaitai.follow import Follower, Mark
-from binlog_kaitai.follow.quiescent_points import Rests
-from binlog_kaitai.follow.walk import Division
+from binlog_kaitai.following import Follower, Mark
+from binlog_kaitai.following.quiescent_points import Rests
+from binlog_kaitai.following.walk import Division
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS, cases, logs
 from tests.follow.logs import ROTATED, covered, ends_of_transactions, grow, steps

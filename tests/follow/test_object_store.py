@@ -8,8 +8,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.follow import Follower
-from binlog_kaitai.follow.spans import source_of
+from binlog_kaitai.following import Follower
+from binlog_kaitai.following.spans import source_of
 from tests.follow.logs import ROTATED, steps
 from tests.object_store import serving_logs
 

@@ -25,8 +25,8 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.follow import Follower
-from binlog_kaitai.follow.spans import source_of
+from binlog_kaitai.following import Follower
+from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.iceberg import IcebergTables
 from binlog_kaitai.lake.types import DIALECTS

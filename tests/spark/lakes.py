@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.follow import Follower
-from binlog_kaitai.follow.spans import source_of
+from binlog_kaitai.following import Follower
+from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.commits import Lake
 from binlog_kaitai.lake.write import write_lake
 from tests.lake.test_lake import opened

@@ -15,7 +15,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits.split import LogFile
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.follow.log_headers import Head, closed_at, read_head
+from binlog_kaitai.following.log_headers import Head, closed_at, read_head
 from binlog_kaitai.spark import skipping
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.reader_options import ReadOptions

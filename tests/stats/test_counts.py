@@ -11,8 +11,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.reader.rows import has_rows
-from binlog_kaitai.stats import counting
-from binlog_kaitai.stats.counting import collect
+from binlog_kaitai.statistics import counting
+from binlog_kaitai.statistics.counting import collect
 from tests.corpus_files import LogFile, case, logs
 
 MIXED = case("mysql-9.7", "mixed").logs[0]

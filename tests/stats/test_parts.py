@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from binlog_kaitai.render.amounts import shown
-from binlog_kaitai.stats.model import Kind
-from binlog_kaitai.stats.statements import kind_of
-from binlog_kaitai.stats.timeline import MAX_STEPS, Timeline, width_for
-from binlog_kaitai.stats.transactions import Ranking
+from binlog_kaitai.statistics.model import Kind
+from binlog_kaitai.statistics.statements import kind_of
+from binlog_kaitai.statistics.timeline import MAX_STEPS, Timeline, width_for
+from binlog_kaitai.statistics.transactions import Ranking
 
 
 @given(st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=50), max_size=20))

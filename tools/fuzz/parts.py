@@ -13,7 +13,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.splits.split import plan, read_split
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.follow import Follower
+from binlog_kaitai.following import Follower
 from binlog_kaitai.sources.source import resolve
 from tools.fuzz import values
 from tools.fuzz.outcome import Outcome

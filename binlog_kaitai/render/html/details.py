@@ -10,7 +10,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.reader import Event, LogReader
 from binlog_kaitai.render.explain import shown_value
 from binlog_kaitai.render.leaves import Dissection, Leaf, dissect
-from binlog_kaitai.stats.model import Place, Stats
+from binlog_kaitai.statistics.model import Place, Stats
 
 #: Transactions that are on the page, events of one that are listed, and taken apart.
 _MAX_TRANSACTIONS, _MAX_EVENTS, _MAX_EXPLAINED = 200, 100, 12

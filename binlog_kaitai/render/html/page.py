@@ -10,7 +10,7 @@ from typing import Any
 
 import binlog_kaitai
 from binlog_kaitai.render.html.details import Details
-from binlog_kaitai.stats.model import Part, Stats
+from binlog_kaitai.statistics.model import Part, Stats
 
 _SCRIPTS = ("base.js", "tables.js", "timeline.js", "detail.js", "bars.js", "main.js")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.follow.follower import Follower
-from binlog_kaitai.follow.walk import Span
+from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.walk import Span
 from binlog_kaitai.sources.source import Source, with_later_logs
 
 #: How often to look for more, in seconds.

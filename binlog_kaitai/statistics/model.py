@@ -11,7 +11,7 @@ from binlog_kaitai.errors import BinlogError
 if TYPE_CHECKING:
     from binlog_kaitai.reader.reader import End
     from binlog_kaitai.sources.source import Source
-    from binlog_kaitai.stats.timeline import Timeline
+    from binlog_kaitai.statistics.timeline import Timeline
 
 
 #: Names of the parts, in the order in which they are shown.

@@ -17,11 +17,11 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.reader import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
-from binlog_kaitai.stats.event_counts import TRANSACTIONS, EventCounts, chosen_events
-from binlog_kaitai.stats.figures import Figures
-from binlog_kaitai.stats.model import Stats
-from binlog_kaitai.stats.parts import fill
-from binlog_kaitai.stats.transactions import TransactionCounts
+from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events
+from binlog_kaitai.statistics.figures import Figures
+from binlog_kaitai.statistics.model import Stats
+from binlog_kaitai.statistics.parts import fill
+from binlog_kaitai.statistics.transactions import TransactionCounts
 
 #: The work for a block is mostly the same whatever its length.
 _BLOCK_SIZE = 32 << 20

@@ -23,8 +23,8 @@ Rules
 
 from __future__ import annotations
 
-from binlog_kaitai.follow.checkpoints import Mark
-from binlog_kaitai.follow.follower import Follower
-from binlog_kaitai.follow.walk import Span
+from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.walk import Span
 
 __all__ = ["Follower", "Mark", "Span"]

@@ -12,8 +12,8 @@ from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.follow.checkpoints import Mark
-from binlog_kaitai.follow.log_headers import Head, open_log, read_from, read_head, size_of
+from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.log_headers import Head, open_log, read_from, read_head, size_of
 from binlog_kaitai.sources.source import MAGIC
 
 _NUMBERED = re.compile(r"(.*)\.([0-9]+)")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.stats.model import PART_NAMES, Part, Stats
+from binlog_kaitai.statistics.model import PART_NAMES, Part, Stats
 
 __all__ = ["PART_NAMES", "Part", "Stats", "collect"]
 
@@ -19,7 +19,7 @@ __all__ = ["PART_NAMES", "Part", "Stats", "collect"]
 def __getattr__(name: str) -> Any:
     # NumPy and PyArrow are loaded when there is something to count.
     if name == "collect":
-        from binlog_kaitai.stats.counting import collect
+        from binlog_kaitai.statistics.counting import collect
 
         return collect
     raise AttributeError(name)

@@ -15,8 +15,8 @@ from binlog_kaitai.columns.selection import Selection
 from binlog_kaitai.columns.transactions.gtids import Markers
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.stats.statements import count_statements
-from binlog_kaitai.stats.timeline import Timeline
+from binlog_kaitai.statistics.statements import count_statements
+from binlog_kaitai.statistics.timeline import Timeline
 
 OPERATIONS = ("insert", "update", "delete")
 

@@ -13,10 +13,10 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
-from binlog_kaitai.follow.checkpoints import Mark
-from binlog_kaitai.follow.find import check_next, locate, start_of
-from binlog_kaitai.follow.log_headers import read_head, size_of
-from binlog_kaitai.follow.walk import FAR, Division, Limit, Span, Walk
+from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.find import check_next, locate, start_of
+from binlog_kaitai.following.log_headers import read_head, size_of
+from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.source import MAGIC
 

@@ -17,8 +17,8 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import reading
-from binlog_kaitai.follow.log_headers import BLOCK_SIZE_OF_HEADS
-from binlog_kaitai.follow.walk import Span
+from binlog_kaitai.following.log_headers import BLOCK_SIZE_OF_HEADS
+from binlog_kaitai.following.walk import Span
 from binlog_kaitai.sources.source import MAGIC, Part, Source, state_of
 
 

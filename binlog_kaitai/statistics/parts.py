@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.stats.event_counts import (
+from binlog_kaitai.statistics.event_counts import (
     BYTES,
     EVENTS,
     OPERATIONS,
@@ -18,10 +18,10 @@ from binlog_kaitai.stats.event_counts import (
     TRANSACTIONS,
     EventCounts,
 )
-from binlog_kaitai.stats.figures import NO_THREAD
-from binlog_kaitai.stats.model import PART_NAMES, Column, Kind, Part, Place, Stats
-from binlog_kaitai.stats.timeline import width_for
-from binlog_kaitai.stats.transactions import OTHERS, TableChange, TransactionCounts
+from binlog_kaitai.statistics.figures import NO_THREAD
+from binlog_kaitai.statistics.model import PART_NAMES, Column, Kind, Part, Place, Stats
+from binlog_kaitai.statistics.timeline import width_for
+from binlog_kaitai.statistics.transactions import OTHERS, TableChange, TransactionCounts
 
 _TEXT, _NUMBER, _BYTES, _TIME, _SECONDS = Kind.TEXT, Kind.NUMBER, Kind.BYTES, Kind.TIME, Kind.SECONDS
 

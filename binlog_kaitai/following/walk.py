@@ -17,10 +17,10 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
-from binlog_kaitai.follow.checkpoints import Mark
-from binlog_kaitai.follow.effects import Effect, Statements, take_statement
-from binlog_kaitai.follow.log_headers import open_log, read_from, size_of
-from binlog_kaitai.follow.quiescent_points import Rests
+from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.effects import Effect, Statements, take_statement
+from binlog_kaitai.following.log_headers import open_log, read_from, size_of
+from binlog_kaitai.following.quiescent_points import Rests
 from binlog_kaitai.reader.reader import judge_end
 from binlog_kaitai.sources.source import MAGIC
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions.view import KINDS
-from binlog_kaitai.stats.figures import NO_THREAD, Figures
+from binlog_kaitai.statistics.figures import NO_THREAD, Figures
 
 _MICRO = 1_000_000
 
