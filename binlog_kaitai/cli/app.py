@@ -35,12 +35,14 @@ _COMMANDS = {
     "events": "One line for each event.",
     "explain": "Every byte of an event: offset, hex, field, value, meaning.",
     "export": "Write logs as Parquet files.",
+    "gtids": "Sets of GTIDs: what logs have, and what one has and another does not.",
     "pipeline": "Keep a lake of Parquet files up to date, by Spark.",
     "repair": "Write what is whole in a damaged log as a log without damage.",
     "rows": "One line for each changed row.",
     "slice": "Write the wanted transactions as a log of their own.",
     "sql": "Statements that make changes again, or take them back.",
     "stats": "What happened, when, and to which tables.",
+    "transactions": "One line for each transaction.",
     "verify": "Check logs for damage.",
 }
 

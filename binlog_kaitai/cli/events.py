@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.following import check_follow, follows, write_followed
 from binlog_kaitai.cli.progress import progress_over_all
+
+if TYPE_CHECKING:
+    from binlog_kaitai.following import Span
 
 
 @click.command()
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv")
-def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
+@follows
+def command(sources: tuple[str, ...], output: str, follow: bool, from_now: bool, **filters: Any) -> None:
     """One line for each event.
 
     With --format json a line is an object: file, position, end_position, timestamp (seconds since 1970 UTC),
@@ -23,19 +28,33 @@ def command(sources: tuple[str, ...], output: str, **filters: Any) -> None:
     event belongs to, or null) and info (the event's main fields). Events inside a compressed transaction
     follow the event that holds them, at its position.
 
+    With --follow, events are printed as their transactions are committed, also of the logs that the server
+    begins later; Ctrl-C ends it.
+
     Options marked * may be repeated.
 
     \b
     Examples:
       binlog-kaitai events binlog.000024
       binlog-kaitai events --format json --event-type query /var/lib/mysql/binlog.index
+      binlog-kaitai events --follow --from-now /var/lib/mysql/binlog.index
       binlog-kaitai events --start-datetime '2026-11-20 03:00:00' -t shop.orders binlog.*
     """
     from binlog_kaitai.columns.views.event_lines import write_json
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.listing import writer
 
+    check_follow(follow, from_now)
     write = writer(output, sys.stdout.buffer)
+    if follow:
+        from binlog_kaitai.following.spans import source_of
+
+        def write_span(span: Span, chosen: Filters) -> None:
+            for lines in write_json(source_of(span), chosen):
+                write(lines)
+
+        write_followed(sources, filters, write_span, from_now=from_now)
+        return
     ends: list[Any] = []
     try:
         with progress_over_all(beside_output=True) as progress:

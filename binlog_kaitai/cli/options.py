@@ -48,6 +48,41 @@ class LocalPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+def changes(command: _Command) -> _Command:
+    """Add the options that choose row changes by what they do; the command gets them as keywords."""
+    for option in reversed(_CHANGES):
+        command = option(command)
+    return command
+
+
+_CHANGES: list[Callable[[Any], Any]] = [
+    click.option(
+        "--operation",
+        type=click.Choice(("insert", "update", "delete")),
+        multiple=True,
+        help="Only these row changes. *",
+    ),
+    click.option("--where", metavar="CONDITION", help='Only row changes whose values fit, as "id = 42".'),
+    click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *"),
+]
+
+
+def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[_Command], _Command]:
+    """Add an option that takes several of some names, with commas between them, as a tuple."""
+
+    def read(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+        found = tuple(one.strip() for one in text.split(",") if one.strip())
+        if unknown := [one for one in found if one not in names]:
+            raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(names)}")
+        return found
+
+    def complete(context: click.Context, parameter: click.Parameter, beginning: str) -> list[str]:
+        before, comma, last = beginning.rpartition(",")
+        return [before + comma + name for name in names if name.startswith(last) and name not in before]
+
+    return click.option(option, default="", callback=read, shell_complete=complete, **settings)
+
+
 def formats(*names: str, default: str | None = "") -> Callable[[_Command], _Command]:
     """Add `--format`, whose default is the first of the names; the command gets it as `output`.
 
@@ -75,6 +110,13 @@ ddl = click.option(
     callback=_text_of,
     metavar="FILE",
     help="CREATE TABLE statements, such as mysqldump writes.",
+)
+for_table = click.option(
+    "--for-table",
+    type=click.File("rb"),
+    callback=_text_of,
+    metavar="FILE",
+    help="With --undo: CREATE TABLE of today, to fit statements to.",
 )
 views = click.option(
     "--view",

@@ -3,48 +3,105 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from binlog_kaitai.cli import options
+from binlog_kaitai.cli.following import check_follow, follows, write_followed
 from binlog_kaitai.cli.progress import progress_over_all
+
+if TYPE_CHECKING:
+    from binlog_kaitai.following import Span
+
+#: What a line says on request.
+SHOWN = ("gtid", "thread", "statement")
 
 
 @click.command()
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv")
+@options.several(
+    "--show",
+    SHOWN,
+    metavar="NAMES",
+    help="Also the gtid, thread and statement of each row: one of them, or several with commas.",
+)
+@options.changes
 @options.ddl
-def command(sources: tuple[str, ...], output: str, ddl: str | None, **filters: Any) -> None:
+@follows
+def command(
+    sources: tuple[str, ...],
+    output: str,
+    show: tuple[str, ...],
+    operation: tuple[str, ...],
+    where: str | None,
+    column: tuple[str, ...],
+    ddl: str | None,
+    follow: bool,
+    from_now: bool,
+    **filters: Any,
+) -> None:
     """One line for each changed row.
 
     With --format json a line is an object: file, position, row (its number in the event), timestamp,
     gtid, server_id, schema, table, change ("insert", "update", "delete"), before and after: objects by
     column name, or null. Integers are numbers, DECIMAL and temporal values are text as MySQL prints them,
     bytes are {"hex": …}, JSON columns are JSON. Columns that a row image does not have are left out.
-    Where JSON columns are logged as what changed in them, `diffs` has that.
+    Where JSON columns are logged as what changed in them, `diffs` has that. --show adds `thread`, the
+    connection, and `statement`, where the server logs statements (binlog_rows_query_log_events,
+    binlog_annotate_row_events); both are null where the log does not have them.
+
+    The condition of --where has the form of SQL's, and a change fits if its row before or after does.
 
     Names of columns are the log's own (binlog_row_metadata=FULL), else those of the statements in the
     log, else of --ddl, else c1, c2 …
+
+    With --follow, rows are printed as their transactions are committed, also of the logs that the server
+    begins later; Ctrl-C ends it.
 
     Options marked * may be repeated.
 
     \b
     Examples:
       binlog-kaitai rows -t shop.orders binlog.000024
+      binlog-kaitai rows -t shop.orders --where "id = 42" --show gtid,thread,statement binlog.*
       binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
     """
-    from binlog_kaitai.columns.views.row_objects import write_rows
+    from binlog_kaitai.columns.rows.pages import RowsPages
+    from binlog_kaitai.columns.views.row_objects import page_lines, write_rows
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.row_listing import writer
+    from binlog_kaitai.render.sql import RowChoice, Wanted
 
-    write = writer(output, sys.stdout.buffer)
+    wanted = Wanted.of(operation=operation, where=where, column=column)
+    choice = RowChoice(wanted) if wanted else None
+    origins = [name for name in show if name != "gtid"]
+    write = writer(output, sys.stdout.buffer, show)
+    check_follow(follow, from_now)
+    if follow:
+        from binlog_kaitai.ddl.saved import restore
+        from binlog_kaitai.following.spans import source_of
+
+        def write_span(span: Span, chosen: Filters) -> None:
+            known = restore(span.definitions, ddl)
+            for page in RowsPages(source_of(span), chosen, definitions=known, origins=origins):
+                for lines in page_lines(page, choice):
+                    write(lines)
+
+        write_followed(sources, filters, write_span, from_now=from_now, ddl=ddl)
+        return
     ends: list[Any] = []
     try:
         with progress_over_all(beside_output=True) as progress:
-            for lines in write_rows(sources, Filters.of(**filters), ddl=ddl, ends=ends, progress=progress):
+            chosen = Filters.of(**filters)
+            for lines in write_rows(
+                sources, chosen, ddl=ddl, origins=origins, choice=choice, ends=ends, progress=progress
+            ):
                 write(lines)
     finally:
         sys.stdout.buffer.flush()
     options.say_ends(ends)
+    if choice is not None:
+        choice.check()

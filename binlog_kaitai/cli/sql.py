@@ -21,16 +21,19 @@ EXIT_INCOMPLETE = 3
     "--redo", is_flag=True, help="Make the changes again, in the order of the log. This is the default."
 )
 @click.option("--undo", is_flag=True, help="Take the changes back, the last one first.")
-@click.option(
-    "--operation",
-    type=click.Choice(("insert", "update", "delete")),
-    multiple=True,
-    help="Only these row changes. *",
-)
-@click.option("--where", metavar="CONDITION", help='Only row changes whose values fit, as "id = 42".')
-@click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *")
+@options.changes
 @options.filters
 @options.ddl
+@options.for_table
+@click.option(
+    "--renamed",
+    metavar="OLD=NEW",
+    multiple=True,
+    help="With --for-table: a column's name in the log, and today's. *",
+)
+@click.option(
+    "--extended-insert", is_flag=True, help="Put INSERTs of a table that follow each other into one."
+)
 @click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … where nothing tells the columns' names.")
 def command(
     sources: tuple[str, ...],
@@ -40,6 +43,9 @@ def command(
     where: str | None,
     column: tuple[str, ...],
     ddl: str | None,
+    for_table: str | None,
+    renamed: tuple[str, ...],
+    extended_insert: bool,
     allow_unnamed: bool,
     **filters: Any,
 ) -> None:
@@ -53,6 +59,9 @@ def command(
     settings that they ran with; --undo leaves them out, as comments. So it does with what the log's images
     do not have (binlog_row_image). Warnings say so, and the exit code is 3.
 
+    With --for-table, changes of a table that has other columns by now are taken back in today's: those of the
+    same name, and those that --renamed names. What was dropped is left out, and warnings say so.
+
     The condition of --where has the form of SQL's, and a change fits if its row before or after does.
 
     Options marked * may be repeated.
@@ -60,6 +69,7 @@ def command(
     \b
     Examples:
       binlog-kaitai sql binlog.000024 | mysql --binary-mode
+      binlog-kaitai sql --undo --for-table orders.sql --renamed note=remark binlog.000024 > undo.sql
       binlog-kaitai sql --undo -t shop.orders --operation delete --where "customer = 7" binlog.000024
     """
     from binlog_kaitai.core.filters import Filters
@@ -69,7 +79,14 @@ def command(
     if redo and undo:
         raise UsageError("--redo and --undo contradict each other: choose one")
     wanted = SqlOptions.of(
-        undo=undo, operation=operation, where=where, column=column, allow_unnamed=allow_unnamed
+        undo=undo,
+        operation=operation,
+        where=where,
+        column=column,
+        allow_unnamed=allow_unnamed,
+        extended_insert=extended_insert,
+        for_table=for_table,
+        renamed=renamed,
     )
     report = Report(lambda warning: warn(f"warning: {warning}"))
     ends: list[Any] = []

@@ -195,6 +195,35 @@ class GtidSet:
         """How many GTIDs it holds."""
         return sum(len(intervals) for intervals in self._by_source.values())
 
+    def position(self) -> GtidSet:
+        """MariaDB: the last GTID of each domain, as `gtid_slave_pos` has it."""
+        last: dict[str, tuple[int, str]] = {}
+        for source, intervals in self.items():
+            domain = source.partition("-")[0]
+            if _is_mariadb(source):
+                number = max(end for _, end in intervals)
+                last[domain] = max(last.get(domain, (0, "")), (number, source))
+        found = GtidSet()
+        for number, source in last.values():
+            found.add_range(source, number, number + 1)
+        return found
+
+    def up_to_here(self, known: Iterable[GtidSet] = ()) -> GtidSet:
+        """MariaDB: the set that a position stands for, all of each domain up to its number.
+
+        A position names one server of a domain; `known` are sets whose servers are meant, too.
+        """
+        found = GtidSet()
+        found.update(self)
+        sources = {source for one in (self, *known) for source, _ in one.items() if _is_mariadb(source)}
+        for last, intervals in self.position().items():
+            domain = last.partition("-")[0]
+            number = max(end for _, end in intervals)
+            for source in sources:
+                if source.startswith(f"{domain}-"):
+                    found.add_range(source, 1, number + 1)
+        return found
+
     def items(self) -> Iterable[tuple[str, Intervals]]:
         """Each source with its numbers, in the order of their text."""
         return sorted(self._by_source.items())
@@ -237,8 +266,12 @@ def split_gtid(gtid: str) -> tuple[str, int]:
     return source, int(number)
 
 
+def _is_mariadb(source: str) -> bool:
+    return ":" not in source and not _UUID.fullmatch(source)
+
+
 def _text(source: str, intervals: Intervals) -> str:
-    if ":" in source or _UUID.fullmatch(source):
+    if not _is_mariadb(source):
         ranges = (str(first) if first == last else f"{first}-{last}" for first, last in intervals)
         return f"{source}:{':'.join(ranges)}"
     ranges = (str(first) if first == last else f"{first}..{last}" for first, last in intervals)

@@ -7,6 +7,7 @@ rests      where in a block of events no transaction is open
 walk       from a mark on through whole transactions, up to a limit
 find       the log of a mark, also after another server took over
 effects    what statements do to whole tables
+tail       what logs have, and then what their server writes
 follower   from one mark to the next, however far the logs go by now
 =========  ==================================================================
 

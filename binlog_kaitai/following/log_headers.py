@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.splits import split_points
-from binlog_kaitai.core.adapter import crc32_of, gtid_set, gtid_text, stored_checksum
+from binlog_kaitai.columns.transactions.gtid_sets import PREVIOUS_TYPES, previous_gtids
+from binlog_kaitai.core.adapter import crc32_of, gtid_text, stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start, read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
@@ -22,8 +23,6 @@ BLOCK_SIZE_OF_HEADS = 1 << 16
 
 #: What a server writes at the end of a log; no such event is longer, in bytes.
 _ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
-
-_SETS = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,8 @@ def _read(stream: BinaryIO, path: str) -> Head | None:
                 log_id, begun, server_id = crc32_of(block.raw(0), header), header.timestamp, header.server_id
             kinds = block.types.tolist()
             for row, kind in enumerate(kinds):
-                if kind in _SETS:
-                    previous = _previous(block.event(row).body, kind)
+                if kind in PREVIOUS_TYPES:
+                    previous = previous_gtids(block.event(row).body, kind)
             others = [row for row, kind in enumerate(kinds) if kind not in BETWEEN]
             if others:
                 first = block.fixed_header(others[0]).timestamp
@@ -143,15 +142,6 @@ def closed_at(path: str) -> int | None:
             is_whole = not layout.is_checksummed or stored_checksum(raw) == crc32_of(raw, header)
             return header.timestamp if is_whole and header.timestamp else None
     return None
-
-
-def _previous(body: Any, kind: int) -> GtidSet:
-    if kind == EventType.previous_gtids_log_event:
-        return gtid_set(body.gtids)
-    found = GtidSet()
-    for gtid in body.gtids:
-        found.add_range(f"{gtid.domain_id}-{gtid.server_id}", 1, gtid.sequence_number + 1)
-    return found
 
 
 def read_from(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.rows.tables import statement_body, statements_in
@@ -13,6 +13,7 @@ from binlog_kaitai.columns.splits.split_points import Cut, Gap
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.errors import reading
@@ -72,6 +73,20 @@ def definitions_in(span: Span, ddl: str | None) -> Callable[[Part], Definitions]
         return found
 
     return before
+
+
+def with_gtids(filters: Mapping[str, Any], span: Span) -> dict[str, Any]:
+    """Filters, as `Filters.of` takes them, that take of a span what is to be taken and fits others, too."""
+    found = dict(filters)
+    if span.include:
+        wanted, own = GtidSet.parse(span.include), found.get("include_gtids")
+        both = wanted.without(wanted.without(GtidSet.parse(own))) if own else wanted
+        found["include_gtids"] = str(both) or None
+        if not both:
+            found["exclude_gtids"] = span.include
+    if span.exclude:
+        found["exclude_gtids"] = ",".join(filter(None, (found.get("exclude_gtids"), span.exclude)))
+    return found
 
 
 def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> bytes | None:

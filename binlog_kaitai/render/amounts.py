@@ -25,6 +25,8 @@ def shown(value: Any, kind: Kind) -> str:
             return shown_seconds(value)
         case Kind.LIST:
             return ", ".join(value)
+        case Kind.SIZES:
+            return ", ".join(map(shown_bytes, value))
         case _:
             return str(value)
 

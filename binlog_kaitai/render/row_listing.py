@@ -5,26 +5,46 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, BinaryIO
 
+from binlog_kaitai.columns.rows.origins import ORIGINS
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
 from binlog_kaitai.render.terminal import printable
 
-_COLUMNS = (("position", 10), ("time (UTC)", 19), ("table", 24), ("change", 6))
-_OF_EVENT = ("file", "position", "row", "timestamp", "gtid", "server_id", "schema", "table")
-_KEYS = (*_OF_EVENT, "change", "before", "after", "diffs")
+#: The columns of a table with their widths; the row comes after them.
+_COLUMNS = {
+    "position": 10,
+    "time (UTC)": 19,
+    "gtid": 41,
+    "thread": 7,
+    "table": 24,
+    "change": 6,
+    "statement": 40,
+}
+
+#: Those that are shown on request.
+_ON_REQUEST = ("gtid", *ORIGINS)
+
+_OF_EVENT = ("file", "position", "row", "timestamp", "gtid", "server_id")
+_OF_ROW = ("schema", "table", "change", "before", "after", "diffs")
 
 #: Longer values are cut in a table.
 _MAX_LENGTH = 60
 
 
-def writer(output: str, stream: BinaryIO) -> Callable[[Any], object]:
-    """A function that takes lines of JSON, as bytes, and writes them in the form `output`."""
+def writer(output: str, stream: BinaryIO, shown: Collection[str] = ()) -> Callable[[Any], object]:
+    """A function that takes lines of JSON, as bytes, and writes them in the form `output`.
+
+    Parameters
+    ----------
+    shown
+        Some of ``gtid``, ``thread`` and ``statement``. The lines have them.
+    """
     if output == "json":
         return stream.write
-    made = _csv_lines if output == "csv" else _table_lines
+    make = _csv_lines if output == "csv" else _table_lines
     is_first = [True]
 
     def write(lines: Any) -> None:
@@ -34,7 +54,7 @@ def writer(output: str, stream: BinaryIO) -> Callable[[Any], object]:
             for line in bytes(lines).split(b"\n")
             if line
         ]
-        text = "".join(made(objects, is_first[0]))
+        text = "".join(make(objects, shown, is_first[0]))
         is_first[0] = False
         stream.write(text.encode("utf-8", ENCODING_ERRORS))
 
@@ -45,28 +65,37 @@ class _Number(str):
     """A number as it was written."""
 
 
-def _csv_lines(objects: list[dict[str, Any]], is_first: bool) -> Iterator[str]:
+def _csv_lines(objects: list[dict[str, Any]], shown: Collection[str], is_first: bool) -> Iterator[str]:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
+    keys = (*_OF_EVENT, *(name for name in ORIGINS if name in shown), *_OF_ROW)
     if is_first:
-        rows.writerow(_KEYS)
+        rows.writerow(keys)
     for one in objects:
-        values = (one.get(key) for key in _KEYS)
+        values = (one.get(key) for key in keys)
         rows.writerow(_json(value) if isinstance(value, (dict, list)) else value for value in values)
     yield text.getvalue()
 
 
-def _table_lines(objects: list[dict[str, Any]], is_first: bool) -> Iterator[str]:
+def _table_lines(objects: list[dict[str, Any]], shown: Collection[str], is_first: bool) -> Iterator[str]:
+    names = [name for name in _COLUMNS if name in shown or name not in _ON_REQUEST]
     if is_first:
-        yield _line([name for name, _ in _COLUMNS], "row")
+        yield _line(names, names, "row")
     for one in objects:
-        time = f"{utc(int(one['timestamp'])):%Y-%m-%d %H:%M:%S}"
-        cells = [one["position"], time, f"{one['schema']}.{one['table']}", one["change"]]
-        yield _line(cells, " ".join(_values(one["before"], one["after"])))
+        cells = dict.fromkeys(_COLUMNS, "") | {
+            "position": one["position"],
+            "time (UTC)": f"{utc(int(one['timestamp'])):%Y-%m-%d %H:%M:%S}",
+            "table": f"{one['schema']}.{one['table']}",
+            "change": one["change"],
+            **{name: one[name] for name in shown if one[name]},
+        }
+        cells["statement"] = _cut(" ".join(cells["statement"].split()), _COLUMNS["statement"])
+        row = " ".join(_values(one["before"], one["after"]))
+        yield _line(names, [cells[name] for name in names], row)
 
 
-def _line(cells: list[str], rest: str) -> str:
-    padded = (f"{cell:<{width}}" for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
+def _line(names: list[str], cells: list[str], rest: str) -> str:
+    padded = (f"{cell:<{_COLUMNS[name]}}" for name, cell in zip(names, cells, strict=True))
     return printable(f"{'  '.join(padded)}  {rest}".rstrip()) + "\n"
 
 
@@ -89,7 +118,11 @@ def _shown(value: Any) -> str:
         text = _json(value["json"])
     else:
         text = "NULL" if value is None else value if isinstance(value, str) else _json(value)
-    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
+    return _cut(text, _MAX_LENGTH)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _json(value: Any) -> str:

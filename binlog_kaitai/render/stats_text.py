@@ -25,7 +25,17 @@ _MAX_ROWS = 40
 _MAX_TEXT = 200
 
 #: Parts that are shown if none is named.
-DEFAULT_PARTS = ("tables", "timeline", "biggest", "longest", "gaps", "statements", "definitions", "servers")
+DEFAULT_PARTS = (
+    "tables",
+    "no_primary_key",
+    "timeline",
+    "biggest",
+    "longest",
+    "gaps",
+    "statements",
+    "definitions",
+    "servers",
+)
 
 
 def print_stats(stats: Stats, parts: Sequence[str], timeline: Part, console: Console) -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.following import Span
-from binlog_kaitai.following.spans import definitions_in, source_of, split_of
+from binlog_kaitai.following.spans import definitions_in, source_of, split_of, with_gtids
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around
@@ -85,17 +84,3 @@ def _around(
     if options.table is not None:
         arguments["schema"] = columns_of_table(target, options.corrupt_column)
     yield from rows_around(split_of(span), view, arguments, options, target)
-
-
-def with_gtids(filters: Any, span: Span) -> dict[str, Any]:
-    """Filters that take of a span what is to be taken, and what they take themselves."""
-    found = dict(filters)
-    if span.include:
-        wanted, own = GtidSet.parse(span.include), found.get("include_gtids")
-        both = wanted.without(wanted.without(GtidSet.parse(own))) if own else wanted
-        found["include_gtids"] = str(both) or None
-        if not both:
-            found["exclude_gtids"] = span.include
-    if span.exclude:
-        found["exclude_gtids"] = ",".join(filter(None, (found.get("exclude_gtids"), span.exclude)))
-    return found

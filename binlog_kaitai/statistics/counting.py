@@ -8,10 +8,10 @@ from typing import Unpack
 import numpy as np
 
 from binlog_kaitai.columns.selection import Selection
-from binlog_kaitai.columns.transactions.batches import Watcher, finished_transactions, transaction_batches
+from binlog_kaitai.columns.transactions.batches import Watcher, chosen_transactions, finished_transactions
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.transactions.pages import Page
-from binlog_kaitai.columns.transactions.view import view_of
+from binlog_kaitai.columns.transactions.view import WITH_TABLE_BYTES, view_of
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -110,9 +110,10 @@ def _figures(
 ) -> Iterator[Figures]:
     """The transactions; as rows of their view only where filters have to look at them."""
     if filters:
-        for batch in transaction_batches(
+        for source, parts in chosen_transactions(
             sources, filters, verify_checksums=verify_checksums, block_size=_BLOCK_SIZE, watcher=counting
         ):
+            batch = view_of(source.name, parts, WITH_TABLE_BYTES)
             for gtid in filter(None, batch.column("gtid").to_pylist()):
                 counting.gtids.add(gtid)
             yield Figures.of_view(batch)
@@ -121,7 +122,7 @@ def _figures(
         sources, verify_checksums=verify_checksums, block_size=_BLOCK_SIZE, watcher=counting
     ):
         if found.batch is not None:
-            yield Figures.of_view(view_of(source.name, found.batch))
+            yield Figures.of_view(view_of(source.name, found.batch, WITH_TABLE_BYTES))
         elif found.page is not None:
             yield Figures.of_page(source.name, found.page, found.begin, found.end)
 

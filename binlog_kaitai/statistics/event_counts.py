@@ -64,6 +64,8 @@ class EventCounts:
         Bytes of what is compressed, and what they are when it is not.
     inner : int
         How many events lie inside of compressed transactions.
+    keyless : set
+        Schema and name of each table that has no primary key; of others it has one, or nothing tells.
     uncounted : int
         Rows events whose rows cannot be counted.
     """
@@ -78,6 +80,7 @@ class EventCounts:
         self.packed = self.unpacked = 0
         self.inner = self.file_bytes = 0
         self.uncounted = 0
+        self.keyless: set[tuple[str, str]] = set()
         self._commits = CommitTimes()
         self._last_position = -1
         self._touched: set[tuple[str, str, int]] = set()  # by the transaction that is open
@@ -139,6 +142,9 @@ class EventCounts:
         self.uncounted += int((counts == UNKNOWN).sum())
         counts = np.maximum(counts, 0)
         operations = _OPERATION_OF[page.block.types[rows]]
+        for table in images.tables:
+            if isinstance(table, Table):
+                self._note_key(table)
         names = [table.key if isinstance(table, Table) else ("", "") for table in images.tables]
         numbers = {name: number for number, name in enumerate(dict.fromkeys([*names, ("", "")]))}
         # The last one is for events without a table map.
@@ -161,6 +167,14 @@ class EventCounts:
             )
             for number in range(len(OPERATIONS))
         }
+
+    def _note_key(self, table: Table) -> None:
+        """Note whether a table has a primary key, as log or definition tell it by now."""
+        schema = table.schema
+        if schema.primary_key:
+            self.keyless.discard(table.key)
+        elif all(column.is_primary_key is False for column in schema.columns):
+            self.keyless.add(table.key)
 
     def _transactions(self, page: Page, rows: Any, codes: Any, keys: list[tuple[str, str, int]]) -> list[int]:
         """How many transactions, that were not counted before, have rows of each table and operation."""

@@ -10,22 +10,28 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.row_counts import UNKNOWN
 from binlog_kaitai.columns.transactions.boundaries import Outcome
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.parts import (
     Ends,
+    TableBytes,
     changed_rows,
     compressed,
     definitions,
     earliest,
     gtid_fields,
     outcomes_of,
+    statement_threads,
 )
-from binlog_kaitai.columns.transactions.view import KINDS, outcome_of, view_of
+from binlog_kaitai.columns.transactions.view import KINDS, WITH_TABLE_BYTES, outcome_of, view_of
 from binlog_kaitai.core.grammar import EventType
 
 _MICRO = 1_000_000
+
+#: In place of a connection that is not known.
+NO_THREAD = -1
 
 #: As much of the text of a definition is kept.
 MAX_TEXT = 4096
@@ -58,6 +64,14 @@ class Figures(NamedTuple):
     is_compressed : bool array
     definitions : int64 array
         Numbers of the transactions that are definitions.
+    positions, ends, events : int64 arrays
+        Where each begins and ends in its log, and its number of events.
+    threads : int64 array
+        The connection that ran each; -1 where the log does not tell.
+    tables : TableBytes
+        What each does to which tables.
+    file : str
+        Name of their log.
     view : callable
         Gives the transactions between two numbers as the view shows them.
     known : dict
@@ -73,6 +87,12 @@ class Figures(NamedTuple):
     outcomes: NDArray[np.int8]
     is_compressed: NDArray[np.bool_]
     definitions: NDArray[np.int64]
+    positions: Any
+    ends: Any
+    events: Any
+    threads: Any
+    tables: TableBytes
+    file: str
     view: Callable[[int, int], pa.RecordBatch]
     known: dict[int, dict[str, Any]]
 
@@ -80,8 +100,8 @@ class Figures(NamedTuple):
     def of_view(cls, batch: pa.RecordBatch) -> Figures:
         """Those of a batch of the view."""
 
-        def numbers(name: str) -> Any:
-            return batch.column(name).cast(pa.int64()).fill_null(0).to_numpy()
+        def numbers(name: str, default: int = 0) -> Any:
+            return batch.column(name).cast(pa.int64()).fill_null(default).to_numpy()
 
         start, duration, original = map(numbers, ("start", "duration", "original_commit_timestamp"))
         kinds = batch.column("kind").to_pylist()
@@ -95,6 +115,12 @@ class Figures(NamedTuple):
             outcomes=np.array([KINDS.index(kind) for kind in kinds], dtype=np.int8),
             is_compressed=batch.column("is_compressed").to_numpy(zero_copy_only=False),
             definitions=np.flatnonzero(batch.column("statement").is_valid().to_numpy(zero_copy_only=False)),
+            positions=numbers("position"),
+            ends=numbers("end_position"),
+            events=numbers("events"),
+            threads=numbers("thread_id", NO_THREAD),
+            tables=_tables_of_view(batch),
+            file=batch.column("file")[0].as_py() if len(batch) else "",
             view=lambda begin, end: batch.slice(begin, end - begin),
             known={},
         )
@@ -130,7 +156,13 @@ class Figures(NamedTuple):
             ),
             is_compressed=compressed(block, parts)[some],
             definitions=_definitions(block, ends)[some].nonzero()[0],
-            view=lambda one, behind: view_of(file, page.rows(begin + one, begin + behind)),
+            positions=block.positions[first],
+            ends=block.end_positions[last],
+            events=parts.lengths[some],
+            threads=_threads(page, field("gtid_thread", NO_THREAD), some),
+            tables=_tables_of_page(page, begin, end),
+            file=plain(file),
+            view=lambda one, behind: view_of(file, page.rows(begin + one, begin + behind), WITH_TABLE_BYTES),
             known={},
         )
 
@@ -144,6 +176,31 @@ class Figures(NamedTuple):
             for number, row in enumerate(self.view(begin, end).to_pylist(), begin):
                 self.known[number] = _shown(row, int(self.commits[number]))
         return [self.known[number] for number in range(begin, end)]
+
+
+def _threads(page: Page, of_gtids: Any, some: slice) -> Any:
+    """The connection of each transaction: that of its first statement, else that of its GTID event."""
+    found = statement_threads(page.block, page.parts).fill_null(NO_THREAD).to_numpy()[some]
+    return np.where(found == NO_THREAD, of_gtids, found)
+
+
+def _tables_of_page(page: Page, begin: int, end: int) -> TableBytes:
+    found = TableBytes.of(page.block, page.parts, page.changes)
+    if (begin, end) == (0, len(page.parts)):
+        return found
+    inside = np.flatnonzero((found.owners >= begin) & (found.owners < end))
+    return TableBytes(found.names, found.owners[inside] - begin, found.tables[inside], found.bytes[inside])
+
+
+def _tables_of_view(batch: pa.RecordBatch) -> TableBytes:
+    lists = batch.column("tables")
+    names = lists.flatten().dictionary_encode()
+    return TableBytes(
+        names.dictionary.to_pylist(),
+        lists.value_parent_indices().to_numpy().astype(np.int64),
+        names.indices.to_numpy().astype(np.int64),
+        batch.column("table_bytes").flatten().to_numpy(),
+    )
 
 
 def _changed(page: Page) -> Any:
@@ -176,6 +233,7 @@ def _shown(row: dict[str, Any], commit: int) -> dict[str, Any]:
     row["duration"] = None if row["duration"] is None else int(row["duration"].total_seconds())
     if len(row["tables"]) > _MAX_TABLES:
         row["tables"] = [*row["tables"][:_MAX_TABLES], "…"]
+        row["table_bytes"] = row["table_bytes"][:_MAX_TABLES]
     if row["statement"] is not None and len(row["statement"]) > MAX_TEXT:
         row["statement"] = row["statement"][:MAX_TEXT] + "…"
     return row

@@ -21,6 +21,9 @@ PART_NAMES = (
     "biggest",
     "longest",
     "most_rows",
+    "by_table",
+    "no_primary_key",
+    "threads",
     "gaps",
     "sizes",
     "statements",
@@ -36,6 +39,7 @@ class Kind(Enum):
 
     TEXT = "text"
     LIST = "list"  # of texts
+    SIZES = "sizes"  # bytes of each of a list
     NUMBER = "number"
     BYTES = "bytes"
     TIME = "time"  # seconds since 1970-01-01 UTC

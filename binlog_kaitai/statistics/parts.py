@@ -9,15 +9,27 @@ import numpy as np
 
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.statistics.event_counts import BYTES, EVENTS, OPERATIONS, ROWS, TRANSACTIONS, EventCounts
+from binlog_kaitai.statistics.event_counts import (
+    BYTES,
+    EVENTS,
+    OPERATIONS,
+    ROWS,
+    TABLE_SUMS,
+    TRANSACTIONS,
+    EventCounts,
+)
+from binlog_kaitai.statistics.figures import NO_THREAD
 from binlog_kaitai.statistics.model import PART_NAMES, Column, Kind, Part, Place, Stats
 from binlog_kaitai.statistics.timeline import width_for
-from binlog_kaitai.statistics.transactions import OTHERS, TransactionCounts
+from binlog_kaitai.statistics.transactions import OTHERS, TableChange, TransactionCounts
 
 _TEXT, _NUMBER, _BYTES, _TIME, _SECONDS = Kind.TEXT, Kind.NUMBER, Kind.BYTES, Kind.TIME, Kind.SECONDS
 
 #: Tables that are listed, most bytes first.
 _MAX_TABLES = 10_000
+
+#: Connections that are listed, those with most bytes first; tables whose transactions are, and which.
+_MAX_THREADS, _MAX_RANKED = 1000, 50
 
 #: GTID sources that are listed, and as much of their sets.
 _MAX_SOURCES, _MAX_SET = 1000, 2000
@@ -32,7 +44,9 @@ _OF_TRANSACTION = (
     Column("events", _NUMBER),
     Column("rows", _NUMBER),
     Column("kind", _TEXT),
+    Column("thread_id", _TEXT),
     Column("tables", Kind.LIST),
+    Column("table_bytes", Kind.SIZES),
 )
 
 
@@ -46,6 +60,9 @@ def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gti
         _ranking("biggest", "Biggest transactions", transactions.biggest),
         _ranking("longest", "Longest transactions", transactions.longest),
         _ranking("most_rows", "Transactions with most rows", transactions.most_rows),
+        _by_table(transactions),
+        _no_primary_key(events),
+        _threads(transactions),
         _gaps(transactions),
         _sizes(transactions),
         _statements(events),
@@ -59,13 +76,25 @@ def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gti
     behind_gaps = (row for _, row in transactions.gaps)
     notable = (transactions.biggest, transactions.longest, transactions.most_rows, transactions.definitions)
     stats.notable = _places(
-        (*(row for ranking in notable for row in ranking), *behind_gaps, *transactions.first)
+        (*(row for ranking in notable for row in ranking), *behind_gaps),
+        [change for _, changes in _largest(transactions) for change in changes],
+        transactions.first,
     )
 
 
-def _places(rows: Iterable[dict[str, Any]]) -> list[Place]:
-    found = (Place(row["file"], row["position"], row["end_position"], row["events"]) for row in rows)
+def _places(
+    rows: Iterable[dict[str, Any]], changes: Iterable[TableChange], first: Iterable[dict[str, Any]]
+) -> list[Place]:
+    found = [
+        *(_place(row) for row in rows),
+        *(Place(one.file, one.position, one.end_position, one.events) for one in changes),
+        *(_place(row) for row in first),
+    ]
     return list(dict.fromkeys(found))
+
+
+def _place(row: dict[str, Any]) -> Place:
+    return Place(row["file"], row["position"], row["end_position"], row["events"])
 
 
 def _totals(stats: Stats, events: EventCounts, transactions: TransactionCounts) -> dict[str, Any]:
@@ -133,6 +162,66 @@ def _transaction(row: dict[str, Any]) -> tuple[Any, ...]:
 
 def _ranking(name: str, title: str, ranking: Iterable[dict[str, Any]]) -> Part:
     return Part(name, title, _OF_TRANSACTION, [_transaction(row) for row in ranking])
+
+
+def _largest(transactions: TransactionCounts) -> list[tuple[str, list[TableChange]]]:
+    """The tables with the largest changes by one transaction, and the transactions of each."""
+    found = [(name, list(ranking)) for name, ranking in transactions.of_tables.items()]
+    found.sort(key=lambda item: (-item[1][0].table_bytes, item[0]))
+    return found[:_MAX_RANKED]
+
+
+def _by_table(transactions: TransactionCounts) -> Part:
+    columns = (
+        Column("table", _TEXT),
+        *_OF_TRANSACTION[:3],
+        Column("thread_id", _TEXT),
+        Column("table_bytes", _BYTES),
+        Column("bytes", _BYTES),
+        Column("events", _NUMBER),
+    )
+    rows = [
+        (name, one.file, one.position, one.time, one.thread, one.table_bytes, one.bytes, one.events)
+        for name, changes in _largest(transactions)
+        for one in changes
+    ]
+    count = sum(len(list(ranking)) for ranking in transactions.of_tables.values())
+    return Part("by_table", "Biggest transactions of each table", columns, rows, count - len(rows))
+
+
+def _no_primary_key(events: EventCounts) -> Part:
+    columns = (
+        Column("schema", _TEXT),
+        Column("table", _TEXT),
+        Column("rows_inserted", _NUMBER),
+        Column("rows_updated", _NUMBER),
+        Column("rows_deleted", _NUMBER),
+        Column("bytes", _BYTES),
+    )
+    rows: list[tuple[Any, ...]] = []
+    for key in events.keyless:
+        sums = [events.tables.get((*key, number)) for number in range(len(OPERATIONS))]
+        known = [one or [0] * len(TABLE_SUMS) for one in sums]
+        if any(sums):
+            rows.append((*key, *(one[0] for one in known), sum(one[2] for one in known)))
+    # What replicas look through the whole table for comes first.
+    rows.sort(key=lambda row: (-row[3] - row[4], -row[5], row[:2]))
+    title = "Tables without a primary key"
+    return Part("no_primary_key", title, columns, rows[:_MAX_TABLES], max(0, len(rows) - _MAX_TABLES))
+
+
+def _threads(transactions: TransactionCounts) -> Part:
+    columns = (
+        Column("thread_id", _TEXT),
+        Column("transactions", _NUMBER),
+        Column("bytes", _BYTES),
+        Column("rows", _NUMBER),
+    )
+    order = sorted(transactions.threads.items(), key=lambda item: (-item[1][1], item[0]))
+    names: dict[int, Any] = {NO_THREAD: None, OTHERS: "(others)"}
+    rows = [(names.get(key, key), *sums) for key, sums in order]
+    left_out = max(0, len(rows) - _MAX_THREADS)
+    return Part("threads", "Connections", columns, rows[:_MAX_THREADS], left_out)
 
 
 def _gaps(transactions: TransactionCounts) -> Part:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.transactions.view import KINDS
-from binlog_kaitai.statistics.figures import Figures
+from binlog_kaitai.statistics.figures import NO_THREAD, Figures
 
 _MICRO = 1_000_000
 
 #: Definitions that are kept.
 MAX_DEFINITIONS = 1000
 
-#: Servers that are told apart; all more are counted as one of this number.
-_MAX_SERVERS, OTHERS = 10_000, -1
+#: Servers and connections that are told apart; all more are counted as one of this number.
+_MAX_SERVERS, _MAX_THREADS, OTHERS = 10_000, 100_000, -2
+
+#: Tables whose transactions are ranked, and as many of each.
+_MAX_TABLES, OF_TABLE = 1000, 5
 
 
 class Ranking:
@@ -56,6 +59,44 @@ class Ranking:
         return (thing for _, _, thing in sorted(self._heap, key=lambda entry: entry[:2], reverse=True))
 
 
+class TableChange(NamedTuple):
+    """What a transaction does to one table.
+
+    Attributes
+    ----------
+    file, position, end_position, events
+        The transaction, as `model.Place` has it.
+    time, thread : int or None
+        Of the commit, in seconds; and the connection.
+    table_bytes, bytes : int
+        Of the rows events about the table, and of the transaction in the file.
+    """
+
+    file: str
+    position: int
+    end_position: int
+    events: int
+    time: int | None
+    thread: int | None
+    table_bytes: int
+    bytes: int
+
+    @classmethod
+    def of(cls, found: Figures, index: int, table_bytes: int) -> TableChange:
+        """Of one of some transactions."""
+        thread = int(found.threads[index])
+        return cls(
+            found.file,
+            int(found.positions[index]),
+            int(found.ends[index]),
+            int(found.events[index]),
+            int(found.commits[index]) or None,
+            None if thread == NO_THREAD else thread,
+            table_bytes,
+            int(found.sizes[index]),
+        )
+
+
 class TransactionCounts:
     """Counts transactions, some at a time.
 
@@ -74,6 +115,11 @@ class TransactionCounts:
         By server id: transactions, bytes.
     kinds : dict
         Transactions by how they ended.
+    threads : dict
+        By connection: transactions, bytes, rows.
+    of_tables : dict
+        By ``schema.table`` the `Ranking` of its transactions by the bytes of rows events about it; these are
+        `TableChange`.
     sizes : int64 array
         How many transactions have a length of so many bits.
     """
@@ -86,6 +132,8 @@ class TransactionCounts:
         self.definition_count = 0
         self.servers: dict[int, list[int]] = {}
         self.kinds: dict[str, int] = {}
+        self.threads: dict[int, list[int]] = {}
+        self.of_tables: dict[str, Ranking] = {}
         self.sizes = np.zeros(64, dtype=np.int64)
         self._last_commit = 0
 
@@ -101,7 +149,9 @@ class TransactionCounts:
         self.biggest.add(found.sizes, row)
         self.longest.add(found.durations, row)
         self.most_rows.add(found.changed, row)
-        self._add_servers(found.servers, found.sizes)
+        _add_sums(self.servers, _MAX_SERVERS, found.servers, found.sizes)
+        _add_sums(self.threads, _MAX_THREADS, found.threads, found.sizes, found.changed)
+        self._add_tables(found)
         of_kind = np.bincount(found.outcomes, minlength=len(KINDS))
         for number in np.flatnonzero(of_kind).tolist():
             self.kinds[KINDS[number]] = self.kinds.get(KINDS[number], 0) + int(of_kind[number])
@@ -110,16 +160,20 @@ class TransactionCounts:
         self.definitions += map(row, found.definitions[:room].tolist())
         self._add_gaps(found)
 
-    def _add_servers(self, servers: Any, sizes: Any) -> None:
-        first, which = distinct(servers)
-        ids = servers[first]
-        counts = np.bincount(which, minlength=len(ids)).tolist()
-        weights = np.bincount(which, weights=sizes, minlength=len(ids)).tolist()
-        for server, count, weight in zip(ids.tolist(), counts, weights, strict=True):
-            key = server if len(self.servers) < _MAX_SERVERS or server in self.servers else OTHERS
-            total = self.servers.setdefault(key, [0, 0])
-            total[0] += count
-            total[1] += int(weight)
+    def _add_tables(self, found: Figures) -> None:
+        """Rank the transactions of each table."""
+        names, owners, tables, sizes = found.tables
+        for code in np.unique(tables).tolist():
+            name = names[code]
+            if name not in self.of_tables and len(self.of_tables) >= _MAX_TABLES:
+                continue
+            chosen = np.flatnonzero(tables == code)
+
+            def change(index: int, chosen: Any = chosen) -> TableChange:
+                at = chosen[index]
+                return TableChange.of(found, int(owners[at]), int(sizes[at]))
+
+            self.of_tables.setdefault(name, Ranking(OF_TABLE)).add(sizes[chosen], change)
 
     def _add_gaps(self, found: Figures) -> None:
         """Time in which this server committed nothing; to the microsecond where the log has that."""
@@ -131,6 +185,17 @@ class TransactionCounts:
         gaps = np.diff(commits, prepend=self._last_commit or commits[0])
         self._last_commit = int(commits[-1])
         self.gaps.add(gaps, lambda index: (int(gaps[index]) / _MICRO, found.row(int(timed[index]))))
+
+
+def _add_sums(sums: dict[int, list[int]], most: int, keys: Any, *values: Any) -> None:
+    """Add to the sums of each key how often it is there, and values; past `most` keys, all others are one."""
+    first, which = distinct(keys)
+    counts = np.bincount(which, minlength=len(first)).tolist()
+    columns = [np.bincount(which, weights=value, minlength=len(first)).tolist() for value in values]
+    for key, *added in zip(keys[first].tolist(), counts, *columns, strict=True):
+        total = sums.setdefault(key if len(sums) < most or key in sums else OTHERS, [0] * len(added))
+        for at, value in enumerate(added):
+            total[at] += int(value)
 
 
 #: As many of the first transactions are kept, for a look at a short log.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from selenium import webdriver
@@ -20,6 +22,26 @@ _ARGUMENTS = (
     "--disable-sync",
     "--window-size=1280,1000",
 )
+
+
+#: What looks for pages that not everybody can read.
+_AXE = "axe-core@4.10.3"
+_AXE_FOLDER = Path(__file__).parents[2] / "build" / "axe"
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core, from npm."""
+    script = _AXE_FOLDER / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("needs npm, to fetch axe-core")
+        _AXE_FOLDER.mkdir(parents=True, exist_ok=True)
+        install = [npm, "install", "--no-save", "--no-audit", "--no-fund", "--prefix", str(_AXE_FOLDER), _AXE]
+        if subprocess.run(install, capture_output=True).returncode:
+            pytest.skip("npm cannot fetch axe-core")
+    return script.read_text("utf-8")
 
 
 @pytest.fixture(scope="session")

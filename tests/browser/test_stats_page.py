@@ -138,3 +138,46 @@ def test_light_and_dark(opened: Any) -> None:
     before = background()
     browser.find_element(By.ID, "theme").click()
     assert background() != before
+
+
+def test_a_bar_opens_the_transactions_of_its_table(opened: Any) -> None:
+    log = case("mysql-9.7", "types_full").logs[0]
+    browser = opened(log)
+    stats = collect(log)
+    sums: dict[str, int] = {}
+    for row in stats.parts["tables"].objects():
+        name = f"{row['schema']}.{row['table']}"
+        sums[name] = sums.get(name, 0) + row["bytes"]
+    names = sorted(sums, key=lambda name: -sums[name])
+    assert texts(browser, "#bars .name") == names[:12]
+    browser.find_elements(By.CSS_SELECTOR, "#bars button")[1].click()
+    assert browser.find_element(By.ID, "detail-title").text == names[1]
+    changes = [row for row in stats.parts["by_table"].objects() if row["table"] == names[1]]
+    assert len(texts(browser, "#detail-events .type")) == len(changes) == 5
+    browser.find_elements(By.CSS_SELECTOR, "#detail-events button")[0].click()
+    assert browser.find_element(By.ID, "detail-title").text == f"Transaction at {changes[0]['position']:,}"
+    assert "WRITE_ROWS_EVENT" in texts(browser, "#detail-events .type")
+    browser.find_element(By.CSS_SELECTOR, "#detail-events .back").click()
+    assert browser.find_element(By.ID, "detail-title").text == names[1]
+
+
+@pytest.mark.parametrize("width", [1280, 600])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_everybody_can_read_it(opened: Any, axe: str, theme: str, width: int) -> None:
+    browser = opened(case("mysql-9.7", "types_full").logs[0])
+    browser.set_window_size(width, 1000)
+    browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
+    browser.execute_script(axe)
+    steps = [
+        "",
+        "[data-series='rows']",
+        "#bars button",
+        "#detail-events button",
+        "#detail-events li:nth-child(5) button",
+    ]
+    for selector in steps:
+        if selector:
+            browser.execute_script("document.querySelector(arguments[0]).click()", selector)
+        found = browser.execute_async_script("axe.run(document).then(arguments[0])")
+        assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found["violations"]] == []
+    browser.set_window_size(1280, 1000)

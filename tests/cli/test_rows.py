@@ -78,3 +78,40 @@ def test_a_table_that_is_not_there_is_named_by_every_command(run: Run, tmp_path:
         assert done.returncode == 0
         warning = "binlog-kaitai: warning: table t.nosuch: not in these logs; t.my, t.s are\n"
         assert done.stderr.count(warning) == 1, command
+
+
+def test_the_history_of_one_row_in_one_command(run: Run) -> None:
+    log = case("mysql-9.7", "types_full").logs[0]
+    shown = ("--show", "gtid,thread,statement", "--format", "json")
+    done = run("rows", *shown, "-t", "t.ints", "--where", "id = 2", log)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["change"] for one in found] == ["insert", "update", "delete"]
+    assert all(2 in ((one["before"] or {}).get("id"), (one["after"] or {}).get("id")) for one in found)
+    assert all(one["gtid"] and one["thread"] and one["statement"] for one in found)
+    assert list(found[0]) == [*KEYS[:6], "thread", "statement", *KEYS[6:], "before", "after"]
+    one = run("rows", *shown, "-t", "t.ints", "--where", "id = 2", "--operation", "delete", log).stdout
+    assert [json.loads(line) for line in one.splitlines()] == found[2:]
+
+
+def test_what_is_shown_on_request_is_in_every_format(run: Run) -> None:
+    log = MIXED.logs[0]
+    lines = run("rows", "--format", "csv", "--show", "thread,statement", log).stdout
+    rows = list(csv.DictReader(io.StringIO(lines)))
+    assert rows[0]["thread"].isdigit()
+    assert rows[0]["statement"].startswith("INSERT INTO s")
+    table = run("rows", "--show", "gtid", log).stdout.splitlines()
+    assert table[0].split()[:5] == ["position", "time", "(UTC)", "gtid", "table"]
+    assert rows[0]["gtid"] in table[1]
+
+
+def test_names_of_what_to_show_and_conditions_are_checked(run: Run) -> None:
+    for arguments, reason in (
+        (("--show", "gtid,user"), "'user' is not one of gtid, thread, statement"),
+        (("--where", "id ="), "the condition 'id =' has the end in place of a value"),
+        (("--where", "nosuch = 1"), "no table in the log has a column nosuch"),
+    ):
+        done = run("rows", *arguments, MIXED.logs[0])
+        assert done.returncode == 2
+        assert reason in done.stderr
+        assert not done.stdout

@@ -173,7 +173,7 @@ def test_operations() -> None:
     some = lines_of(("INSERT", "UPDATE", "DELETE"), operation=["delete"])  # type: ignore[arg-type]
     assert some == [line for line in every if line.startswith("DELETE")]
     assert 0 < len(some) < len(every)
-    with pytest.raises(UsageError, match="no operation"):
+    with pytest.raises(UsageError, match="not an operation"):
         sql(MIXED, operation=["truncate"])
 
 

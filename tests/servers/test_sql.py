@@ -90,11 +90,57 @@ def test_keys_and_names(name: str, start_server: StartServer, tmp_path: Path) ->
     first, before = last_log(server), (contents(server), checksums(server))
     run(server, [*KEYS_AFTER, *changed])
     second, end = last_log(server), (contents(server), checksums(server))
-    play(server, script("--undo", "--ddl", definitions(server, tmp_path / "r.sql"), second))
+    ddl = "--ddl", definitions(server, tmp_path / "r.sql")
+    play(server, script("--undo", "--extended-insert", *ddl, second))
     assert (contents(server), checksums(server)) == before
     server.execute("DROP DATABASE r")
-    play(server, script(first, second))
+    play(server, script("--extended-insert", first, second))
     assert (contents(server), checksums(server)) == end
+
+
+ALTERED = [
+    "CREATE TABLE r.orders (id INT PRIMARY KEY, note VARCHAR(20) CHARACTER SET latin1, n INT, old INT)",
+    "CREATE TABLE r.lone (a VARCHAR(9) CHARACTER SET latin1, b INT, c INT)",
+    "INSERT INTO r.orders VALUES (1, 'é', 1, 1), (2, 'b', 2, 2), (3, 'c', 3, 3)",
+    "INSERT INTO r.lone VALUES ('é', 1, 1), ('É', 2, 2), ('x', 3, 3)",
+]
+ALTERED_AFTER = [
+    "UPDATE r.orders SET note = 'changed', old = 9 WHERE id = 1",
+    "UPDATE r.orders SET old = 8 WHERE id = 2",
+    "DELETE FROM r.orders WHERE id = 3",
+    "INSERT INTO r.orders VALUES (4, 'new', 4, 4)",
+    "UPDATE r.lone SET b = 10 WHERE b = 1",
+    "DELETE FROM r.lone WHERE b = 2",
+]
+TO_TODAY = [
+    "ALTER TABLE r.orders CHANGE note remark VARCHAR(60) CHARACTER SET utf8, DROP COLUMN old, "
+    "ADD COLUMN added INT NOT NULL DEFAULT 7, MODIFY n BIGINT",
+    "ALTER TABLE r.lone MODIFY a VARCHAR(30) CHARACTER SET utf8, DROP COLUMN c",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_taken_back_in_tables_as_they_are_today(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    server = start_server(name)
+    server.execute("DROP DATABASE IF EXISTS r")
+    server.execute(reset_statement(server))
+    run(server, ["CREATE DATABASE r", *ALTERED])
+    ddl = definitions(server, tmp_path / "then.sql")
+    last_log(server)
+    run(server, ALTERED_AFTER)
+    log = last_log(server)
+    run(server, TO_TODAY)
+    today = definitions(server, tmp_path / "today.sql")
+    play(
+        server,
+        script(
+            "--undo", "--extended-insert", "--ddl", ddl, "--for-table", today, "--renamed", "note=remark", log
+        ),
+    )
+    found = server.execute("SELECT id, remark, n, added FROM r.orders ORDER BY id")
+    assert [tuple(row) for row in found] == [(1, "é", 1, 7), (2, "b", 2, 7), (3, "c", 3, 7)]
+    rows = server.execute("SELECT a, b FROM r.lone ORDER BY b")
+    assert [tuple(row) for row in rows] == [("é", 1), ("É", 2), ("x", 3)]
 
 
 def definitions(server: Server, path: Path) -> Path:

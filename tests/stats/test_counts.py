@@ -10,6 +10,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.reader.rows import has_rows
 from binlog_kaitai.statistics import counting
 from binlog_kaitai.statistics.counting import collect
 from tests.corpus_files import LogFile, case, logs
@@ -133,3 +134,58 @@ def test_compressed_logs_tell_their_ratio() -> None:
 def test_transactions_are_counted_alike_as_arrays_and_as_rows_of_their_view(log: LogFile) -> None:
     everything = Filters.of(start_position=4)
     assert collect(log.path, everything).to_object() == collect(log.path).to_object()
+
+
+def bytes_by_table(path: Any) -> dict[int, Counter[str]]:
+    """By position of each transaction, the bytes of its rows events by table."""
+    found: dict[int, Counter[str]] = {}
+    transactions = bk.read_transactions(path).read_all().to_pylist()
+    for event in bk.open(path):
+        if event.table_map is not None and has_rows(event):
+            owner = [one for one in transactions if one["position"] <= event.position][-1]["position"]
+            name = f"{event.table_map.schema_name}.{event.table_map.table_name}"
+            found.setdefault(owner, Counter())[name] += len(event.raw)
+    return found
+
+
+@pytest.mark.parametrize("path", [MIXED, PAYLOADS, case("mysql-9.7", "types_full").logs[0]])
+@pytest.mark.parametrize("block_size", [1 << 25, 512])
+@pytest.mark.parametrize("filters", [{}, {"server_id": 97}])
+def test_bytes_of_each_table_of_a_transaction(
+    path: Any, block_size: int, filters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "_BLOCK_SIZE", block_size)
+    parts = collect(path, Filters.of(**filters)).parts
+    expected = bytes_by_table(path)
+    for row in parts["biggest"].objects():
+        found = dict(zip(row["tables"], row["table_bytes"], strict=True))
+        assert found == dict(expected.get(row["position"], {}))
+    of_table: dict[str, list[int]] = {}
+    for sums in expected.values():
+        for name, count in sums.items():
+            of_table.setdefault(name, []).append(count)
+    ranked: dict[str, list[int]] = {}
+    for row in parts["by_table"].objects():
+        ranked.setdefault(row["table"], []).append(row["table_bytes"])
+        assert expected[row["position"]][row["table"]] == row["table_bytes"]
+    assert ranked == {name: sorted(counts)[::-1][:5] for name, counts in of_table.items()}
+
+
+def test_tables_without_a_primary_key_are_those_that_are_known_to_have_none() -> None:
+    found = collect(case("mysql-9.7", "types_full").logs[0]).parts["no_primary_key"].objects()
+    assert [row["table"] for row in found] == ["nokey", "ukey"]
+    assert [found[0][f"rows_{name}"] for name in ("inserted", "updated", "deleted")] == [4, 2, 4]
+    # Its log names no keys, and the tables were made before it.
+    later = case("mysql-5.6", "types_v1_rows").logs[-1]
+    assert all(row["table"] in ("nokey", "ukey") for row in collect(later).parts["no_primary_key"].objects())
+
+
+@pytest.mark.parametrize("log", [MIXED, case("mariadb-11.8", "mixed").logs[0], PAYLOADS])
+def test_connections_have_the_transactions_of_the_view(log: Any) -> None:
+    view = bk.read_transactions(log).read_all().to_pylist()
+    found = {row["thread_id"]: row for row in collect(log).parts["threads"].objects()}
+    assert {thread: row["transactions"] for thread, row in found.items()} == Counter(
+        row["thread_id"] for row in view
+    )
+    for thread, row in found.items():
+        assert row["bytes"] == sum(one["bytes"] for one in view if one["thread_id"] == thread)

@@ -135,11 +135,33 @@ def transaction_batches(
 
     `definitions` give what is known of tables before each log.
     """
+    found = chosen_transactions(
+        sources,
+        filters,
+        verify_checksums=verify_checksums,
+        block_size=block_size,
+        watcher=watcher,
+        definitions=definitions,
+    )
+    for source, parts in found:
+        yield view_of(source.name, parts)
+
+
+def chosen_transactions(
+    sources: list[Source],
+    filters: Filters,
+    *,
+    verify_checksums: bool = True,
+    block_size: int = BLOCK_SIZE,
+    watcher: Watcher | None = None,
+    definitions: SeriesDefinitions | None = None,
+) -> Iterator[tuple[Source, pa.RecordBatch]]:
+    """The transactions that the filters take, as rows of `parts.PART_SCHEMA`."""
     found = _finished_transactions(
         sources, filters, verify_checksums, block_size, watcher, definitions, makes_rows=True
     )
     for source, some in found:
-        yield view_of(source.name, some.batch)
+        yield source, some.batch
 
 
 class Finished(NamedTuple):

@@ -45,7 +45,8 @@ _OF_MARIADB = {
 }
 
 #: A part: `start` and `end` are the least and the last time stamp, in seconds; `outcome` is that of the last
-#: event that ends a transaction, `meant` what the first statement is; `schema`, `has_type` are for filters.
+#: event that ends a transaction, `meant` what the first statement is; `schema`, `has_type` are for filters;
+#: `table_bytes` are those of the rows events about each of `tables`.
 PART_SCHEMA = pa.schema(
     {
         "position": pa.int64(),
@@ -66,6 +67,7 @@ PART_SCHEMA = pa.schema(
         "schema": pa.string(),
         "has_type": pa.bool_(),
         "tables": pa.list_(pa.string()),
+        "table_bytes": pa.list_(pa.int64()),
         **{name: pa.int64() for name in _CHANGES},
     }
 )
@@ -112,6 +114,7 @@ def parts_of(
     first, last = parts.first, parts.last
     stamps = block.header.numbers("timestamp")
     ends = outcomes_of(found, parts)
+    tables, table_bytes = _tables(block, parts, changes)
     columns: dict[str, Any] = {
         "position": block.positions[first],
         "end_position": block.end_positions[last],
@@ -126,13 +129,14 @@ def parts_of(
             name: pa.array(values, mask=~known) for name, (values, known) in gtid_fields(block, parts).items()
         },
         "xid": _xids(block, parts),
-        "thread_id": _threads(block, parts),
+        "thread_id": statement_threads(block, parts),
         "outcome": ends.outcome,
         "meant": ends.meant,
         "statement": definitions(block, ends),
         "schema": _schemas(block, parts) if with_schemas else [None] * len(parts),
         "has_type": parts.any(np.isin(block.types, types)),
-        "tables": _tables(parts, changes),
+        "tables": tables,
+        "table_bytes": table_bytes,
         **{
             name: pa.array(sums, mask=is_unknown)
             for name, (sums, is_unknown) in changed_rows(block, parts, changes).items()
@@ -194,7 +198,7 @@ def _xids(block: Block, parts: Parts) -> pa.Array:
     return _picked(values.astype(np.uint64), parts.last_of(rows))
 
 
-def _threads(block: Block, parts: Parts) -> pa.Array:
+def statement_threads(block: Block, parts: Parts) -> pa.Array:
     """The connection, by the first statement of each."""
     kinds = [kind for kind in (*QUERY_TYPES, EventType.execute_load_query_event) if len(block.rows_of(kind))]
     values = np.zeros(len(block), dtype=np.int64)
@@ -268,23 +272,54 @@ def _text(event: Any) -> str | None:
     return None if query is None else query.decode("utf-8", "backslashreplace")
 
 
-def _tables(parts: Parts, changes: Changes) -> pa.Array:
-    """The tables whose rows each changes, in the order in which it first does."""
-    known: dict[str, int] = {}
-    names = [_name(table) if isinstance(table, Table) else "" for table in changes.tables]
-    # A table that was redefined has several table maps.
-    codes = np.array([*(known.setdefault(name, len(known)) for name in names), -1], dtype=np.int64)
-    of_event, numbers = codes[changes.table_of], parts.number_of[changes.rows]
-    is_named = np.array([name != "" for name in known] + [False])[of_event]
-    chosen = np.flatnonzero((numbers >= 0) & is_named)
-    _, first = np.unique(numbers[chosen] * (len(known) + 1) + of_event[chosen], return_index=True)
-    order = chosen[np.sort(first)]
-    counts = np.bincount(numbers[order], minlength=len(parts))
-    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+class TableBytes(NamedTuple):
+    """The tables whose rows transactions change, in the order in which each first does.
+
+    Attributes
+    ----------
+    names : list of str
+        All tables.
+    owners, tables : int64 arrays
+        Number of a transaction, and of a table in `names`.
+    bytes : int64 array
+        Of the rows events of that transaction about that table.
+    """
+
+    names: list[str]
+    owners: Any
+    tables: Any
+    bytes: Any
+
+    @classmethod
+    def of(cls, block: Block, parts: Parts, changes: Changes) -> TableBytes:
+        """Those of all transactions in a block."""
+        known: dict[str, int] = {}
+        names = [_name(table) if isinstance(table, Table) else "" for table in changes.tables]
+        # A table that was redefined has several table maps.
+        codes = np.array([*(known.setdefault(name, len(known)) for name in names), -1], dtype=np.int64)
+        of_event, numbers = codes[changes.table_of], parts.number_of[changes.rows]
+        is_named = np.array([name != "" for name in known] + [False])[of_event]
+        chosen = np.flatnonzero((numbers >= 0) & is_named)
+        keys = numbers[chosen] * (len(known) + 1) + of_event[chosen]
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        sizes = np.bincount(
+            which.reshape(-1), weights=block.sizes[changes.rows[chosen]], minlength=len(first)
+        )
+        order = np.argsort(first)
+        places = chosen[first[order]]
+        return cls(list(known), numbers[places], of_event[places], sizes[order].astype(np.int64))
+
+
+def _tables(block: Block, parts: Parts, changes: Changes) -> tuple[pa.Array, pa.Array]:
+    """The tables whose rows each changes, in the order in which it first does, and the bytes of these."""
+    found = TableBytes.of(block, parts, changes)
+    counts = np.bincount(found.owners, minlength=len(parts))
+    offsets = pa.array(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
     texts = pa.DictionaryArray.from_arrays(
-        pa.array(of_event[order].astype(np.int32)), pa.array(list(known), pa.string())
+        pa.array(found.tables.astype(np.int32)), pa.array(found.names, pa.string())
     )
-    return pa.ListArray.from_arrays(pa.array(offsets), texts.cast(pa.string()))
+    names = pa.ListArray.from_arrays(offsets, texts.cast(pa.string()))
+    return names, pa.ListArray.from_arrays(offsets, pa.array(found.bytes))
 
 
 def _name(table: Table) -> str:
@@ -313,7 +348,10 @@ def join(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for name in ("events", *_CHANGES):
             is_known = None not in (whole[name], part[name])
             whole[name] = whole[name] + part[name] if is_known else None
-        whole["tables"] = list(dict.fromkeys((*whole["tables"], *part["tables"])))
+        sums = dict(zip(whole["tables"], whole["table_bytes"], strict=True))
+        for name, count in zip(part["tables"], part["table_bytes"], strict=True):
+            sums[name] = sums.get(name, 0) + count
+        whole["tables"], whole["table_bytes"] = list(sums), list(sums.values())
         for name in ("is_compressed", "is_begun", "has_type"):
             whole[name] = whole[name] or part[name]
         whole["start"] = min(filter(None, (whole["start"], part["start"])), default=0)

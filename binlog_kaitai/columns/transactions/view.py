@@ -50,7 +50,11 @@ TRANSACTIONS_SCHEMA = pa.schema(
 )
 
 
-def view_of(file: str, parts: pa.RecordBatch) -> pa.RecordBatch:
+#: The view, and the bytes of the rows events about each of `tables`.
+WITH_TABLE_BYTES = TRANSACTIONS_SCHEMA.append(pa.field("table_bytes", pa.list_(pa.int64()), nullable=False))
+
+
+def view_of(file: str, parts: pa.RecordBatch, schema: pa.Schema = TRANSACTIONS_SCHEMA) -> pa.RecordBatch:
     """Finished transactions as the view shows them."""
     columns = dict(zip(PART_SCHEMA.names, parts.columns, strict=True))
     start = columns["start"].to_numpy()
@@ -65,8 +69,8 @@ def view_of(file: str, parts: pa.RecordBatch) -> pa.RecordBatch:
     columns["kind"] = _kinds(columns)
     columns["bytes"] = pa.array(columns["end_position"].to_numpy() - columns["position"].to_numpy())
     columns["thread_id"] = pc.coalesce(columns["thread_id"], columns["gtid_thread"])
-    arrays = [columns[field.name].cast(field.type) for field in TRANSACTIONS_SCHEMA]
-    return pa.RecordBatch.from_arrays(arrays, schema=TRANSACTIONS_SCHEMA)
+    arrays = [columns[field.name].cast(field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _kinds(columns: dict[str, Any]) -> pa.Array:

@@ -137,13 +137,27 @@ class _Head:
         starts, lengths = -page.gtids.first[rows] - 1, page.gtids.second[rows]
         data, offsets = take_ranges(page.pool.array(), starts, lengths)
         self._gtid = Column(TEXT, -(pool.append(data) + offsets[:-1]) - 1, lengths, by_event=True)
+        self._origins: dict[str, Column] = {}
+        for name, column in page.origins.items():
+            data, ends = origin_texts(page, column, rows)
+            starts = np.concatenate(([0], ends[:-1]))
+            first = -(pool.append(data) + starts) - 1
+            self._origins[name] = Column(TEXT, first, ends - starts, by_event=True)
 
     def begin(self, program: Program, change: str) -> Program:
         """The keys of `binlog_kaitai.reader.rows.row_object` up to the change."""
         program.text(f'{{"file": {self._file}, "position": ').column(self._position)
         program.text(', "row": ').column(self._row).text(', "timestamp": ').column(self._time)
         program.text(', "gtid": ').column(self._gtid).text(', "server_id": ').column(self._server)
+        for name, column in self._origins.items():
+            program.text(f', "{name}": ').column(column)
         return program.text(f'{self._names}"{change}"')
+
+
+def origin_texts(page: RowsPage, column: Column, rows: Any) -> tuple[Any, Any]:
+    """What `page.origins` says of some events of the block: JSON texts in one array, and where each ends."""
+    program = Program(page.pool).column(column)
+    return write_lines(page.block.data, page.pool, [program], rows, np.zeros(len(rows), dtype=np.int64), rows)
 
 
 def _column(cells: Cells, pool: Pool) -> Column:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -18,11 +20,11 @@ from binlog_kaitai.columns.rows.json_values import joined, json_values, key_text
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
-from binlog_kaitai.columns.views.row_lines import CHANGES, Lines, found_lines, lines_of
+from binlog_kaitai.columns.views.row_lines import CHANGES, Lines, found_lines, lines_of, origin_texts
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
-from binlog_kaitai.reader.rows import row_objects, to_json
+from binlog_kaitai.reader.rows import Row, row_object, row_objects, rows_of, to_json
 from binlog_kaitai.sources.source import Source, SourceLike
 
 
@@ -76,6 +78,18 @@ class Objects(NamedTuple):
     def joined(cls, parts: list[Objects]) -> Objects:
         """Several in one."""
         return cls(*map(_concatenated, zip(*parts, strict=True)))
+
+
+class Choice(Protocol):
+    """Which of the rows that the filters take are wanted, by their values."""
+
+    def of_found(self, table: Table, found: Found) -> Found:
+        """Those of rows that the kernels have walked; raises CellError for a value that cannot be read."""
+        ...
+
+    def of_rows(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+        """Those of rows that the reader has made."""
+        ...
 
 
 class Failure(NamedTuple):
@@ -153,6 +167,7 @@ def made_of_table(
     failures: list[Failure],
     make: Callable[[Found], _Made],
     by_reader: Callable[[int], Iterable[_Made]],
+    choice: Choice | None = None,
 ) -> Iterator[_Made]:
     """What is made of the rows of one table, or of one event by the reader; stops at one that is wrong."""
     for chosen, is_walked in page.images.divided(events):
@@ -160,14 +175,8 @@ def made_of_table(
             index = int(chosen[0])
             try:
                 if is_walked:
-                    for found in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
-                        try:
-                            yield make(found)
-                        except CellError as error:
-                            before = found.before(error.row)
-                            if len(before.events):
-                                yield make(before)
-                            raise MisfitError(int(found.events[error.row])) from error
+                    for walked in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
+                        yield from _made(make, choice, table, walked)
                     break
             except MisfitError as misfit:
                 index = misfit.index
@@ -177,6 +186,40 @@ def made_of_table(
                 failures.append(Failure(index, error))
                 return
             chosen = chosen[chosen > index]
+
+
+def _made(
+    make: Callable[[Found], _Made], choice: Choice | None, table: Table, found: Found
+) -> Iterator[_Made]:
+    """What is made of the wanted ones of some rows; stops at an event with a value that cannot be read."""
+    wrong = None
+    if choice is not None:
+        found, wrong = _chosen(choice, table, found)
+    try:
+        if len(found.events):
+            yield make(found)
+    except CellError as error:
+        before = found.before(error.row)
+        if len(before.events):
+            yield make(before)
+        raise MisfitError(int(found.events[error.row])) from error
+    if wrong is not None:
+        raise MisfitError(wrong)
+
+
+def _chosen(choice: Choice, table: Table, found: Found) -> tuple[Found, int | None]:
+    """The wanted rows, up to an event with a value that the choice cannot read, and that event's number."""
+    try:
+        return choice.of_found(table, found), None
+    except CellError:
+        # The error's row counts among those that the choice looked at: each event is tried.
+        for index in np.unique(found.events).tolist():
+            begin, end = np.searchsorted(found.events, [index, index + 1]).tolist()
+            try:
+                choice.of_found(table, found.part(begin, end))
+            except CellError:
+                return choice.of_found(table, found.part(0, begin)), index
+        raise
 
 
 def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
@@ -239,39 +282,62 @@ def write_rows(
     filters: Filters | None = None,
     *,
     ddl: str | None = None,
+    origins: Iterable[str] = (),
+    choice: Choice | None = None,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[Any]:
     """The lines of ``rows --format json``, many at a time, as buffers of bytes.
+
+    Parameters
+    ----------
+    origins
+        What a line says besides of where its row comes from, see `columns.rows.origins`.
+    choice
+        Which of the rows that the filters take are wanted; all by default.
 
     Raises
     ------
     BinlogError
         As the reader does, after the lines of all events before.
     """
-    pages = RowsPages(source, filters or Filters(), ddl=ddl, progress=progress)
+    pages = RowsPages(source, filters or Filters(), ddl=ddl, origins=origins, progress=progress)
     if ends is not None:
         pages.ends = ends
     for page in pages:
-        with page.block.held():
-            for lines in in_order(page, _table_lines, Lines.joined):
-                yield memoryview(lines.data)
+        yield from page_lines(page, choice)
 
 
-def _table_lines(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Lines]:
+def page_lines(page: RowsPage, choice: Choice | None = None) -> Iterator[Any]:
+    """The lines of one page, as :func:`write_rows` gives them."""
+    of_table = partial(_table_lines, choice=choice)
+    with page.block.held():
+        for lines in in_order(page, of_table, Lines.joined):
+            yield memoryview(lines.data)
+
+
+def _table_lines(
+    page: RowsPage, table: Table, events: Any, failures: list[Failure], choice: Choice | None
+) -> Iterator[Lines]:
     def make(found: Found) -> Lines:
         lines = found_lines(page, table, found)
         return _lines(page, _objects(found, _images(table, found))) if lines is None else lines
 
     def by_reader(index: int) -> Iterator[Lines]:
         first, event = int(page.first_numbers[index]), page.event(index)
+        origins = {
+            name: json.loads(texts[0].as_py())
+            for name, texts in _origin_texts(page, page.images.rows[index : index + 1])
+        }
+        rows = rows_of(event, table.schema)
+        chosen = rows if choice is None else choice.of_rows(table, list(rows))
         objects = [
-            (index, row["row"], {**row, "row": first + row["row"]})
-            for row in row_objects(event, table.schema)
+            (index, row.index, _with_origins({**row_object(event, row), "row": first + row.index}, origins))
+            for row in chosen
         ]
         yield lines_of(objects)
 
-    return made_of_table(page, table, events, failures, make, by_reader)
+    return made_of_table(page, table, events, failures, make, by_reader, choice)
 
 
 def _lines(page: RowsPage, objects: Objects) -> Lines:
@@ -290,6 +356,7 @@ def _lines(page: RowsPage, objects: Objects) -> Lines:
         ', "server_id": ',
         _numbers(header.numbers("server_id")[rows]),
         ", ",
+        *_origins(page, rows),
         pa.array(list(map(_names, page.images.tables))).take(pa.array(page.images.table_of[events])),
     )
     lines = joined(
@@ -320,6 +387,29 @@ def _numbers(values: Any) -> Any:
 def _names(table: Table | BinlogError) -> str:
     schema, name = table.key if isinstance(table, Table) else ("", "")
     return plain(to_json({"schema": schema, "table": name}))[1:-1]
+
+
+def _origins(page: RowsPage, rows: Any) -> Iterator[Any]:
+    """Pieces of the objects of some events of the block: what was asked for of their origins."""
+    for name, texts in _origin_texts(page, rows):
+        yield from (f'"{name}": ', texts, ", ")
+
+
+def _origin_texts(page: RowsPage, rows: Any) -> Iterator[tuple[str, Any]]:
+    for name, column in page.origins.items():
+        data, ends = origin_texts(page, column, rows)
+        buffers = [None, pa.py_buffer(np.append(0, ends).astype(np.int32)), pa.py_buffer(data)]
+        yield name, pa.Array.from_buffers(pa.string(), len(rows), buffers)
+
+
+def _with_origins(row: dict[str, Any], origins: dict[str, Any]) -> dict[str, Any]:
+    """The object of a row with its origins where the lines of the kernels have them."""
+    found: dict[str, Any] = {}
+    for key, value in row.items():
+        found[key] = value
+        if key == "server_id":
+            found |= origins
+    return found
 
 
 def _gtids(page: RowsPage, rows: Any) -> Any:

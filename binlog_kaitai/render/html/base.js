@@ -53,6 +53,7 @@ const WRITERS = {
   seconds: seconds,
   time: time,
   list: (values) => values.join(', '),
+  sizes: (values) => values.map(bytes).join(', '),
   text: String,
   ratio: String,
 };

@@ -2,7 +2,7 @@
 const COLORS = 6;
 const BYTES_A_LINE = 16;
 
-function openTransaction(key) {
+function openTransaction(key, table) {
   const transaction = data.transactions[key];
   const cut = key.lastIndexOf(':');
   byId('detail-title').textContent = 'Transaction at ' + number(Number(key.slice(cut + 1)));
@@ -17,6 +17,10 @@ function openTransaction(key) {
   if (transaction.left_out) {
     items.push(element('li', { class: 'foot' }, number(transaction.left_out) + ' more events are not on this page'));
   }
+  if (table !== undefined) {
+    items.unshift(element('li', {}, element('button', { type: 'button', class: 'back', onclick: () => openTable(table) },
+      '\u2190 ' + table)));
+  }
   byId('detail-events').replaceChildren(...items);
   if (transaction.events.length) openEvent(transaction, 0);
   else byId('detail-event').replaceChildren(element('p', {}, 'Its events could not be read.'));
@@ -25,7 +29,7 @@ function openTransaction(key) {
 
 function openEvent(transaction, index) {
   const event = transaction.events[index];
-  byId('detail-events').querySelectorAll('button').forEach((button, number) =>
+  byId('detail-events').querySelectorAll('button:not(.back)').forEach((button, number) =>
     button.setAttribute('aria-current', String(number === index)));
   const about = [event.index === null ? 'at ' + number(event.position) : 'inside of the event at ' + number(event.position),
     number(event.size) + ' bytes', event.time ? time(event.time) + ' UTC' : 'no time', 'server ' + event.server,
@@ -68,7 +72,7 @@ function hexDump(event) {
     for (let at = offset; at < offset + size && at < count; at += 1) leafAt[at] = index;
   });
   const start = event.index === null ? event.position : 0;
-  const box = element('div', { class: 'hex' });
+  const box = element('div', { class: 'hex', tabindex: 0, role: 'region', 'aria-label': 'Bytes' });
   for (let line = 0; line < count; line += BYTES_A_LINE) {
     box.append(element('span', { class: 'at' }, String(start + line).padStart(10) + '  '));
     let chars = '';

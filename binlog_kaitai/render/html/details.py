@@ -75,7 +75,7 @@ class Details:
         if shown < count:
             self.notes.append(
                 f"{shown:,} of {count:,} transactions can be opened: the biggest, the longest, those with "
-                "most rows, definitions, those behind long gaps, and the first."
+                "most rows, definitions, those after long gaps, the biggest of each table, and the first."
             )
 
     def _transaction(self, place: Place, events: Any) -> dict[str, Any]:

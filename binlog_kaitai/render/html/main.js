@@ -42,6 +42,7 @@ byId('notes').append(...data.notes.map((note) => element('p', { class: 'note' },
 drawTotals();
 if (partOf.timeline.rows.length) new Timeline(partOf.timeline);
 else byId('part-timeline').hidden = true;
+drawBars();
 for (const part of data.parts) {
   if (!part.rows.length) continue;
   byId('nav').append(element('a', { href: '#part-' + part.name }, capital(part.name.replaceAll('_', ' '))));

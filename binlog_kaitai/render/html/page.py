@@ -12,7 +12,7 @@ import binlog_kaitai
 from binlog_kaitai.render.html.details import Details
 from binlog_kaitai.statistics.model import Part, Stats
 
-_SCRIPTS = ("base.js", "tables.js", "timeline.js", "detail.js", "main.js")
+_SCRIPTS = ("base.js", "tables.js", "timeline.js", "detail.js", "bars.js", "main.js")
 
 #: Rows of a table that the page gets.
 _MAX_ROWS = 2000

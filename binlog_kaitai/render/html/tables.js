@@ -29,7 +29,7 @@ class SortedTable {
     this.panel = element('section', { class: 'panel', id: 'part-' + part.name },
       element('div', { class: 'panel-head' }, element('h2', {}, part.title), this.count,
         part.rows.length > FIRST_ROWS ? find : null),
-      element('div', { class: 'scroll' }, element('table', {}, element('thead', {}, this.head), this.body)),
+      element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': part.title }, element('table', {}, element('thead', {}, this.head), this.body)),
       this.foot);
     this.draw();
   }

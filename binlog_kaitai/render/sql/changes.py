@@ -85,19 +85,25 @@ class Group:
 
 
 class FoundSide:
-    """Images that the kernels have walked."""
+    """Images that the kernels have walked.
+
+    Attributes
+    ----------
+    rows : int64 array
+        Which of the walked ones.
+    """
 
     def __init__(self, table: Table, found: Found, rows: Any) -> None:
         self._table = table
         self._found = found
-        self._rows = rows
+        self.rows = rows
 
     def has(self, column: Column) -> bool:
-        return len(self._rows) > 0 and int(self._found.starts[column.index][self._rows[0]]) != ABSENT
+        return len(self.rows) > 0 and int(self._found.starts[column.index][self.rows[0]]) != ABSENT
 
     def cells(self, column: Column) -> Cells:
         """The cells of a column."""
-        starts = self._found.starts[column.index][self._rows]
+        starts = self._found.starts[column.index][self.rows]
         return Cells(self._table, column, self._found.data, starts)
 
     def texts(self, column: Column, style: Style) -> Any:
@@ -107,7 +113,7 @@ class FoundSide:
         return build(self.cells(column), "text")
 
     def taken(self, rows: Any) -> FoundSide:
-        return FoundSide(self._table, self._found, self._rows[rows])
+        return FoundSide(self._table, self._found, self.rows[rows])
 
     def differs(self, other: FoundSide, column: Column) -> Any:
         """Where the bytes of a column are others."""

@@ -148,7 +148,7 @@ class Statements:
         return Lines.at(texts, events, FIRST)
 
     def _is_wanted(self, page: RowsPage, row: int) -> bool:
-        if not page.wanted[row] or self._options.rows_only:
+        if not page.wanted[row] or self._options.wanted:
             return False
         filters = self._filters
         if not (filters.databases or filters.tables):

@@ -1,4 +1,9 @@
-"""Lines of a script in the making: texts, each with its place among the events of a block."""
+"""Lines of a script in the making: texts, each with its place among the events of a block.
+
+Statements that begin alike (INSERT INTO a table's columns VALUES) and come to stand one after another can
+become one: of each but the first the beginning is left out, and of each but the last the semicolon becomes a
+comma.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +20,15 @@ from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 OPENING, PREFIX, FIRST = -(1 << 40) - 2, -(1 << 40) - 1, -(1 << 40)
 SUFFIX, CLOSING = 1 << 40, (1 << 40) + 1
 
+#: Text of a statement of several rows, in bytes, about; servers take packets of 4 MiB at least, by default.
+MOST_IN_STATEMENT = 1 << 20
+
+#: A line's beginning is its number among the distinct ones times this, plus its length, which is less.
+_LENGTHS = 1 << 24
+
+#: How a statement's line ends; so it does where another row follows.
+_END, _COMMA = b";\n", ord(",")
+
 
 class Lines(NamedTuple):
     """Some lines.
@@ -27,11 +41,14 @@ class Lines(NamedTuple):
         Number of each line's event in the block.
     places : int64 array
         Where it stands in what the event gives: the number of a row, or one of the constants.
+    heads : int64 array
+        What it begins with, by `head_key`; 0 where it cannot be put together with others.
     """
 
     texts: list[Any]
     events: NDArray[np.int64]
     places: NDArray[np.int64]
+    heads: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.events)
@@ -41,7 +58,8 @@ class Lines(NamedTuple):
         """Lines with the same place in their events; takes a list of bytes, too."""
         array = pa.array(texts, pa.binary()) if isinstance(texts, list) else texts
         numbers = np.asarray(events, dtype=np.int64)
-        return cls([array], numbers, np.full(len(numbers), place, dtype=np.int64))
+        nothing = np.zeros(len(numbers), dtype=np.int64)
+        return cls([array], numbers, np.full(len(numbers), place, dtype=np.int64), nothing)
 
     @classmethod
     def joined(cls, parts: Sequence[Lines]) -> Lines:
@@ -51,16 +69,16 @@ class Lines(NamedTuple):
             return parts[0]
         if not parts:
             nothing = np.zeros(0, dtype=np.int64)
-            return cls([], nothing, nothing)
-        events, places = (np.concatenate([part[at] for part in parts]) for at in (1, 2))
-        return cls([text for part in parts for text in part.texts], events, places)
+            return cls([], nothing, nothing, nothing)
+        events, places, heads = (np.concatenate([part[at] for part in parts]) for at in (1, 2, 3))
+        return cls([text for part in parts for text in part.texts], events, places, heads)
 
     def taken(self, rows: Any) -> Lines:
         """Some of them."""
         if not len(rows):
             return Lines.joined([])
         texts = pa.concat_arrays(self.texts).take(pa.array(rows))
-        return Lines([texts], self.events[rows], self.places[rows])
+        return Lines([texts], self.events[rows], self.places[rows], self.heads[rows])
 
     def forward(self) -> memoryview:
         """The text of all lines, sorted by event and place."""
@@ -77,7 +95,14 @@ class Lines(NamedTuple):
         found = [_ranges(text) for text in self.texts]
         if not found:
             return memoryview(b"")
-        lengths = np.concatenate([one.lengths for one in found])
+        starts, lengths = (np.concatenate([one[at] for one in found]) for at in (1, 2))
+        follows = np.zeros(len(order), dtype=np.bool_)
+        if self.heads.any():
+            follows = _follows(self.heads[order], lengths[order])
+            again = order[follows]
+            heads = self.heads[again] % _LENGTHS
+            starts[again] += heads
+            lengths[again] -= heads
         sizes = lengths[order]
         ends = np.cumsum(sizes)
         # What is not in the order has no place.
@@ -86,8 +111,26 @@ class Lines(NamedTuple):
         out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
         limits = np.cumsum([0] + [len(one.lengths) for one in found]).tolist()
         for one, begin, end in zip(found, limits, limits[1:], strict=False):
-            copy_ranges.run(one.data, one.starts, one.lengths, places[begin:end], out)
+            copy_ranges.run(one.data, starts[begin:end], lengths[begin:end], places[begin:end], out)
+        out[ends[:-1][follows[1:]] - len(_END)] = _COMMA
         return out.data
+
+
+def head_key(number: int, head: bytes) -> int:
+    """What lines that begin alike have in common; `number` is one of each distinct beginning, from 0."""
+    return (number + 1) * _LENGTHS + len(head) if len(head) < _LENGTHS else 0
+
+
+def _follows(heads: Any, lengths: Any) -> Any:
+    """Which lines, in the order of the script, go on with the statement of the line before."""
+    is_same = np.zeros(len(heads), dtype=np.bool_)
+    is_same[1:] = (heads[1:] == heads[:-1]) & (heads[1:] != 0)
+    # By the bytes since the run of lines began: a new statement whenever there are so many.
+    before = np.cumsum(lengths) - lengths
+    begins = np.flatnonzero(~is_same)
+    number = (before - np.repeat(before[begins], np.diff(begins, append=len(heads)))) // MOST_IN_STATEMENT
+    is_same[1:] &= number[1:] == number[:-1]
+    return is_same
 
 
 class _Ranges(NamedTuple):

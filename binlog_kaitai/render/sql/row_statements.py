@@ -7,24 +7,22 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from binlog_kaitai.columns.row_counts import UNKNOWN, row_counts
-from binlog_kaitai.columns.rows.arrow_types import arrow_type
 from binlog_kaitai.columns.rows.cells import CellError
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.reader.rows import Change, rows_of
-from binlog_kaitai.render.sql.changes import Group, Side, found_groups, read_groups
-from binlog_kaitai.render.sql.lines import FIRST, Lines
+from binlog_kaitai.reader.rows import rows_of
+from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
+from binlog_kaitai.render.sql.choice import RowChoice
+from binlog_kaitai.render.sql.lines import FIRST, Lines, head_key
 from binlog_kaitai.render.sql.report import Report, comment, place
 from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.statements import RefusedError, Statements
+from binlog_kaitai.render.sql.today import Fitted
 from binlog_kaitai.render.sql.versions import row_end, without_history
-from binlog_kaitai.render.sql.where import Known
 from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import is_plain
@@ -46,6 +44,10 @@ class RowStatements:
     ----------
     dialect : Dialect
         Of the server that wrote the events.
+    choice : RowChoice
+        Takes the wanted changes.
+    fitted : set
+        Schema and name of each table that statements are written for as it is today.
     changed : dict
         Schema and name of each table with changes in the script, and where the first one is: numbers of the
         page and of the event in it.
@@ -54,22 +56,14 @@ class RowStatements:
     def __init__(self, options: SqlOptions, report: Report) -> None:
         self.dialect = Dialect()
         self._options = options
+        self.choice = RowChoice(options.wanted)
         self._report = report
         self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
-        self._seen: set[str] = set()
-        self._nameless: set[str] = set()
+        self._heads: dict[bytes, int] = {}
+        self._noted: set[str] = set()
         self._page = -1
+        self.fitted: set[tuple[str, ...]] = set()
         self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
-
-    @property
-    def nameless(self) -> list[str]:
-        """Tables whose columns have no names that options could mean."""
-        return sorted(self._nameless)
-
-    @property
-    def unseen(self) -> frozenset[str]:
-        """Columns that are asked for and that no table had."""
-        return self._options.columns - self._seen
 
     def portions(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
         """The lines of a page in order, in portions that are not too large.
@@ -171,7 +165,7 @@ class RowStatements:
         end = row_end(table.schema)
         if end is not None:
             groups = [one for group in groups for one in without_history(group, end)]
-        chosen = [one for group in groups if len(one := self._chosen(table, group))]
+        chosen = [one for group in groups if len(one := self.choice.of_group(table, group))]
         if not chosen:
             return Lines.joined([])
         first = min(int(page.images.rows[group.events.min()]) for group in chosen)
@@ -179,41 +173,6 @@ class RowStatements:
         self.changed[table.key] = min(known, (self._page, first))
         writer = self._writer(page, table, int(chosen[0].events[0]))
         return Lines.joined([self._written(page, table, writer, group) for group in chosen])
-
-    def _chosen(self, table: Table, group: Group) -> Group:
-        """The changes that the options take."""
-        options, columns = self._options, {column.name: column for column in table.schema.columns}
-        self._seen |= options.columns & columns.keys()
-        if table.schema.names_from is NameSource.NONE:
-            self._nameless.add(table.schema.full_name)
-        if options.operations and group.change not in options.operations:
-            return group.taken(np.zeros(0, dtype=np.int64))
-        takes = np.ones(len(group), dtype=np.bool_)
-        if options.touching:
-            touched = [columns[name] for name in options.touching if name in columns]
-            if group.change is Change.UPDATE:
-                has = [one for one in touched if group.after is not None and group.after.has(one)]
-                takes &= np.any([group.changed(one) for one in has], axis=0) if has else False
-            elif not touched:
-                takes[:] = False
-        if options.where is not None:
-            if not options.where.columns <= columns.keys():
-                takes[:] = False
-            else:
-                sides = [side for side in (group.before, group.after) if side is not None]
-                takes &= np.any([self._holds(side, columns) for side in sides], axis=0)
-        return group if takes.all() else group.taken(np.flatnonzero(takes))
-
-    def _holds(self, side: Side, columns: dict[str, Any]) -> Any:
-        def values(name: str) -> Known:
-            column = columns[name]
-            is_moment = pa.types.is_timestamp(arrow_type(column))
-            digits = column.fractional_digits if is_moment else None
-            return Known(side.values(column), digits)
-
-        assert self._options.where is not None
-        found = self._options.where.holds(values)
-        return pc.fill_null(found, False).to_numpy(zero_copy_only=False)
 
     def _writer(self, page: RowsPage, table: Table, event: int) -> Statements:
         key = id(table), self.dialect
@@ -224,17 +183,38 @@ class RowStatements:
             if len(self._writers) >= _MAX_WRITERS:
                 self._writers.clear()
             # The table is kept with it, so that no other can get its number.
-            self._writers[key] = table, Statements(table, self.dialect, undo=self._options.undo)
+            fitted = self._fitted(table)
+            writer = Statements(table, self.dialect, undo=self._options.undo, fitted=fitted)
+            self._writers[key] = table, writer
         return self._writers[key][1]
+
+    def _fitted(self, table: Table) -> Fitted | None:
+        """The table as it is today, if that is asked for; says once what is different."""
+        if self._options.today is None:
+            return None
+        fitted = self._options.today.fit(table.schema)
+        if fitted is None:
+            notes = [f"{table.schema.full_name} is not in the file of --for-table; it is taken as it was"]
+        else:
+            self.fitted.add(table.key)
+            notes = fitted.notes
+        for note in notes:
+            if note not in self._noted:
+                self._noted.add(note)
+                self._report.warn(note)
+        return fitted
 
     def _written(self, page: RowsPage, table: Table, writer: Statements, group: Group) -> Lines:
         rows = page.images.rows[group.events]
         try:
-            texts = writer.write(group)
+            texts, head = writer.write(group)
         except RefusedError as refused:
             return self._refused(page, table, group, str(refused))
         places = -group.numbers if self._options.undo else group.numbers
-        return Lines([texts], rows, places)
+        key = 0
+        if head and self._options.is_extended:
+            key = head_key(self._heads.setdefault(head, len(self._heads)), head)
+        return Lines([texts], rows, places, np.full(len(rows), key, dtype=np.int64))
 
     def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
         events, counts = np.unique(group.events, return_counts=True)

@@ -27,13 +27,13 @@ from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, r
 from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES
-from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
 from binlog_kaitai.render.sql.event_roles import Carried, Statements, Transactions, xa_rows
 from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines
 from binlog_kaitai.render.sql.report import Report, comment, place, plain
 from binlog_kaitai.render.sql.row_statements import RowStatements
-from binlog_kaitai.render.sql.script_options import SqlOptions, no_column
+from binlog_kaitai.render.sql.script_options import SqlOptions
 from binlog_kaitai.render.sql.session import postamble, preamble
 from binlog_kaitai.render.stack import Stack
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike
@@ -98,15 +98,14 @@ class Script:
         """
         return self._backward() if self._undo else self._forward()
 
-    @property
-    def nameless(self) -> list[str]:
-        """Tables whose columns have no names that the options could mean."""
-        return self._rows.nameless
+    def check(self) -> None:
+        """Refuse columns that the options name and that no table had, once all is read.
 
-    @property
-    def unseen(self) -> frozenset[str]:
-        """Columns that the options name and that no table had."""
-        return self._rows.unseen
+        Raises
+        ------
+        UsageError
+        """
+        self._rows.choice.check()
 
     def _forward(self) -> Iterator[memoryview | bytes]:
         try:
@@ -183,6 +182,8 @@ class Script:
             low = high
         self._page += 1
         for one in self._statements.alterations:
+            if one.key in self._rows.fitted:
+                continue  # what has changed is said, and the statements are for the table after it
             if self._rows.changed.get(one.key, (self._page, one.row)) < (self._page, one.row):
                 self._report.warn(one.warning)
                 self._notes += comment(one.warning)
@@ -366,8 +367,7 @@ def write_sql(
         pages.ends = ends
     script = Script(pages, filters, options, report)
     yield from script
-    if script.unseen:
-        raise UsageError(no_column(script.unseen, script.nameless))
+    script.check()
     report.finish()
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,7 @@ from binlog_kaitai.columns.text.style import Style
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.render.sql.changes import Group, Side
 from binlog_kaitai.render.sql.prepared import prepared_lines
+from binlog_kaitai.render.sql.today import Fitted
 from binlog_kaitai.values import Dialect
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.schema import Column
@@ -47,6 +48,16 @@ class RefusedError(Exception):
     """Changes that no statement can make, and why."""
 
 
+class Written(NamedTuple):
+    """Statements as an Arrow array of bytes, each with the end of its line, and how all of them begin.
+
+    `head` is empty where nothing can be put together with other statements.
+    """
+
+    lines: Any
+    head: bytes = b""
+
+
 class Statements:
     """Writes statements about one table, as its definition is at some time.
 
@@ -54,21 +65,30 @@ class Statements:
     ----------
     undo
         Take changes back rather than make them again.
+    fitted
+        The table as it is today; None for as it was.
     """
 
-    def __init__(self, table: Table, dialect: Dialect, *, undo: bool) -> None:
+    def __init__(self, table: Table, dialect: Dialect, *, undo: bool, fitted: Fitted | None = None) -> None:
         schema = table.schema
         self._undo = undo
         self._dialect = dialect
-        self._names = [*table.key, *(column.name for column in schema.columns)]
+        #: Each column that is written as the statements name it.
+        self._now = {column.index: column for column in schema.columns} if fitted is None else fitted.columns
+        self._names = [*table.key, *(column.name for column in self._now.values())]
         self._name = b".".join(map(_name, table.key))
-        self._columns = [column for column in schema.columns if not column.is_generated]
-        self._key = [schema.columns[index] for index in schema.primary_key]
+        self._columns = [
+            column
+            for column in schema.columns
+            if column.index in self._now and not self._now[column.index].is_generated
+        ]
+        key = schema.primary_key if fitted is None else fitted.primary_key
+        self._key = [schema.columns[index] for index in key]
         self._style = sql_style(dialect)
         self._exact = _exact(self._style)
 
-    def write(self, group: Group) -> Any:
-        """The statements of some changes, as an Arrow array of bytes, each with the end of its line.
+    def write(self, group: Group) -> Written:
+        """The statements of some changes.
 
         Raises
         ------
@@ -79,25 +99,30 @@ class Statements:
         """
         if invalid := [name for name in self._names if not is_utf8(name)]:
             raise RefusedError(f"names are not UTF-8: {_list(invalid)}")
-        lines = self._lines(group)
-        return lines if all(map(is_plain, self._names)) else prepared_lines(lines)
+        written = self._lines(group)
+        return written if all(map(is_plain, self._names)) else Written(prepared_lines(written.lines))
 
-    def _lines(self, group: Group) -> Any:
+    def _lines(self, group: Group) -> Written:
         before, after = group.before, group.after
         if self._undo:
             before, after = after, before
         if before is None:
             return self._insert(group, _there(after))
-        return self._delete(group, before) if after is None else self._update(group, before, after)
+        return Written(self._delete(group, before) if after is None else self._update(group, before, after))
 
-    def _insert(self, group: Group, side: Side) -> Any:
+    def _insert(self, group: Group, side: Side) -> Written:
         present = [column for column in self._columns if side.has(column)]
         if self._undo:
             self._refuse_without(present)
-        head = b"INSERT INTO %s (%s) VALUES (" % (self._name, b", ".join(_name(one.name) for one in present))
+        names = b", ".join(map(self._name_of, present))
+        head = b"INSERT INTO %s (%s) VALUES " % (self._name, names)
         if not present:  # all columns had their defaults, and the log was to have as little as can be
-            return pa.array([head + b")" + _END] * len(group), pa.binary())
-        return _line(head, *_listed([side.texts(one, self._style) for one in present]), b")")
+            return Written(pa.array([head + b"()" + _END] * len(group), pa.binary()), head)
+        values = _listed([side.texts(one, self._style) for one in present])
+        return Written(_line(head + b"(", *values, b")"), head)
+
+    def _name_of(self, column: Column) -> bytes:
+        return _name(self._now[column.index].name)
 
     def _delete(self, group: Group, side: Side) -> Any:
         if self._undo and not self._has_key(side):
@@ -124,7 +149,7 @@ class Statements:
         chosen = [(one, mask) for one, mask in zip(present, masks, strict=True) if mask.any()]
         pieces = []
         for column, mask in chosen:
-            text = joined(b", " + _name(column.name) + b"=", side.texts(column, self._style))
+            text = joined(b", " + self._name_of(column) + b"=", side.texts(column, self._style))
             pieces.append(
                 text if mask.all() else pc.if_else(pa.array(mask), text, pa.scalar(b"", pa.binary()))
             )
@@ -148,11 +173,14 @@ class Statements:
         for column in columns:
             # What an image after does not have is as it was before.
             texts = (side if side.has(column) else other).texts(column, self._exact)
-            plain = _name(column.name), b"", b""
-            name, opening, closing = _compared(column, self._dialect) if tail else plain
+            plain = self._name_of(column), b"", b""
+            name, opening, closing = self._compared(column) if tail else plain
             word = b" AND " if pieces else b" WHERE "
             pieces += [word + name + sign + opening, texts, closing]
         return [*pieces, tail]
+
+    def _compared(self, column: Column) -> tuple[bytes, bytes, bytes]:
+        return _compared(self._now[column.index], self._dialect, column.charset in UTF8)
 
     def _refuse_without(self, present: Sequence[Column]) -> None:
         known = {column.index for column in present}
@@ -160,13 +188,20 @@ class Statements:
             raise RefusedError(f"the image lacks {_list(missing)}")
 
 
-def _compared(column: Column, dialect: Dialect) -> tuple[bytes, bytes, bytes]:
-    """What is compared exactly, and what stands before and behind the literal that it is compared with."""
+def _compared(column: Column, dialect: Dialect, is_utf8: bool) -> tuple[bytes, bytes, bytes]:
+    """What is compared exactly, and what stands before and after the literal that it is compared with.
+
+    Parameters
+    ----------
+    is_utf8
+        The literal, if it is text, is UTF-8.
+    """
     name = _name(column.name)
     if column.type in _TEXT and column.charset != BINARY and not has_own_text(column):
         # Byte by byte: a collation would take other text for the same.
         as_bytes = b"CAST(%s AS BINARY)" % name
-        if column.charset is None or column.charset in UTF8 or not introducer(column.charset):
+        is_same = is_utf8 and column.charset in UTF8
+        if column.charset is None or is_same or not introducer(column.charset):
             return as_bytes, b"", b""
         return as_bytes, b"CONVERT(", b" USING %s)" % column.charset.encode()
     if column.type == ColumnType.json and not dialect.is_mariadb:

@@ -1,0 +1,62 @@
+"""`--follow`: go on with what the server writes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from binlog_kaitai.errors import UsageError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.following import Span
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def follows(command: _Command) -> _Command:
+    """Add the options; the command gets them as `follow` and `from_now`."""
+    for option in (
+        click.option("--from-now", is_flag=True, help="With --follow: skip what is there already."),
+        click.option("--follow", is_flag=True, help="Go on with what the server writes, until Ctrl-C."),
+    ):
+        command = option(command)
+    return command
+
+
+def write_followed(
+    sources: tuple[str, ...],
+    filters: dict[str, Any],
+    write: Callable[[Span, Filters], object],
+    *,
+    from_now: bool,
+    ddl: str | None = None,
+) -> None:
+    """Write spans of logs as they come, until somebody interrupts; `write` gets what to take of each."""
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.following.spans import with_gtids
+    from binlog_kaitai.following.tail import tail
+
+    for name in ("stop_position", "stop_datetime"):
+        if filters.get(name) is not None:
+            raise UsageError(f"--follow does not stop: leave out --{name.replace('_', '-')}")
+    Filters.of(**filters)
+    first: str | None = None
+    with suppress(KeyboardInterrupt):
+        for span in tail(sources, from_now=from_now, ddl=ddl):
+            first = first or span.path
+            chosen = with_gtids(filters, span)
+            if span.path != first:
+                chosen["start_position"] = None
+            write(span, Filters.of(**chosen))
+            sys.stdout.buffer.flush()
+
+
+def check_follow(follow: bool, from_now: bool) -> None:
+    """Refuse an option that means nothing alone."""
+    if from_now and not follow:
+        raise UsageError("--from-now is for --follow")

@@ -1,0 +1,156 @@
+"""`binlog-kaitai gtids`."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+import sys
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say, warn
+from binlog_kaitai.cli.progress import progress_over_all
+from binlog_kaitai.errors import BinlogError, UsageError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.gtids import GtidSet
+
+#: Of `contains`: something is missing; the question could not be answered. As grep has it.
+EXIT_MISSING, EXIT_FAILED = 1, 2
+
+_CONTAINS = "contains"
+_OPERATIONS: dict[str, Callable[[GtidSet, GtidSet], GtidSet]] = {
+    "subtract": operator.sub,
+    "union": operator.or_,
+    "intersect": operator.and_,
+    _CONTAINS: lambda first, others: others - first,
+}
+
+#: What begins like a GTID, so that it is no name of a file.
+_GTID = re.compile(r"\s*(?:[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\s*:|[0-9]+-[0-9]+-[0-9]+)")
+
+
+class _Words(click.Path):
+    """The first words are the operations; shells complete files, too."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        words = [] if ctx.params.get("operands") else _OPERATIONS
+        found = [click.shell_completion.CompletionItem(one) for one in words if one.startswith(incomplete)]
+        return [*found, *super().shell_complete(ctx, param, incomplete)]
+
+
+@click.command()
+@click.argument(
+    "operands", metavar="[OPERATION] SET...", nargs=-1, required=True, type=_Words(allow_dash=True)
+)
+@options.formats("text", "json")
+@click.option("--logged", is_flag=True, help="Of logs, only their own transactions, not those before them.")
+@click.option("--positions", is_flag=True, help="MariaDB: take 0-1-100 for a position, and print one.")
+def command(operands: tuple[str, ...], output: str, logged: bool, positions: bool) -> None:
+    """Sets of GTIDs: what logs have, and what one has and another does not.
+
+    SET is a log, a directory, a quoted glob pattern, an .index file, - for stdin, or a literal set such as
+    @@gtid_executed gives: uuid:1-77,uuid:tag:3; in MariaDB 0-1-5,0-1-7..9. Logs stand for all that their
+    server had executed: their own transactions, and those before them (PREVIOUS_GTIDS, GTID_LIST).
+
+    \b
+    OPERATION is one of
+      subtract   what the first set has and none of the others
+      union      what any of the sets has; without an operation, too
+      intersect  what all of the sets have
+      contains   nothing, if the first set has all of the others (exit code 0); else what
+                 is missing (exit code 1; any error exits 2)
+
+    In MariaDB a GTID of gtid_slave_pos is a position, which stands for all of its domain up to there: with
+    --positions literal GTIDs are read so, and a union is printed so.
+
+    \b
+    Examples:
+      binlog-kaitai gtids /var/lib/mysql/binlog.index
+      binlog-kaitai gtids subtract /backup/source /backup/replica
+      binlog-kaitai gtids contains /var/lib/mysql "$(mysql -h replica -BNe 'SELECT @@gtid_executed')"
+      binlog-kaitai gtids --logged 'binlog.00002*'
+    """
+    operation, texts = operands[0], operands[1:]
+    if operation not in _OPERATIONS:
+        operation, texts = "union", operands
+    if len(texts) < (1 if operation == "union" else 2):
+        raise UsageError(f"{operation} takes two sets or more: {operation} FIRST SECOND")
+    try:
+        found = _result(operation, _operands(texts, logged=logged), logged=logged, positions=positions)
+    except BinlogError as error:
+        if operation != _CONTAINS:
+            raise
+        warn(error)
+        sys.exit(EXIT_FAILED)
+    shown = found.position() if positions and operation == "union" else found
+    if output == "json":
+        name = (
+            {"contains": not found, "missing": str(shown)}
+            if operation == _CONTAINS
+            else {"gtids": str(shown)}
+        )
+        click.echo(json.dumps({**name, "count": _count(found)}))
+    elif found:
+        say(str(shown))
+    if operation == _CONTAINS and found:
+        sys.exit(EXIT_MISSING)
+
+
+class _Operand(NamedTuple):
+    gtids: GtidSet
+    is_log: bool
+
+
+def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
+    """The sets that the words stand for."""
+    from binlog_kaitai.columns.transactions.gtid_sets import logged_gtids
+
+    ends: list[Any] = []
+    literals = [_literal(text) for text in texts]
+    found = []
+    with progress_over_all() as progress:
+        for text, gtids in zip(texts, literals, strict=True):
+            is_log = gtids is None
+            if gtids is None:
+                gtids = logged_gtids(text, has_previous=not logged, ends=ends, progress=progress)
+            found.append(_Operand(gtids, is_log))
+    options.say_ends(ends)
+    return found
+
+
+def _result(operation: str, operands: list[_Operand], *, logged: bool, positions: bool) -> GtidSet:
+    sets = [one.gtids for one in operands]
+    if not positions:
+        return _combined(operation, sets)
+    # All of a domain up to a position is there, whichever server made it; what is printed is what is named.
+    wide = [one.gtids if one.is_log and logged else one.gtids.up_to_here(sets) for one in operands]
+    named = [one.gtids if one.is_log else one.gtids.up_to_here() for one in operands]
+    return _combined(operation, wide) & reduce(operator.or_, named)
+
+
+def _combined(operation: str, sets: list[GtidSet]) -> GtidSet:
+    if operation == _CONTAINS:
+        sets = [sets[0], reduce(operator.or_, sets[1:])]
+    return reduce(_OPERATIONS[operation], sets)
+
+
+def _literal(text: str) -> GtidSet | None:
+    """A set that is written out; None for logs."""
+    from binlog_kaitai.core.gtids import GtidSet
+
+    # In batch mode the client prints the ends of lines as \n.
+    text = text.replace("\\n", "")
+    return GtidSet.parse(text) if not text.strip() or _GTID.match(text) else None
+
+
+def _count(found: GtidSet) -> int:
+    # `len` takes no more than 2^63.
+    return sum(last - first + 1 for _, numbers in found.items() for first, last in numbers)

@@ -1,0 +1,68 @@
+"""`binlog-kaitai transactions`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.cli.progress import progress_over_all
+
+
+@click.command()
+@options.sources
+@click.option(
+    "--sort",
+    type=click.Choice(("size", "duration", "rows", "events")),
+    help="The greatest first; without it, in the order of the log.",
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only so many.")
+@options.filters
+@options.formats("table", "json", "csv")
+@options.ddl
+def command(
+    sources: tuple[str, ...],
+    sort: str | None,
+    limit: int | None,
+    output: str,
+    ddl: str | None,
+    **filters: Any,
+) -> None:
+    """One line for each transaction.
+
+    A line has file and position, time of the commit, GTID, how it ended (commit, rollback, xa_prepare, ddl,
+    implicit, or open, with no end in its file), how long it took, its size in the file, its number of events
+    and changed rows, the connection that ran it, and the tables whose rows it changes, or its definition.
+
+    With --format json a line is an object with the columns of the transactions view; times are seconds since
+    1970 UTC.
+
+    The filters take whole transactions: positions and times are those of the beginning; one of the tables,
+    databases and types must fit. With --sort nothing is printed of a log that is damaged.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai transactions --sort size --limit 10 binlog.*
+      binlog-kaitai transactions --sort duration --limit 10 -t shop.orders binlog.000024
+      binlog-kaitai transactions --format json binlog.000024 | jq 'select(.thread_id == 42) | .gtid'
+    """
+    from binlog_kaitai.columns.transactions.lines import write_transactions
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.render.transaction_listing import writer
+
+    write = writer(output, sys.stdout.buffer)
+    ends: list[Any] = []
+    try:
+        with progress_over_all(beside_output=sort is None) as progress:
+            chosen = Filters.of(**filters)
+            for lines in write_transactions(
+                sources, chosen, ddl=ddl, sort=sort, limit=limit, ends=ends, progress=progress
+            ):
+                write(lines)
+    finally:
+        sys.stdout.buffer.flush()
+    options.say_ends(ends)

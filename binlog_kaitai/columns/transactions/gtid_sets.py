@@ -1,0 +1,98 @@
+"""The set of GTIDs that logs stand for: of their own transactions, and of those before them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import blocks_of
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
+from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
+from binlog_kaitai.columns.transactions.gtids import check_gtids
+from binlog_kaitai.core.adapter import gtid_set
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.reader.ends import End
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+
+#: Events that state the GTIDs before a log.
+PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
+
+
+def previous_gtids(body: Any, kind: int) -> GtidSet:
+    """The GTIDs before a log, by the event that states them.
+
+    MariaDB states the last GTID of each server in each domain: the set has all numbers up to that.
+    """
+    if kind == EventType.previous_gtids_log_event:
+        return gtid_set(body.gtids)
+    found = GtidSet()
+    for gtid in body.gtids:
+        found.add_range(f"{gtid.domain_id}-{gtid.server_id}", 1, gtid.sequence_number + 1)
+    return found
+
+
+def logged_gtids(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    has_previous: bool = True,
+    ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+) -> GtidSet:
+    """The GTIDs of the transactions in logs.
+
+    Parameters
+    ----------
+    source
+        What `binlog_kaitai.open` takes.
+    has_previous
+        With those before each log, as PREVIOUS_GTIDS_LOG_EVENT and GTID_LIST_EVENT state them: all that the
+        server had executed when it wrote the last event.
+    ends
+        Gets how each file ended.
+
+    Raises
+    ------
+    SourceError
+        Nothing is there to read.
+    BinlogError
+        A log is damaged.
+    """
+    found = GtidSet()
+    for one in resolve(source):
+        with reading(one.name), one.open() as stream:
+            reader = blocks_of(one, stream)
+            try:
+                for block in reader:
+                    _add(found, block, has_previous=has_previous)
+                    progress(one, reader.position)
+            except BinlogError as error:
+                raise error.at(file=one.name, position=reader.position) from error.__cause__
+            if (end := reader.end()) is not None and ends is not None:
+                ends.append(end)
+    return found
+
+
+def _add(found: GtidSet, block: Block, *, has_previous: bool) -> None:
+    failures: dict[int, BinlogError] = {}
+    for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
+        failures[row] = checksums.error_at(block, row)
+    check_gtids(block, failures.setdefault)
+    if failures:
+        raise failures[min(failures)]
+    for kind in block.kinds:
+        if kind in GTID_TYPES:
+            add_gtids(found, block, kind)
+        elif kind in PREVIOUS_TYPES and has_previous:
+            for row in block.rows_of(kind).tolist():
+                event = block.event(row)
+                try:
+                    found.update(previous_gtids(event.body, kind))
+                except BinlogError as error:
+                    raise event.locate(error) from error.__cause__

@@ -1,0 +1,171 @@
+"""Transactions as lines of JSON, many at a time, in the order of the log or sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.lines import json_text
+from binlog_kaitai.columns.rows.json_values import joined
+from binlog_kaitai.columns.transactions.batches import Watcher, transaction_batches
+from binlog_kaitai.columns.transactions.pages import Page
+from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.reader.ends import End
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+
+_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
+
+#: What transactions can be sorted by, and the columns whose sum that is.
+SORTS = {"size": ("bytes",), "duration": ("duration",), "rows": _ROWS, "events": ("events",)}
+
+_SECOND = 1_000_000
+
+#: Rows that are kept before a selection of the first ones is sorted again.
+_ROOM = 1 << 16
+
+
+def write_transactions(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters | None = None,
+    *,
+    ddl: str | None = None,
+    sort: str | None = None,
+    limit: int | None = None,
+    ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+) -> Iterator[bytes]:
+    """Lines of JSON, an object with the columns of :data:`TRANSACTIONS_SCHEMA` each.
+
+    Times are seconds since 1970-01-01 UTC, those of commits with six digits of the fraction.
+
+    Parameters
+    ----------
+    sort
+        One of :data:`SORTS`: the greatest first, those of which it is not known last.
+    limit
+        So many transactions at most; with `sort`, no more are held in memory, about.
+
+    Raises
+    ------
+    BinlogError
+        After the lines of all transactions before the damage; with `sort` there are none then.
+    """
+    watcher = _Watcher(progress, [] if ends is None else ends)
+    definitions = SeriesDefinitions(ddl)
+    batches = transaction_batches(
+        resolve(source), filters or Filters(), watcher=watcher, definitions=definitions
+    )
+    if sort is None:
+        yield from _first(batches, limit)
+        return
+    for batch in _sorted(batches, sort, limit).to_batches(max_chunksize=_ROOM):
+        yield _lines(batch)
+
+
+class _Watcher(Watcher):
+    def __init__(self, progress: Callable[[Source, int], object], ends: list[End]) -> None:
+        self._progress, self._ends = progress, ends
+
+    def begin(self, source: Source, *, is_first: bool, is_last: bool) -> None:
+        self._source = source
+
+    def see(self, page: Page) -> None:
+        self._progress(self._source, int(page.block.end_positions[-1]))
+
+    def end(self, end: End) -> None:
+        self._ends.append(end)
+
+
+def _first(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[bytes]:
+    left = limit
+    while left is None or left > 0:
+        batch = next(batches, None)
+        if batch is None:
+            return
+        if left is not None:
+            batch = batch.slice(0, left)
+            left -= len(batch)
+        if len(batch):
+            yield _lines(batch)
+
+
+def _sorted(batches: Iterator[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
+    found = TRANSACTIONS_SCHEMA.empty_table()
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if limit is not None and sum(map(len, waiting)) >= _ROOM:
+            found, waiting = _greatest(found, waiting, sort, limit), []
+    return _greatest(found, waiting, sort, limit)
+
+
+def _greatest(found: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
+    """The first transactions in order; of equal ones the earlier stays first."""
+    every = pa.concat_tables([found, pa.Table.from_batches(more, TRANSACTIONS_SCHEMA)])
+    key: Any = None
+    for name in SORTS[sort]:
+        values = every.column(name).cast(pa.int64())
+        key = values if key is None else pc.add(key, values)
+    order = pc.sort_indices(pa.table({"key": key}), [("key", "descending")])
+    # As a copy: a slice would keep all of it in memory.
+    return every.take(order if limit is None else order[:limit])
+
+
+def _lines(batch: pa.RecordBatch) -> bytes:
+    pieces: list[Any] = []
+    for name, values in zip(batch.schema.names, batch.columns, strict=True):
+        pieces += ["{" if not pieces else ", ", f'"{name}": ', pc.fill_null(_json(values), "null")]
+    lines = joined(*_merged(pieces), "}\n")
+    data = lines.buffers()[2]
+    offsets = memoryview(lines.buffers()[1]).cast("i")
+    return b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[len(lines)]])
+
+
+def _merged(pieces: list[Any]) -> list[Any]:
+    """Constants that follow each other as one."""
+    found: list[Any] = []
+    for piece in pieces:
+        if isinstance(piece, str) and found and isinstance(found[-1], str):
+            found[-1] += piece
+        else:
+            found.append(piece)
+    return found
+
+
+def _json(values: Any) -> Any:
+    """The JSON text of a column; null where it is."""
+    kind = values.type
+    if pa.types.is_list(kind):
+        texts = _json(values.flatten())
+        lists = pa.ListArray.from_arrays(_offsets(values), texts)
+        return joined("[", pc.binary_join(lists, ", "), "]")
+    if pa.types.is_string(kind):
+        distinct = values.dictionary_encode()
+        texts = [json_text(one).decode() for one in distinct.dictionary.to_pylist()]
+        return pa.array(texts, pa.string()).take(distinct.indices)
+    if pa.types.is_boolean(kind):
+        return pc.if_else(values, "true", "false")
+    if pa.types.is_timestamp(kind):
+        return _time(values)
+    return values.cast(pa.int64() if pa.types.is_duration(kind) else kind).cast(pa.string())
+
+
+def _offsets(values: Any) -> Any:
+    """Where each list begins in the flattened values."""
+    lengths = pc.list_value_length(values).to_numpy(zero_copy_only=False)
+    return pa.array([0, *lengths.cumsum().tolist()], pa.int32())
+
+
+def _time(values: Any) -> Any:
+    micros = values.cast(pa.int64())
+    seconds = pc.divide(micros, _SECOND)
+    rest = pc.subtract(micros, pc.multiply(seconds, _SECOND))
+    fraction = pc.utf8_lpad(rest.cast(pa.string()), 6, "0")
+    return pc.if_else(
+        pc.equal(rest, 0), seconds.cast(pa.string()), joined(seconds.cast(pa.string()), ".", fraction)
+    )

@@ -1,0 +1,149 @@
+"""Which row changes are wanted, by operation, by the columns that they change, and by their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.rows.arrow_types import arrow_type
+from binlog_kaitai.columns.rows.images import Found
+from binlog_kaitai.columns.rows.tables import Table
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.reader.rows import Change, Row
+from binlog_kaitai.render.sql.changes import FoundSide, Group, Side, found_groups, read_groups
+from binlog_kaitai.render.sql.where import Known, Where, parse_where
+from binlog_kaitai.values.schema import NameSource
+
+#: So many tables are named whose columns are not known.
+_MOST_NAMES = 5
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a change must be like.
+
+    Attributes
+    ----------
+    operations : frozenset of Change
+        Only these; all where empty.
+    where : Where or None
+        Only changes whose image before or after fits.
+    touching : frozenset of str
+        Only updates that change one of these columns, and inserts and deletes of tables that have one.
+    """
+
+    operations: frozenset[Change] = frozenset()
+    where: Where | None = None
+    touching: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, *, operation: Iterable[str] = (), where: str | None = None, column: Iterable[str] = ()
+    ) -> Wanted:
+        """The same as a person writes it.
+
+        Raises
+        ------
+        UsageError
+            A value makes no sense.
+        """
+        known = {one.value: one for one in Change}
+        words = [one.lower() for one in operation]
+        if unknown := [one for one in words if one not in known]:
+            raise UsageError(f"{unknown[0]!r} is not an operation; use {', '.join(known)}")
+        condition = parse_where(where) if where is not None else None
+        return cls(frozenset(known[one] for one in words), condition, frozenset(column))
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Columns that it is about."""
+        return self.touching | (self.where.columns if self.where is not None else frozenset())
+
+    def __bool__(self) -> bool:
+        return bool(self.operations or self.where is not None or self.touching)
+
+
+class RowChoice:
+    """Takes the wanted changes, and notes which columns it has found.
+
+    A change that no table's columns can tell of is not taken; `check` says so in the end.
+    """
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._seen: set[str] = set()
+        self._nameless: set[str] = set()
+
+    def of_group(self, table: Table, group: Group) -> Group:
+        """Those of some changes of one kind."""
+        wanted, columns = self._wanted, {column.name: column for column in table.schema.columns}
+        self._seen |= wanted.columns & columns.keys()
+        if table.schema.names_from is NameSource.NONE:
+            self._nameless.add(table.schema.full_name)
+        if wanted.operations and group.change not in wanted.operations:
+            return group.taken(np.zeros(0, dtype=np.int64))
+        takes = np.ones(len(group), dtype=np.bool_)
+        if wanted.touching:
+            touched = [columns[name] for name in wanted.touching if name in columns]
+            if group.change is Change.UPDATE:
+                has = [one for one in touched if group.after is not None and group.after.has(one)]
+                takes &= np.any([group.changed(one) for one in has], axis=0) if has else False
+            elif not touched:
+                takes[:] = False
+        if wanted.where is not None:
+            if not wanted.where.columns <= columns.keys():
+                takes[:] = False
+            else:
+                sides = [side for side in (group.before, group.after) if side is not None]
+                takes &= np.any([self._holds(wanted.where, side, columns) for side in sides], axis=0)
+        return group if takes.all() else group.taken(np.flatnonzero(takes))
+
+    def of_found(self, table: Table, found: Found) -> Found:
+        """See `columns.views.row_objects.Choice`."""
+        is_taken = np.zeros(len(found.events), dtype=np.bool_)
+        for group in found_groups(table, found):
+            group = self.of_group(table, group)
+            for side in (group.before, group.after):
+                if isinstance(side, FoundSide):
+                    is_taken[side.rows] = True
+        return found if is_taken.all() else found.taken(np.flatnonzero(is_taken))
+
+    def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
+        """See `columns.views.row_objects.Choice`."""
+        groups = [self.of_group(table, group) for group in read_groups(rows, 0)]
+        taken = {number for group in groups for number in group.numbers.tolist()}
+        return [row for row in rows if row.index in taken]
+
+    def check(self) -> None:
+        """Refuse columns that no table had.
+
+        Raises
+        ------
+        UsageError
+        """
+        unseen = self._wanted.columns - self._seen
+        if not unseen:
+            return
+        reason = f"no table in the log has a column {', '.join(sorted(unseen))}"
+        if nameless := sorted(self._nameless):
+            shown = ", ".join(nameless[:_MOST_NAMES]) + (" …" if len(nameless) > _MOST_NAMES else "")
+            reason += (
+                f", but the log does not name the columns of {shown}: give --ddl FILE with CREATE "
+                "TABLE, or have the server log names (binlog_row_metadata=FULL)"
+            )
+        raise UsageError(reason)
+
+    def _holds(self, where: Where, side: Side, columns: dict[str, Any]) -> Any:
+        def values(name: str) -> Known:
+            column = columns[name]
+            is_moment = pa.types.is_timestamp(arrow_type(column))
+            digits = column.fractional_digits if is_moment else None
+            return Known(side.values(column), digits)
+
+        found = where.holds(values)
+        return pc.fill_null(found, False).to_numpy(zero_copy_only=False)

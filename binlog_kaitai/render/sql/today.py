@@ -1,0 +1,164 @@
+"""Tables as they are today, for changes that were logged when they had other columns.
+
+Rules
+-----
+1. A column that today's definition has under the same name is that column, unless somebody says that it was
+   renamed.
+2. Every other column was dropped, or is new. That a new one is a renamed one is never guessed: values would
+   be written where they do not belong. Where one could be, by its place and its type, the note says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.column_types import sql_type
+from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.values.schema import Column, Schema
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The columns of a logged table as they are today.
+
+    Attributes
+    ----------
+    columns : dict of int to Column
+        By their place in the logged table, those that there still are, with today's names.
+    primary_key : tuple of int
+        Places in the logged table of today's primary key; empty where there is none, or not in the log.
+    notes : list of str
+        What is different, a sentence each.
+    """
+
+    columns: dict[int, Column]
+    primary_key: tuple[int, ...]
+    notes: list[str]
+
+
+class Today:
+    """The tables of a file.
+
+    Parameters
+    ----------
+    text
+        CREATE TABLE statements. Those that name no database are meant for each database with such a table.
+    renamed
+        Columns that have another name today: ``old=new``, or ``schema.table.old=new`` for one table.
+
+    Raises
+    ------
+    UsageError
+        There is no such statement, or it is not clear what was renamed.
+    """
+
+    def __init__(self, text: str, renamed: Iterable[str] = ()) -> None:
+        self._renamed = [_renaming(one) for one in renamed]
+        self._definitions = Definitions()
+        self._definitions.load(text)
+        store, _, _ = self._definitions.state
+        if not store.given:
+            raise UsageError("the file of --for-table has no CREATE TABLE statement that can be read")
+
+    def fit(self, schema: Schema) -> Fitted | None:
+        """The columns of a logged table as they are today; None for a table that is not in the file.
+
+        Raises
+        ------
+        UsageError
+            Today's definition lacks a column that something is said to be renamed to.
+        """
+        names = {old: new for table, old, new in self._renamed if table in ("", schema.full_name)}
+        for database in (schema.schema_name, ""):
+            found = self._definitions.of(database, schema.table_name)
+            if found is not None:
+                return _fitted(schema, found, names)
+        return None
+
+
+def _renaming(text: str) -> tuple[str, str, str]:
+    """Table, or "" for any, and old and new name of a column."""
+    left, sign, new = text.partition("=")
+    table, _, old = left.rpartition(".")
+    if not (sign and old and new):
+        raise UsageError(f"--renamed {text}: write OLD=NEW, or SCHEMA.TABLE.OLD=NEW")
+    return table, old.casefold(), new
+
+
+def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> Fitted:
+    places: dict[int, int] = {}
+    for column in schema.columns:
+        name = renamed.get(column.name.casefold())
+        place = today.find(column.name if name is None else name)
+        if place is not None:
+            places[column.index] = place
+        elif name is not None:
+            raise UsageError(f"today's definition of {schema.full_name} has no column {name}")
+    columns = {}
+    for index, place in places.items():
+        logged, now = schema.columns[index], today.columns[place]
+        columns[index] = replace(
+            logged, name=now.name, charset=now.charset or logged.charset, is_generated=now.is_generated
+        )
+    of_today = {place: index for index, place in places.items()}
+    key = today.primary_key
+    is_whole = all(place in of_today for place in key)
+    notes = list(_notes(schema, today, places))
+    return Fitted(columns, tuple(of_today[place] for place in key) if is_whole else (), notes)
+
+
+def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> Iterator[tuple[int, int]]:
+    """Columns that may be one under two names: at the same place between others, with types that fit."""
+    old, new = [column.name.casefold() for column in logged], [column.key for column in today]
+    others = _others(new, set(old))
+    for around, indexes in _others(old, set(new)).items():
+        places = others.get(around, [])
+        if len(places) == len(indexes):
+            pairs = zip(indexes, places, strict=True)
+            yield from ((index, place) for index, place in pairs if _fits(logged[index], today[place]))
+
+
+def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list[int]]:
+    """Places of the names that are not known, by the known ones before and after them."""
+    found: dict[tuple[str, str], list[int]] = {}
+    run: list[int] = []
+    before = ""
+    for place, name in enumerate([*names, ""]):
+        if name and name not in known:
+            run.append(place)
+            continue
+        if run:
+            found[before, name] = run
+        before, run = name, []
+    return found
+
+
+def _fits(logged: Column, today: ColumnDefinition) -> bool:
+    """Whether two columns may be the same one under two names."""
+    stored = sql_type(today.base_type).stored
+    is_same_sign = None in (logged.is_unsigned, today.is_unsigned) or logged.is_unsigned == today.is_unsigned
+    return is_same_sign and stored is not None and getattr(logged.type, "name", "") in stored
+
+
+def _notes(schema: Schema, today: TableDefinition, places: dict[int, int]) -> Iterator[str]:
+    table = schema.full_name
+    taken = set(places.values())
+    possible = dict(_possible(schema.columns, today.columns))
+    for column in schema.columns:
+        if column.index not in places:
+            note = f"{table}: today's definition has no column {column.name}; its values are left out"
+            place = possible.get(column.index)
+            if place is not None and place not in taken:
+                name = today.columns[place].name
+                note += f" (if it is called {name} now: --renamed {column.name}={name})"
+            yield note
+            continue
+        now = today.columns[places[column.index]]
+        if now.key != column.name.casefold():
+            yield f"{table}: column {column.name} is written as {now.name}"
+    for place, now in enumerate(today.columns):
+        if place not in taken and not now.is_generated:
+            yield f"{table}: column {now.name} is not in the log; inserted rows get its default"
