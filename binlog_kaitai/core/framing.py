@@ -33,7 +33,10 @@ from binlog_kaitai.errors import (
     FramingError,
     NotABinlogError,
 )
-from binlog_kaitai.sources.source import ENCRYPTED_MAGIC, MAGIC
+
+#: The first four bytes of a binary log, plain and encrypted (`BINLOG_MAGIC`, sql/rpl_log_encryption.h).
+MAGIC = b"\xfebin"
+ENCRYPTED_MAGIC = b"\xfdbin"
 
 _STEP = 1 << 20
 

@@ -18,6 +18,7 @@ from binlog_grammar.binlog_event import BinlogEvent
 from binlog_grammar.column_types import ColumnTypes
 from binlog_grammar.compressed_data import CompressedData
 from binlog_grammar.effective_type import EffectiveType
+from binlog_grammar.encryption_header import EncryptionHeader
 from binlog_grammar.event_body import EventBody
 from binlog_grammar.event_header import EventHeader
 from binlog_grammar.format_description_event import FormatDescriptionEvent
@@ -25,6 +26,7 @@ from binlog_grammar.image_columns import ImageColumns
 from binlog_grammar.intvar_event import IntvarEvent
 from binlog_grammar.json_binary import JsonBinary
 from binlog_grammar.json_diff import JsonDiff
+from binlog_grammar.keyring_file import KeyringFile
 from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout, walk_over
 from binlog_grammar.log_start import LogStart
 from binlog_grammar.row_image import RowImage
@@ -48,6 +50,7 @@ __all__ = [
     "BinlogEvent",
     "ColumnType",
     "CompressedData",
+    "EncryptionHeader",
     "EventBody",
     "EventHeader",
     "EventType",
@@ -57,6 +60,7 @@ __all__ = [
     "IntvarEvent",
     "JsonBinary",
     "JsonDiff",
+    "KeyringFile",
     "Layout",
     "TableMapEvent",
     "TableMapField",
@@ -73,7 +77,9 @@ __all__ = [
     "parse_cell",
     "parse_compressed",
     "parse_document",
+    "parse_encryption_header",
     "parse_event",
+    "parse_keyring",
     "plain_decoders",
     "read_header",
     "trace_event",
@@ -323,6 +329,34 @@ def parse_compressed(data: bytes) -> CompressedData:
     """
     try:
         return CompressedData(KaitaiStream(io.BytesIO(data)))
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
+
+
+def parse_encryption_header(data: bytes) -> EncryptionHeader:
+    """The grammar's object of the header of a log that MySQL encrypted.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    try:
+        return EncryptionHeader(KaitaiStream(io.BytesIO(data)))
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
+
+
+def parse_keyring(data: bytes) -> KeyringFile:
+    """The grammar's object of a file of the plugin keyring_file.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    try:
+        return KeyringFile(KaitaiStream(io.BytesIO(data)))
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
 

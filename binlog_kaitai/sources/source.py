@@ -13,15 +13,15 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import BinaryIO, NamedTuple, Union, cast
 
+from binlog_kaitai.core.framing import MAGIC as MAGIC
 from binlog_kaitai.errors import SourceError, reading
 from binlog_kaitai.sources import remote
-
-#: The first four bytes of a binary log, plain and encrypted (`BINLOG_MAGIC`, sql/rpl_log_encryption.h).
-MAGIC = b"\xfebin"
-ENCRYPTED_MAGIC = b"\xfdbin"
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.opening import is_log, plain, plain_size
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
@@ -59,23 +59,37 @@ class Source:
         Where it lies in the file system, where it does.
     part : Part or None
         Only these of its events; None for all.
+    keys : Keys or None
+        Where to look for keys, if it is encrypted, besides the process and its environment.
     """
 
     name: str
     open: Callable[[], BinaryIO]
     path: str | None = None
     part: Part | None = None
+    keys: Keys | None = field(default=None, repr=False)
 
     @classmethod
-    def of_path(cls, path: str) -> Source:
-        return cls(path, lambda: remote.open_url(path) if remote.is_url(path) else open(path, "rb"), path)
+    def of_path(cls, path: str, keys: Keys | None = None) -> Source:
+        return cls(path, lambda: plain(_open_raw(path), keys), path, keys=keys)
 
     @classmethod
-    def of_bytes(cls, data: bytes | bytearray | memoryview, name: str = "<bytes>") -> Source:
-        return cls(name, lambda: io.BytesIO(data))
+    def of_bytes(
+        cls, data: bytes | bytearray | memoryview, name: str = "<bytes>", keys: Keys | None = None
+    ) -> Source:
+        return cls(name, lambda: plain(io.BytesIO(data), keys), keys=keys)
+
+    @classmethod
+    def of_stream(cls, stream: BinaryIO, name: str, keys: Keys | None = None) -> Source:
+        """A caller's stream, which stays open."""
+        return cls(name, lambda: plain(_borrow(stream), keys), keys=keys)
 
 
-def resolve(source: SourceLike | Iterable[SourceLike]) -> list[Source]:
+def _open_raw(path: str) -> BinaryIO:
+    return remote.open_url(path) if remote.is_url(path) else open(path, "rb")
+
+
+def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[Source]:
     """The logs that a caller means, in the order to read them.
 
     Parameters
@@ -84,6 +98,8 @@ def resolve(source: SourceLike | Iterable[SourceLike]) -> list[Source]:
         A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its
         binary logs, by index file where there is just one);
         a ``.index`` file; ``"-"`` for stdin; ``bytes``; an open binary file; or several of these.
+    keys
+        Where to look for the keys of encrypted logs, besides the environment.
 
     Raises
     ------
@@ -93,55 +109,56 @@ def resolve(source: SourceLike | Iterable[SourceLike]) -> list[Source]:
     if isinstance(source, Source):
         return [source]
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return [Source.of_bytes(source)]
+        return [Source.of_bytes(source, keys=keys)]
     if isinstance(source, (str, os.PathLike)):
-        return _resolve_path(os.fspath(source))
+        path = os.fspath(source)
+        if path == "-":
+            return [Source.of_stream(sys.stdin.buffer, "-", keys)]
+        return [Source.of_path(found, keys) for found in _paths_of(path)]
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)
-        return [Source(str(getattr(stream, "name", "<stream>")), lambda: _borrow(stream))]
-    return [found for one in source for found in resolve(one)]
+        return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]
+    return [found for one in source for found in resolve(one, keys)]
 
 
-def _resolve_path(path: str) -> list[Source]:
-    if path == "-":
-        return [Source("-", lambda: _borrow(sys.stdin.buffer))]
+def _paths_of(path: str) -> list[str]:
     if remote.is_url(path):
         return _resolve_url(path)
     if os.path.isdir(path):
         return _resolve_directory(path)
     if path.endswith(".index") and os.path.isfile(path):
-        return [Source.of_path(log) for log in read_index(path)]
+        return read_index(path)
     if not os.path.lexists(path) and glob.has_magic(path):
         matches = sorted(filter(os.path.isfile, glob.glob(path)), key=natural_key)
         if not matches:
             raise SourceError("no file matches the pattern", file=path)
-        return [Source.of_path(log) for log in matches if not log.endswith(".index")]
+        return [log for log in matches if not log.endswith(".index")]
     if not os.path.exists(path):
         raise SourceError("no such file or directory", file=path)
-    return [Source.of_path(path)]
+    return [path]
 
 
-def _resolve_directory(path: str) -> list[Source]:
+def _resolve_directory(path: str) -> list[str]:
     names = sorted(os.listdir(path), key=natural_key)
     indexes = [name for name in names if name.endswith(".index")]
     if len(indexes) == 1:
-        return [Source.of_path(log) for log in read_index(os.path.join(path, indexes[0]))]
+        return read_index(os.path.join(path, indexes[0]))
     logs = [full for full in (os.path.join(path, name) for name in names) if _starts_like_a_log(full)]
     if not logs:
         raise SourceError("the directory holds no binary log", file=path)
-    return [Source.of_path(log) for log in logs]
+    return logs
 
 
-def _resolve_url(url: str) -> list[Source]:
+def _resolve_url(url: str) -> list[str]:
     found = sorted(remote.find(url), key=natural_key)
     if found == [url] and not url.endswith(".index"):
-        return [Source.of_path(url)]
+        return [url]
     logs = [one for one in found if _starts_like_a_log(one)]
     if found == [url]:
         logs = _in_index(url)
     if not logs:
         raise SourceError("there is no binary log", file=url)
-    return [Source.of_path(log) for log in logs]
+    return logs
 
 
 def _in_index(url: str) -> list[str]:
@@ -155,8 +172,8 @@ def _in_index(url: str) -> list[str]:
 def _starts_like_a_log(path: str) -> bool:
     with suppress(OSError):
         if remote.is_url(path) or os.path.isfile(path):
-            with Source.of_path(path).open() as file:
-                return file.read(4) in (MAGIC, ENCRYPTED_MAGIC)
+            with _open_raw(path) as file:
+                return is_log(file)
     return False
 
 
@@ -169,9 +186,20 @@ def state_of(path: str) -> remote.State:
         It is not there.
     """
     if remote.is_url(path):
-        return remote.state_of(path)
-    found = os.stat(path)
-    return remote.State(found.st_size, found.st_mtime)
+        state = remote.state_of(path)
+    else:
+        found = os.stat(path)
+        state = remote.State(found.st_size, found.st_mtime)
+    return state._replace(size=_plain_size(path, *state))
+
+
+@lru_cache(maxsize=1 << 12)
+def _plain_size(path: str, size: int, modified: float) -> int:
+    """Length of the plain log in a file that was last changed at that time."""
+    if not remote.is_url(path) and not os.path.isfile(path):
+        return size
+    with _open_raw(path) as raw:
+        return plain_size(raw, size)
 
 
 def with_later_logs(sources: list[Source]) -> list[Source]:

@@ -83,6 +83,26 @@ MEANINGS: dict[str, dict[str, str]] = {
         'signed_value': 'The number, where it is signed.',
         'hex': 'The lowest 8 bits as two hexadecimal digits, for numbers that are bytes of something longer.',
     },
+    'EncryptionHeader': {
+        'magic': 'What every encrypted log starts with.',
+        'version': 'Version of this header; 1 is the only one.',
+        'fields': 'What the header says, up to a zero byte.',
+        'padding': "Zero bytes up to the header's end.",
+    },
+    'EncryptionHeader.Field': {
+        'type': 'What it is.',
+        'value': 'The value.',
+    },
+    'EncryptionHeader.KeyId': {
+        'len_name': 'Length of the name in bytes.',
+        'name': '`MySQLReplicationKey_`, the UUID of the server, `_`, and the number of the key.',
+    },
+    'EncryptionHeader.EncryptedPassword': {
+        'data': 'The password, encrypted by AES-256-CBC without padding under the key.',
+    },
+    'EncryptionHeader.InitializationVector': {
+        'data': 'The initialization vector.',
+    },
     'EventBody': {
         'content': 'The event, by its type.',
         'len_fixed': 'Length of the fixed part at the start of the body, in bytes. Logs before version 4 have no format description, and a table that is too short has no entry.',
@@ -896,6 +916,27 @@ MEANINGS: dict[str, dict[str, str]] = {
     'XidEvent': {
         'xid': "Number of the transaction in the server that ran it. Written in that machine's byte order, so on a big-endian one the number reads reversed.",
         'unknown_tail': 'Bytes beyond what is known; no server writes any.',
+    },
+    'KeyringFile': {
+        'magic': 'What every such file starts with.',
+        'version': 'From 2.0 on a digest ends the file.',
+        'entries': 'The keys.',
+        'end_tag': 'Ends the keys.',
+        'digest': 'SHA-256 of the keys as they were when they were last written.',
+        'has_digest': 'The file ends with a digest.',
+        'len_end': 'Size of what follows the keys, in bytes.',
+    },
+    'KeyringFile.Entry': {
+        'len_entry': 'Size of the entry with its padding, a multiple of 8 bytes.',
+        'len_key_id': "Length of the key's name in bytes.",
+        'len_key_type': 'Length of its type in bytes.',
+        'len_user_id': "Length of its owner's name in bytes.",
+        'len_key': 'Length of the key in bytes.',
+        'key_id': 'Name of the key.',
+        'key_type': 'Such as `AES`.',
+        'user_id': "Owner; empty for the server's own keys.",
+        'obfuscated_key': 'The key, XORed with the text `*305=Ljt0*!@$Hnm(*-9-w;:` over and over.',
+        'padding': 'Zero bytes.',
     },
     'LogStart': {
         'first_header': "The first event's header, as far as all versions have it.",

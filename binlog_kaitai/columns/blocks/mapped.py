@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.blocks.prefetch import is_regular_file
+from binlog_kaitai.sources.layer import is_regular_file
 
 #: Longer events are looked at in their file, in bytes.
 LONG = 32 << 20

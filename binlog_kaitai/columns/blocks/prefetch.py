@@ -7,12 +7,10 @@ consumer has come for the one between.
 
 from __future__ import annotations
 
-import os
-import stat
 import threading
 from collections.abc import Iterator
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 _T = TypeVar("_T")
 
@@ -51,11 +49,3 @@ def ahead(items: Iterator[_T]) -> Iterator[_T]:
         is_over.set()
         taken.release()
         thread.join()
-
-
-def is_regular_file(stream: Any) -> bool:
-    """Whether reading the stream never waits for somebody to write: nothing but that is read ahead."""
-    try:
-        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    except (AttributeError, OSError, ValueError):
-        return False

@@ -12,8 +12,8 @@ from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.blocks.crc32_short import crc32_of
 from binlog_kaitai.columns.blocks.mapped import give_back
-from binlog_kaitai.columns.blocks.prefetch import is_regular_file
 from binlog_kaitai.core.framing import read_up_to
+from binlog_kaitai.sources.layer import is_regular_file
 
 #: Of a mapped file so much may be in memory, in bytes, before it is given back.
 _HELD = 64 << 20

@@ -23,7 +23,7 @@ from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.columns.blocks.mapped import LONG, bytes_ahead, map_next
-from binlog_kaitai.columns.blocks.prefetch import ahead, is_regular_file
+from binlog_kaitai.columns.blocks.prefetch import ahead
 from binlog_kaitai.columns.kernel.byte_kernels import NONE, PENDING
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
@@ -37,6 +37,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.sources.layer import is_regular_file
 from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE = 4 << 20

@@ -1,0 +1,60 @@
+"""AES as the servers use it, by the package `cryptography`, which is loaded when a log needs it."""
+
+from __future__ import annotations
+
+from hashlib import new as new_hash
+from hashlib import pbkdf2_hmac
+from typing import Any
+
+from binlog_kaitai.errors import EncryptedError
+
+#: Lengths of AES keys, in bytes.
+KEY_LENGTHS = (16, 24, 32)
+
+
+def _cipher(key: bytes, mode: str, *arguments: bytes) -> Any:
+    try:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    except ImportError:
+        raise EncryptedError(
+            "decrypting needs the package cryptography: pip install 'binlog-kaitai[encryption]'"
+        ) from None
+    return Cipher(algorithms.AES(key), getattr(modes, mode)(*arguments))
+
+
+def counter_decryptor(key: bytes, counter_block: bytes) -> Any:
+    """Counter mode, from a counter block on; `update` gives the next bytes."""
+    return _cipher(key, "CTR", counter_block).decryptor()
+
+
+def decrypt_chain(key: bytes, vector: bytes, data: bytes) -> bytes:
+    """Whole blocks in CBC mode without padding."""
+    return bytes(_cipher(key, "CBC", vector).decryptor().update(data))
+
+
+class Blocks:
+    """Single blocks under one key (ECB), many at a time."""
+
+    def __init__(self, key: bytes) -> None:
+        self._decrypt = _cipher(key, "ECB").decryptor()
+        self._encrypt = _cipher(key, "ECB").encryptor()
+
+    def decrypt(self, data: Any) -> bytes:
+        return bytes(self._decrypt.update(data))
+
+    def encrypt(self, data: Any) -> bytes:
+        return bytes(self._encrypt.update(data))
+
+
+def bytes_to_key(digest: str, secret: bytes, salt: bytes, size: int) -> bytes:
+    """OpenSSL's EVP_BytesToKey with one round."""
+    made = last = b""
+    while len(made) < size:
+        last = new_hash(digest, last + secret + salt, usedforsecurity=False).digest()
+        made += last
+    return made[:size]
+
+
+def stretched_key(digest: str, secret: bytes, salt: bytes, rounds: int, size: int) -> bytes:
+    """PBKDF2 with HMAC of a digest."""
+    return pbkdf2_hmac(digest, secret, salt, rounds, size)

@@ -1,0 +1,140 @@
+"""The files in which servers keep their keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+from binlog_kaitai.core.grammar import parse_keyring
+from binlog_kaitai.errors import BinlogError, SourceError, reading
+from binlog_kaitai.sources.ciphers import KEY_LENGTHS, bytes_to_key, decrypt_chain, stretched_key
+
+#: What keyring_file XORs its keys with (`obfuscate_str`, plugin/keyring/common/keyring_key.cc).
+_OBFUSCATION = b"*305=Ljt0*!@$Hnm(*-9-w;:"
+
+_PLUGIN_MAGIC = b"Keyring file version:"
+
+#: What `openssl enc` writes before a salt of 8 bytes.
+_SALTED, _SALT_SIZE, _BLOCK = b"Salted__", 8, 16
+
+#: Values of file_key_management_digest; the first is the default, and the only one before MariaDB 12.0.
+_DIGESTS = ("sha1", "sha224", "sha256", "sha384", "sha512")
+
+#: Rounds of `openssl enc -pbkdf2` without `-iter`.
+_ROUNDS = 10_000
+
+#: The server reads so much of a file with a secret, in bytes.
+_LONGEST_SECRET = 256
+
+_LINE = re.compile(r"([0-9]+)\s*;\s*([0-9A-Fa-f]+)\s*")
+
+#: A name and the key, as often as the file has it.
+Entries = list[tuple[str, bytes]]
+
+
+def read_keyring(path: str) -> Entries:
+    """The keys in a file of MySQL's component_keyring_file or of its plugin keyring_file.
+
+    Raises
+    ------
+    SourceError
+        It cannot be read, or is no such file.
+    """
+    with reading(path):
+        data = Path(path).read_bytes()
+        if data.startswith(_PLUGIN_MAGIC):
+            return _of_plugin(data, path)
+        try:
+            return [(one["data_id"], bytes.fromhex(one["data"])) for one in json.loads(data)["elements"]]
+        except (ValueError, TypeError, KeyError):
+            # The cause would show the file's content.
+            reason = "not a keyring: neither component_keyring_file nor keyring_file wrote it"
+            raise SourceError(reason, file=path) from None
+
+
+def _of_plugin(data: bytes, path: str) -> Entries:
+    try:
+        found = parse_keyring(data)
+    except BinlogError:
+        raise SourceError("a keyring of keyring_file, but damaged", file=path) from None
+    return [(one.key_id, _deobfuscated(one.obfuscated_key)) for one in found.entries]
+
+
+def _deobfuscated(data: bytes) -> bytes:
+    return bytes(one ^ mask for one, mask in zip(data, cycle(_OBFUSCATION), strict=False))
+
+
+def read_key_file(path: str, secret: str | None, rounds: int | None) -> Entries:
+    """The keys in a file of MariaDB's file_key_management.
+
+    Parameters
+    ----------
+    secret
+        What the file is encrypted with, as `file_key_management_filekey` takes it: the text, or ``FILE:`` and
+        the path of a file with it.
+    rounds
+        Value of `file_key_management_use_pbkdf2`.
+
+    Raises
+    ------
+    SourceError
+        It cannot be read, or is no such file, or the secret is not its.
+    EncryptedError
+        The package that decrypts it is not installed.
+    """
+    with reading(path):
+        data = Path(path).read_bytes()
+        if not data.startswith(_SALTED):
+            if (found := _entries(data)) is None:
+                raise SourceError("not a key file: its lines are not ID;KEY in hexadecimal digits", file=path)
+            return found
+        if secret is None:
+            raise SourceError("the key file is encrypted: give its secret (--key-file-secret)", file=path)
+        for plain in _decrypted(data, _secret_of(secret), rounds):
+            if found := _entries(plain):
+                return found
+        raise SourceError("the key file's secret is wrong, or the number of rounds (PBKDF2)", file=path)
+
+
+def _secret_of(given: str) -> bytes:
+    if not given.startswith("FILE:"):
+        return given.encode("utf-8", "surrogateescape")
+    path = given.removeprefix("FILE:")
+    with reading(path), open(path, "rb") as file:
+        return file.read(_LONGEST_SECRET).rstrip(b"\r\n")
+
+
+def _decrypted(data: bytes, secret: bytes, rounds: int | None) -> Iterator[bytes]:
+    """What the file may hold: by each way to make a key of the secret."""
+    salt, sealed = data[len(_SALTED) :][:_SALT_SIZE], data[len(_SALTED) + _SALT_SIZE :]
+    if len(sealed) % _BLOCK or not sealed:
+        return
+    size = KEY_LENGTHS[-1] + _BLOCK
+    ways = [] if rounds else [bytes_to_key(digest, secret, salt, size) for digest in _DIGESTS]
+    ways += [stretched_key(digest, secret, salt, rounds or _ROUNDS, size) for digest in _DIGESTS]
+    for made in ways:
+        plain = decrypt_chain(made[: KEY_LENGTHS[-1]], made[KEY_LENGTHS[-1] :], sealed)
+        padding = plain[-1]
+        if 1 <= padding <= _BLOCK and plain.endswith(bytes([padding]) * padding):
+            yield plain[:-padding]
+
+
+def _entries(data: bytes) -> Entries | None:
+    """The keys of a plain file; None if it is no such file."""
+    found: Entries = []
+    try:
+        lines = data.decode("ascii", "strict").splitlines()
+    except ValueError:
+        return None
+    for line in lines:
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        match = _LINE.fullmatch(text)
+        if match is None or len(match[2]) not in [2 * length for length in KEY_LENGTHS]:
+            return None
+        found.append((str(int(match[1])), bytes.fromhex(match[2])))
+    return found

@@ -1,0 +1,158 @@
+"""Where the keys of encrypted logs come from: keyrings, key files, options, the environment.
+
+Keys are read when a log needs one, and not kept.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Union
+
+from binlog_kaitai.core.filters import whole_number
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.sources.ciphers import KEY_LENGTHS
+from binlog_kaitai.sources.keyrings import read_key_file, read_keyring
+
+#: Environment variables that every process looks at, after what it was given.
+KEYRING, KEYS = "BINLOG_KAITAI_KEYRING", "BINLOG_KAITAI_KEYS"
+KEY_FILE, SECRET = "BINLOG_KAITAI_KEY_FILE", "BINLOG_KAITAI_KEY_FILE_SECRET"
+ROUNDS = "BINLOG_KAITAI_KEY_FILE_PBKDF2"
+
+Paths = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Where to look for keys; :meth:`of` makes it. Can be pickled only if it holds no key itself.
+
+    Attributes
+    ----------
+    keyrings : tuple of str
+        Files of MySQL's component_keyring_file or keyring_file.
+    key_files : tuple of str
+        Files of MariaDB's file_key_management.
+    rounds : int or None
+        Value of `file_key_management_use_pbkdf2`.
+    """
+
+    keyrings: tuple[str, ...] = ()
+    key_files: tuple[str, ...] = ()
+    rounds: int | None = None
+    _secret: str | None = field(default=None, repr=False)
+    _values: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        keyring: Paths = (),
+        key: Mapping[str, str | bytes] | Iterable[str] = (),
+        key_file: Paths = (),
+        key_file_secret: str | None = None,
+        key_file_pbkdf2: int | None = None,
+    ) -> Keys:
+        """Say where keys are.
+
+        Parameters
+        ----------
+        keyring
+            File or files with a MySQL server's keyring.
+        key
+            Keys themselves by their ids, as bytes or in hexadecimal digits; or texts ``ID=HEX``. MariaDB's
+            key for logs has the id ``1``, or ``1:VERSION`` where it has several versions.
+        key_file
+            File or files of MariaDB's file_key_management.
+        key_file_secret
+            What the key file is encrypted with: the text, or ``FILE:`` and the path of a file that has it.
+        key_file_pbkdf2
+            Value of `file_key_management_use_pbkdf2`, if that is set.
+
+        Raises
+        ------
+        UsageError
+            A key is not one.
+        """
+        pairs = key.items() if isinstance(key, Mapping) else map(_pair, _several(key))
+        values = tuple((str(name), _key(str(name), value)) for name, value in pairs)
+        return cls(_paths(keyring), _paths(key_file), key_file_pbkdf2, key_file_secret, values)
+
+    @classmethod
+    def of_environment(cls) -> Keys:
+        """What the environment variables say."""
+        look = os.environ.get
+        rounds = look(ROUNDS)
+        return cls.of(
+            [path for path in look(KEYRING, "").split(os.pathsep) if path],
+            look(KEYS, "").split(),
+            [path for path in look(KEY_FILE, "").split(os.pathsep) if path],
+            look(SECRET),
+            whole_number(rounds) if rounds else None,
+        )
+
+    def find(self, *names: str) -> list[bytes]:
+        """All different keys that have one of these ids here.
+
+        Raises
+        ------
+        SourceError
+            A file with keys cannot be read.
+        """
+        wanted = [key for name, key in self._entries() if name in names]
+        return list(dict.fromkeys(key for key in wanted if len(key) in KEY_LENGTHS))
+
+    def _entries(self) -> Iterator[tuple[str, bytes]]:
+        yield from self._values
+        for path in self.keyrings:
+            yield from read_keyring(path)
+        for path in self.key_files:
+            yield from read_key_file(path, self._secret, self.rounds)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self._values or (self._secret is not None and not self._secret.startswith("FILE:")):
+            raise UsageError(
+                "keys do not leave the process that they are given to: name a file that holds them, or set"
+                f" {KEYS} in the other processes"
+            )
+        return Keys, (self.keyrings, self.key_files, self.rounds, self._secret)
+
+
+_NONE = Keys()
+_of_process = _NONE
+
+
+def use(keys: Keys | None) -> None:
+    """Where this process looks for keys when a log comes without its own."""
+    global _of_process
+    _of_process = keys or _NONE
+
+
+def find_keys(given: Keys | None, *names: str) -> list[bytes]:
+    """The keys with one of these ids: of those given with the log, else the process, then the environment."""
+    found = (given or _of_process).find(*names)
+    return found + [key for key in Keys.of_environment().find(*names) if key not in found]
+
+
+def _several(key: Iterable[str]) -> Iterable[str]:
+    return (key,) if isinstance(key, str) else key
+
+
+def _paths(given: Paths) -> tuple[str, ...]:
+    return (os.fspath(given),) if isinstance(given, (str, os.PathLike)) else tuple(map(os.fspath, given))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, mark, value = text.rpartition("=")
+    if not mark or not name:
+        raise UsageError("a key is given as ID=HEX, such as 1=00112233445566778899aabbccddeeff")
+    return name, value
+
+
+def _key(name: str, value: str | bytes) -> bytes:
+    # Errors name the id alone.
+    if isinstance(value, str):
+        value = bytes.fromhex(value) if re.fullmatch(r"([0-9A-Fa-f]{2})+", value) else b""
+    if len(value) not in KEY_LENGTHS:
+        raise UsageError(f"the key {name!r} is not one of 16, 24 or 32 bytes in hexadecimal digits")
+    return bytes(value)

@@ -1,0 +1,161 @@
+"""A stream whose bytes are made of those of another one: decrypted, or unpacked."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from typing import Any, BinaryIO
+
+from binlog_kaitai.errors import BinlogError
+
+#: A stream that is read on gets chunks of growing size, in bytes: a log's header costs little.
+LEAST_CHUNK, MOST_CHUNK = 64 << 10, 1 << 20
+
+
+class Layer(io.RawIOBase):
+    """The base of such streams; a subclass makes chunks and knows the size.
+
+    Parameters
+    ----------
+    raw
+        The stream below, which is closed with this one.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._at = 0
+        self._start = 0
+        self._chunk = memoryview(b"")
+
+    @property
+    def never_waits(self) -> bool:
+        """Whether reading never waits for somebody to write."""
+        return is_regular_file(self._raw)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._raw.seekable()
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if not self.seekable():
+            raise io.UnsupportedOperation("the stream cannot seek")
+        base = self._at if whence == io.SEEK_CUR else self._find_size() if whence == io.SEEK_END else 0
+        self._at = max(base + offset, 0)
+        return self._at
+
+    def readinto(self, room: Any) -> int:
+        """Fill the buffer with what the chunk at hand has."""
+        view = memoryview(room).cast("B")
+        if not len(view) or not self._has_next():
+            return 0
+        begin = self._at - self._start
+        part = self._chunk[begin : begin + len(view)]
+        view[: len(part)] = part
+        self._at += len(part)
+        return len(part)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """As many bytes as asked for, unless the stream ends before."""
+        parts = bytearray()
+        while (size is None or size < 0 or len(parts) < size) and self._has_next():
+            begin = self._at - self._start
+            end = None if size is None or size < 0 else begin + size - len(parts)
+            part = self._chunk[begin:end]
+            parts += part
+            self._at += len(part)
+        return bytes(parts)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+    def _has_next(self) -> bool:
+        """Have the byte at the current position in the chunk; False at the end."""
+        if not self._start <= self._at < self._start + len(self._chunk):
+            self._start, self._chunk = self._load(self._at)
+        return self._start <= self._at < self._start + len(self._chunk)
+
+    def _load(self, position: int) -> tuple[int, memoryview]:
+        """A chunk with the byte at a position, and where it begins; an empty one at the end."""
+        raise NotImplementedError
+
+    def _find_size(self) -> int:
+        raise NotImplementedError
+
+
+class Refused(io.RawIOBase):
+    """A stream that cannot be read, which whoever reads it is told."""
+
+    def __init__(self, raw: BinaryIO, error: BinlogError) -> None:
+        self._raw, self._error = raw, error
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._raw.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        # Readers go to the start before they read.
+        if (offset, whence) != (0, io.SEEK_SET):
+            raise self._error
+        return 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        raise self._error
+
+    def readinto(self, room: Any) -> int:
+        raise self._error
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class Preceded(io.RawIOBase):
+    """A stream that cannot seek, after bytes that were already taken from it."""
+
+    def __init__(self, start: bytes, raw: BinaryIO) -> None:
+        self._begin, self._raw = start, raw
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        start = self._begin
+        if not start:
+            return self._raw.read(-1 if size is None else size)
+        if size is None or size < 0:
+            self._begin = b""
+            return start + self._raw.read()
+        self._begin = start[size:]
+        return start[:size]
+
+    def readinto(self, room: Any) -> int:
+        view = memoryview(room).cast("B")
+        data = self.read(len(view)) or b""
+        view[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+def is_regular_file(stream: Any) -> bool:
+    """Whether a stream reads a regular file, directly or through layers."""
+    if isinstance(stream, Layer):
+        return stream.never_waits
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):
+        return False

@@ -1,0 +1,131 @@
+"""Logs that MySQL encrypted (binlog_encryption), as the plain logs they are.
+
+A header names the key; the rest is one stream, encrypted in counter mode, so that any part of it can be decrypted
+by itself. Offsets are those of the plain log, which are also the server's.
+"""
+
+from __future__ import annotations
+
+import io
+from hashlib import sha512
+from typing import Any, BinaryIO, cast
+
+from binlog_kaitai.core.framing import MAGIC, holds_events, read_up_to
+from binlog_kaitai.core.grammar import (
+    EncryptionHeader,
+    detect_version,
+    header_length,
+    parse_encryption_header,
+)
+from binlog_kaitai.errors import BinlogError, EncryptedError, GrammarError
+from binlog_kaitai.sources.ciphers import counter_decryptor, decrypt_chain
+from binlog_kaitai.sources.keys import Keys, find_keys
+from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
+
+#: Size of the header in bytes, whatever its fields take of it (`Rpl_encryption_header::HEADER_SIZE`).
+HEADER_SIZE = 512
+
+#: Of an AES block in bytes, and what the counter takes of it.
+_BLOCK, _COUNTER = 16, 8
+
+_FieldType = EncryptionHeader.FieldType
+
+#: As much of the start is decrypted to see whether a key is right, in bytes.
+_START = 64 << 10
+
+
+def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
+    """The plain log.
+
+    Parameters
+    ----------
+    raw
+        The encrypted log, at its first byte, or behind `start`.
+
+    Raises
+    ------
+    EncryptedError
+        The key is not known, or is another one.
+    GrammarError
+        The header is damaged.
+    """
+    header = read_up_to(raw, HEADER_SIZE - len(start), start)
+    key_id, password, vector = _fields(header)
+    candidates = find_keys(keys, key_id)
+    if not candidates:
+        raise EncryptedError(
+            f"encrypted by MySQL with the key {key_id!r}, which is not known: name the server's keyring"
+            " (--keyring FILE) or give the key (--key ID=HEX)",
+            position=0,
+        )
+    ahead = read_up_to(raw, _START)
+    for key in candidates:
+        digest = sha512(decrypt_chain(key, vector, password)).digest()
+        file_key, nonce = digest[:32], digest[32 : 32 + _BLOCK - _COUNTER]
+        plain = counter_decryptor(file_key, nonce + bytes(_COUNTER)).update(ahead)
+        if _is_log(plain):
+            return cast(BinaryIO, CounterStream(raw, file_key, nonce, ahead))
+    raise EncryptedError(f"encrypted by MySQL; the key given for {key_id!r} does not decrypt it", position=0)
+
+
+def _fields(header: bytes) -> tuple[str, bytes, bytes]:
+    """Id of the key, the encrypted password and its initialization vector."""
+    try:
+        if len(header) < HEADER_SIZE:
+            raise GrammarError(f"the file ends inside the header of {HEADER_SIZE} bytes")
+        found: dict[Any, Any] = {one.type: one.value for one in parse_encryption_header(header).fields}
+        key_id = found[_FieldType.key_id].name
+        password = found[_FieldType.encrypted_password].data
+        vector = found[_FieldType.initialization_vector].data
+    except KeyError as error:
+        reason = f"the header of the encrypted log lacks its {error.args[0].name}"
+        raise GrammarError(reason, position=0, field="encryption_header.fields") from None
+    except BinlogError as error:
+        reason = f"the header of the encrypted log is damaged: {error.reason}"
+        raise GrammarError(reason, position=0, field="encryption_header") from None
+    return key_id, password, vector
+
+
+def _is_log(plain: bytes) -> bool:
+    """Whether these are the first bytes of a log, perhaps of one whose magic is damaged."""
+    if plain.startswith(MAGIC) or MAGIC.startswith(plain):
+        return True
+    try:
+        detect_version(plain[len(MAGIC) :][: header_length(1)])
+    except (BinlogError, EOFError):
+        return holds_events(plain)
+    return True
+
+
+class CounterStream(Layer):
+    """The plain bytes of a log in counter mode."""
+
+    def __init__(self, raw: BinaryIO, key: bytes, nonce: bytes, ahead: bytes) -> None:
+        super().__init__(raw)
+        self._key, self._nonce = key, nonce
+        self._decryptor: Any = self._decryptor_at(0)
+        self._chunk = memoryview(self._decryptor.update(ahead))
+        self._next = len(ahead)  # the offset that stream and decryptor are at
+        self._size = LEAST_CHUNK
+
+    def _decryptor_at(self, position: int) -> Any:
+        count = (position // _BLOCK).to_bytes(_COUNTER, "big")
+        return counter_decryptor(self._key, self._nonce + count)
+
+    def _load(self, position: int) -> tuple[int, memoryview]:
+        if position != self._next:
+            if not self._raw.seekable():
+                raise io.UnsupportedOperation("the stream cannot seek")
+            self._next = position - position % _BLOCK
+            self._raw.seek(HEADER_SIZE + self._next)
+            self._decryptor = self._decryptor_at(self._next)
+            self._size = LEAST_CHUNK
+        start, data = self._next, read_up_to(self._raw, self._size)
+        self._next += len(data)
+        self._size = min(2 * self._size, MOST_CHUNK)
+        return start, memoryview(self._decryptor.update(data))
+
+    def _find_size(self) -> int:
+        size = self._raw.seek(0, io.SEEK_END) - HEADER_SIZE
+        self._raw.seek(HEADER_SIZE + self._next)
+        return max(size, 0)
