@@ -69,7 +69,9 @@ class Context:
         self.table_maps: dict[int, TableMapEvent] = {}
         self.pieces = Pieces()
         self._described = False
+        self._server_version = ""
         self.is_encrypted = False
+        self._key_ids: tuple[str, ...] = ("1",)
 
     def for_payload(self) -> Context:
         """The context of the events inside a transaction payload: no checksums, table maps of their own."""
@@ -85,9 +87,14 @@ class Context:
         return None if table_id is None else self.table_maps.get(table_id)
 
     def check_readable(self) -> None:
-        """Refuse what lies behind a START_ENCRYPTION_EVENT: its header and checksum mean nothing either."""
+        """Refuse what follows a START_ENCRYPTION_EVENT: its header and checksum mean nothing either."""
         if self.is_encrypted:
-            raise EncryptedError("the event is encrypted by MariaDB (encrypt_binlog)")
+            key_id = self._key_ids[0]
+            file = "--keyring FILE" if is_of_percona(self._server_version) else "--key-file FILE"
+            raise EncryptedError(
+                f"the event is encrypted with the key {key_id!r}, which is not known: name the server's file"
+                f" of keys ({file}) or give the key (--key {key_id}=HEX)"
+            )
 
     def observe(self, raw: bytes, header: Header) -> BinlogEvent | None:
         """Take in one event, in the order of the log; gives it parsed where that was needed.
@@ -97,7 +104,7 @@ class Context:
         GrammarError
             An event that later ones depend on cannot be read.
         EncryptedError
-            The event lies behind a START_ENCRYPTION_EVENT.
+            The event follows a START_ENCRYPTION_EVENT and is still encrypted.
         """
         self.check_readable()
         kind = self.layout.effective_type(header.type_code)
@@ -111,6 +118,8 @@ class Context:
             self.remember(content)
         elif isinstance(content, FormatDescriptionEvent):
             self.layout = Format.described_by(content)
+            if not self._described:
+                self._server_version = content.server_version
             self.table_maps.clear()
             # Only a relay log has a second one, which the source of its events wrote.
             self.is_relay_log = self._described or event.header.is_relay_log
@@ -121,6 +130,7 @@ class Context:
         else:
             # A copy that a server sent is plain, and the event in it marked as one to skip.
             self.is_encrypted = not event.header.is_ignorable
+            self._key_ids = key_ids(content.key_version, self._server_version)
         return event
 
     def _closes_tables(self, raw: bytes, kind: int) -> bool:
@@ -137,6 +147,18 @@ class Context:
             del self.table_maps[next(iter(self.table_maps))]
 
 
+def is_of_percona(server_version: str) -> bool:
+    """Whether Percona Server wrote a log with a START_ENCRYPTION_EVENT, not MariaDB."""
+    return "MariaDB" not in server_version
+
+
+def key_ids(key_version: int, server_version: str) -> tuple[str, ...]:
+    """What the key of a log with a START_ENCRYPTION_EVENT may be called, its exact name first."""
+    if is_of_percona(server_version):
+        return f"percona_binlog:{key_version}", "percona_binlog"
+    return (f"1:{key_version}", "1") if key_version > 1 else ("1", "1:1")
+
+
 __all__ = [
     "CLOSING_STATEMENTS",
     "CONTEXT_TYPES",
@@ -144,4 +166,6 @@ __all__ = [
     "TABLES_CLOSE",
     "Context",
     "GrammarError",
+    "is_of_percona",
+    "key_ids",
 ]

@@ -1,7 +1,7 @@
 """Logs that MySQL encrypted (binlog_encryption), as the plain logs they are.
 
-A header names the key; the rest is one stream, encrypted in counter mode, so that any part of it can be decrypted
-by itself. Offsets are those of the plain log, which are also the server's.
+A header names the key. The rest is one stream in counter mode, so any part of it can be decrypted by itself.
+Offsets are those of the plain log, which are also the server's.
 """
 
 from __future__ import annotations

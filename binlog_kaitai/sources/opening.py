@@ -9,6 +9,7 @@ from typing import BinaryIO, cast
 
 from binlog_kaitai.core.framing import ENCRYPTED_MAGIC, MAGIC, read_up_to
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.sources import mariadb_encryption
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.layer import Preceded, Refused
 from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE, decrypted
@@ -17,8 +18,8 @@ from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE, decrypted
 def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
     """A stream of the plain log.
 
-    Where a key is missing, reading raises `EncryptedError`, or, where MariaDB encrypted the log, the reader of
-    the events does when it comes to the first encrypted one.
+    Where a key is missing, reading raises `EncryptedError`; for a log of MariaDB the reader of the events does,
+    at the first encrypted one.
 
     Parameters
     ----------
@@ -34,6 +35,10 @@ def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
             return decrypted(raw, keys, start)
         except BinlogError as error:
             return cast(BinaryIO, Refused(raw, error))
+    if start == MAGIC:
+        stream, start = mariadb_encryption.decrypted(raw, start, keys)
+        if stream is not None:
+            return stream
     return _again(raw, start, begin)
 
 
@@ -55,4 +60,3 @@ def _again(raw: BinaryIO, start: bytes, begin: int) -> BinaryIO:
         raw.seek(begin)
         return raw
     return cast(BinaryIO, Preceded(start, raw))
-

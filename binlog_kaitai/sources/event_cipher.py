@@ -1,0 +1,194 @@
+"""The cipher of MariaDB and Percona Server 5.7, which encrypt each event by itself, in its place.
+
+1. `len_event` stays readable, so that events can be told apart without a key.
+2. The ciphertext goes from the type code to the event's end, but for the four bytes that `len_event` covers:
+   these lie where the timestamp was.
+3. It is AES-CBC. The initialization vector is the nonce and the event's offset; Percona Server encrypts that
+   once more. What is left after the last whole block is XORed with the encrypted vector.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    POSITION_MASK,
+    EventType,
+    Format,
+    header_length,
+    header_offset,
+    header_width,
+)
+from binlog_kaitai.sources.ciphers import Blocks, decrypt_chain
+
+BLOCK = 16
+HEADER = header_length(4)
+SIZE, WIDTH = header_offset("len_event"), header_width("len_event")
+TYPE, NEXT = header_offset("type_code"), header_offset("next_position")
+#: What is encrypted begins with the type code; its first block holds the rest of the header.
+HEAD = TYPE + BLOCK
+_WORD = np.arange(WIDTH)
+_ROW, _LENGTH = np.dtype("V16"), struct.Struct("<I")
+
+#: Whether a type code is known.
+KNOWN = np.zeros(256, dtype=np.bool_)
+KNOWN[[int(kind) for kind in EventType if kind]] = True
+
+#: So many events are tried to see whether a key is right.
+_TRIED = 16
+
+
+class EventCipher:
+    """Decrypts the events of one log.
+
+    Parameters
+    ----------
+    key
+        The log's key.
+    nonce
+        That of START_ENCRYPTION.
+    is_percona
+        Percona Server wrote the log.
+    """
+
+    def __init__(self, key: bytes, nonce: bytes, *, is_percona: bool) -> None:
+        self._key = key
+        self._blocks = Blocks(key)
+        self._nonce = np.frombuffer(nonce, dtype=np.uint8)
+        self._is_percona = is_percona
+
+    def vectors(self, positions: Any) -> Any:
+        """The initialization vectors of events at some offsets: a row (uint8) for each."""
+        made = np.empty((len(positions), BLOCK), dtype=np.uint8)
+        made[:, : len(self._nonce)] = self._nonce
+        made[:, len(self._nonce) :] = (positions & POSITION_MASK).astype("<u4").view(np.uint8).reshape(-1, 4)
+        return self._encrypted(made) if self._is_percona else made
+
+    def _encrypted(self, rows: Any) -> Any:
+        return _as_rows(self._blocks.encrypt(rows.tobytes()))
+
+    def headers(self, data: Any, places: Any, base: int) -> tuple[Any, Any]:
+        """Types and next positions in the headers at some places of a file's bytes, `base` bytes into it."""
+        blocks = _rows_at(data, places + TYPE)
+        blocks[:, SIZE - TYPE :][:, :WIDTH] = data[places[:, None] + _WORD]
+        plain = _as_rows(self._blocks.decrypt(blocks.tobytes()))
+        plain = plain ^ self.vectors(places + base)
+        nexts = np.ascontiguousarray(plain[:, NEXT - TYPE :][:, :WIDTH]).view("<u4").ravel()
+        return plain[:, 0], nexts
+
+    def decrypt(self, data: Any, base: int, starts: Any, sizes: Any) -> None:
+        """Decrypt whole events in place.
+
+        Parameters
+        ----------
+        data
+            Bytes of the file (uint8), `base` bytes into it.
+        starts, sizes
+            Of the events in `data`, in bytes (int64).
+        """
+        lengths, times = starts[:, None] + (SIZE + _WORD), starts[:, None] + _WORD
+        kept = data[lengths]
+        data[lengths] = data[times]
+        counts, rests = (sizes - TYPE) // BLOCK, (sizes - TYPE) % BLOCK
+        vectors = self.vectors(starts + base)
+        self._decrypt_blocks(data, starts + TYPE, counts, vectors)
+        if rests.any():
+            rows, columns = _runs(rests)
+            places = (starts + sizes - rests)[rows] + columns
+            data[places] ^= self._encrypted(vectors)[rows, columns]
+        data[times] = data[lengths]
+        data[lengths] = kept
+
+    def _decrypt_blocks(self, data: Any, begins: Any, counts: Any, vectors: Any) -> None:
+        rows, numbers = _runs(counts)
+        if not len(rows):
+            return
+        windows = np.ndarray((len(data) - BLOCK + 1,), dtype=_ROW, buffer=data, strides=(1,))
+        places = begins[rows] + BLOCK * numbers
+        sealed = windows[places].view(np.uint64).reshape(-1, 2)
+        plain = _as_rows(self._blocks.decrypt(sealed.tobytes())).view(np.uint64)
+        plain[1:] ^= sealed[:-1]
+        firsts = np.flatnonzero(numbers == 0)
+        # The blocks before these belong to other events.
+        plain[firsts[firsts > 0]] ^= sealed[firsts[firsts > 0] - 1]
+        plain[firsts] ^= vectors.view(np.uint64)[rows[firsts]]
+        windows[places] = plain.view(_ROW).ravel()
+
+    def decrypt_head(self, data: bytes, position: int) -> bytes:
+        """The first `HEAD` bytes of an event that begins at an offset."""
+        array = np.frombuffer(bytearray(data[:HEAD]), dtype=np.uint8)
+        self.decrypt(array, position, np.zeros(1, dtype=np.int64), np.array([HEAD]))
+        return array.tobytes()
+
+    def decrypt_more(self, previous: bytes, data: bytes) -> bytes:
+        """Whole blocks of an event, behind a block of it."""
+        return decrypt_chain(self._key, previous, data)
+
+    def decrypt_rest(self, position: int, data: bytes) -> bytes:
+        """What is left of an event after its whole blocks."""
+        mask = self._encrypted(self.vectors(np.array([position]))).tobytes()
+        return bytes(one ^ other for one, other in zip(data, mask, strict=False))
+
+    def is_right_for(self, data: bytes, position: int, layout: Format) -> bool:
+        """Whether the first events of what is encrypted make sense; they do if there are none."""
+        starts, sizes = walk(data)
+        starts, sizes = starts[:_TRIED], sizes[:_TRIED]
+        if not len(starts):
+            if len(data) < HEAD:
+                return True
+            array = np.frombuffer(data, dtype=np.uint8)
+            types, nexts = self.headers(array, np.zeros(1, dtype=np.int64), position)
+            size = int.from_bytes(data[SIZE : SIZE + WIDTH], "little")
+            return bool(KNOWN[types[0]] and nexts[0] in (0, (position + size) & POSITION_MASK))
+        plain = np.frombuffer(bytearray(data), dtype=np.uint8)
+        self.decrypt(plain, position, starts, sizes)
+        types, nexts = plain[starts + TYPE], words(plain, starts + NEXT)
+        if (KNOWN[types] & (nexts == ((starts + sizes + position) & POSITION_MASK))).any():
+            return True
+        view = plain.tobytes()
+        pairs = zip(starts.tolist(), (starts + sizes - CHECKSUM_SIZE).tolist(), strict=True)
+        return layout.is_checksummed and any(
+            crc32(view[begin:end]) == int.from_bytes(view[end : end + CHECKSUM_SIZE], "little")
+            for begin, end in pairs
+        )
+
+
+def _rows_at(data: Any, places: Any) -> Any:
+    """The 16 bytes at each of some places: a row (uint8) for each."""
+    windows = np.ndarray((len(data) - BLOCK + 1,), dtype=_ROW, buffer=data, strides=(1,))
+    return windows[places].view(np.uint8).reshape(-1, BLOCK)
+
+
+def _as_rows(data: bytes) -> Any:
+    """Blocks as rows (uint8) that can be written."""
+    return np.frombuffer(bytearray(data), dtype=np.uint8).reshape(-1, BLOCK)
+
+
+def words(data: Any, places: Any) -> Any:
+    """The numbers of 4 bytes at some places."""
+    return np.ndarray((len(data) - 3,), dtype="<u4", buffer=data, strides=(1,))[places]
+
+
+def _runs(counts: Any) -> tuple[Any, Any]:
+    """For each of some counts its row as often as it says, and the numbers from 0 on beside."""
+    rows = np.repeat(np.arange(len(counts)), counts)
+    return rows, np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def walk(data: bytes) -> tuple[Any, Any]:
+    """Begins and sizes (int64) of the whole events at the start of bytes, by their lengths."""
+    starts, at, end = [], 0, len(data)
+    read = _LENGTH.unpack_from
+    while at + HEADER <= end:
+        (size,) = read(data, at + SIZE)
+        if size < HEADER or at + size > end:
+            break
+        starts.append(at)
+        at += size
+    begins = np.array(starts, dtype=np.int64)
+    return begins, np.diff(begins, append=at)

@@ -1,0 +1,255 @@
+"""A log whose events are encrypted one by one, as a plain stream that can seek.
+
+Reading goes from event to event by their lengths, which are checked against the decrypted headers. Where a
+length is wrong, and after a jump into the middle of the log, the next event is found by decrypting what may be a
+header at every offset.
+"""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_right, insort
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.core.framing import read_up_to
+from binlog_kaitai.core.grammar import POSITION_MASK
+from binlog_kaitai.sources.event_cipher import (
+    BLOCK,
+    HEAD,
+    HEADER,
+    KNOWN,
+    NEXT,
+    SIZE,
+    TYPE,
+    WIDTH,
+    EventCipher,
+    walk,
+    words,
+)
+from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
+
+#: So many headers have to make sense where a length cannot be proved.
+_FOLLOWING = 3
+
+#: Up to what distance reading on is preferred to searching, how far before the wanted offset a search begins,
+#: and how much of the log is searched at a time, in bytes.
+_NEAR, _SEARCHED_BACK, _WINDOW = 1 << 20, (1 << 16, 1 << 20, 1 << 24), 1 << 18
+
+
+class _Open(NamedTuple):
+    """An event that is decrypted piece by piece: its bounds, and the ciphertext of the last block."""
+
+    begin: int
+    end: int
+    previous: bytes
+
+
+class EventStream(Layer):
+    """The plain bytes of a log whose events are encrypted one by one.
+
+    Parameters
+    ----------
+    raw
+        The log, behind `head` and `ahead`.
+    head
+        What is not encrypted.
+    """
+
+    def __init__(self, raw: BinaryIO, head: bytes, ahead: bytes, cipher: EventCipher) -> None:
+        super().__init__(raw)
+        self._head = head
+        self._cipher = cipher
+        self._marks = [len(head)]  # offsets where events begin, one now and then
+        self._next = len(head)  # offset of what is decrypted next
+        self._rest = ahead  # what was read of that
+        self._open: _Open | None = None
+        self._has_moved = False
+        self._size = LEAST_CHUNK
+
+    def _load(self, position: int) -> tuple[int, memoryview]:
+        if position < len(self._head):
+            return 0, memoryview(self._head)
+        if not self._next <= position < self._next + _NEAR:
+            self._go_to(position)
+        while True:
+            start, data = self._step()
+            if not len(data) or position < start + len(data):
+                return start, memoryview(data)
+
+    def _find_size(self) -> int:
+        self._has_moved = True
+        return self._raw.seek(0, io.SEEK_END)
+
+    def _go_to(self, position: int) -> None:
+        """Go to the beginning of an event, at or before an offset."""
+        if not self.seekable():
+            raise io.UnsupportedOperation("the stream cannot seek")
+        begin = self._marks[bisect_right(self._marks, position) - 1]
+        if position - begin > _NEAR:
+            for back in _SEARCHED_BACK:
+                if position - back <= begin:
+                    break
+                found = self._search(position - back, position + 1)
+                if found is not None:
+                    begin = found
+                    break
+        self._next, self._rest, self._open = begin, b"", None
+        self._has_moved = True
+        self._size = LEAST_CHUNK
+
+    def _step(self) -> tuple[int, bytes | memoryview]:
+        """The next bytes, decrypted, and their offset; none at the end."""
+        if self._has_moved:
+            self._raw.seek(self._next + len(self._rest))
+            self._has_moved = False
+        wanted = max(self._size - len(self._rest), HEAD)
+        read = read_up_to(self._raw, wanted)
+        data, is_end = self._rest + read, len(read) < wanted
+        self._rest = b""
+        self._size = min(2 * self._size, MOST_CHUNK)
+        start = self._next
+        plain = self._events(data, is_end=is_end) if self._open is None else None
+        if plain is None:
+            plain = self._piece(data, is_end=is_end)
+        self._next = start + len(plain)
+        self._rest = data[len(plain) :]
+        return start, plain
+
+    def _events(self, data: bytes, *, is_end: bool) -> bytes | memoryview | None:
+        """The whole events at the start of bytes; None where there is none, and one is opened."""
+        base = self._next
+        starts, sizes = walk(data)
+        if len(starts):
+            plain = np.frombuffer(bytearray(data), dtype=np.uint8)
+            self._cipher.decrypt(plain, base, starts, sizes)
+            count = self._count_credible(plain, base, starts, sizes)
+            if count:
+                if base > self._marks[-1] + _NEAR:
+                    insort(self._marks, base)
+                return memoryview(plain)[: int(starts[count - 1] + sizes[count - 1])]
+        if len(data) < HEAD:
+            # Of a header that is not whole nothing can be decrypted: less than a header is shown.
+            return data[: HEADER - 1] if is_end else b""
+        if not data[:HEADER].strip(b"\0"):
+            return data[: len(data) - len(data.lstrip(b"\0"))]
+        size = int.from_bytes(data[SIZE : SIZE + WIDTH], "little")
+        if len(starts) or size < HEADER or not self._is_credible(data, size):
+            size = self._size_up_to_next(base)
+        self._open = _Open(base, base + size, b"")
+        return None
+
+    def _size_up_to_next(self, base: int) -> int:
+        """How many bytes there are from an event on, whose length is wrong, up to the next, or to the end."""
+        if not self.seekable():
+            return 1 << 62
+        found = self._search(base + 1, None)
+        return (self._find_size() if found is None else found) - base
+
+    def _count_credible(self, plain: Any, base: int, starts: Any, sizes: Any) -> int:
+        """How many of some events, from the first on, are as long as they say."""
+        types, nexts = plain[starts + TYPE], words(plain, starts + NEXT)
+        ends = ((starts + sizes + base) & POSITION_MASK).astype(np.uint32)
+        known = KNOWN[types]
+        is_exact = known & (nexts == ends)
+        # MariaDB from 11.4 on writes no positions inside a transaction; a relay log has another server's.
+        goes_on = known[1:] & ((nexts[1:] == 0) | (nexts[1:] == nexts[:-1] + sizes[1:].astype(np.uint32)))
+        is_credible = is_exact.copy()
+        is_credible[:-1] |= is_exact[1:] | goes_on
+        for row in np.flatnonzero(~is_credible).tolist():
+            if not self._is_followed(base + int(starts[row] + sizes[row]), int(nexts[row])):
+                return row
+        return len(starts)
+
+    def _is_credible(self, data: bytes, size: int) -> bool:
+        """The same of an event that is not whole yet."""
+        array, place = np.frombuffer(data, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+        types, nexts = self._cipher.headers(array, place, self._next)
+        end = self._next + size
+        if KNOWN[types[0]] and nexts[0] == end & POSITION_MASK:
+            return True
+        return self._is_followed(end, int(nexts[0]))
+
+    def _is_followed(self, position: int, before: int) -> bool:
+        """Whether events, or the end, follow at an offset; `before` is the position in the last header."""
+        if not self.seekable():
+            return True
+        end = self._find_size()
+        for _ in range(_FOLLOWING):
+            if position >= end:
+                return position == end
+            self._raw.seek(position)
+            data = read_up_to(self._raw, HEAD)
+            size = int.from_bytes(data[SIZE : SIZE + WIDTH], "little")
+            if len(data) < HEAD or size < HEADER or position + size > end:
+                return size == len(data)
+            array, place = np.frombuffer(data, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+            types, nexts = self._cipher.headers(array, place, position)
+            if not KNOWN[types[0]]:
+                return False
+            stated = int(nexts[0])
+            if stated in (0, (position + size) & POSITION_MASK, (before + size) & POSITION_MASK):
+                return True
+            position, before = position + size, stated
+        return True
+
+    def _search(self, low: int, stop: int | None) -> int | None:
+        """Offset of the first event at or after `low` and before `stop`; None if there is none."""
+        end = self._find_size()
+        stop = end if stop is None else min(stop, end)
+        for base in range(low, stop, _WINDOW):
+            self._raw.seek(base)
+            array = np.frombuffer(read_up_to(self._raw, _WINDOW + HEAD), dtype=np.uint8)
+            places = np.arange(min(len(array) - HEAD + 1, _WINDOW, stop - base))
+            if not len(places):
+                break
+            sizes = words(array, places + SIZE)
+            places = places[(sizes >= HEADER) & (sizes <= end - base - places)]
+            found = self._headers_in(array, places, base)
+            if found is not None:
+                return base + found
+        return None
+
+    def _headers_in(self, array: Any, places: Any, base: int) -> int | None:
+        if not len(places):
+            return None
+        types, nexts = self._cipher.headers(array, places, base)
+        sizes = words(array, places + SIZE).astype(np.int64)
+        known = KNOWN[types]
+        is_sure = known & ((nexts == 0) | (nexts == ((places + sizes + base) & POSITION_MASK)))
+        # In relay logs two headers that fit each other.
+        followed = np.flatnonzero(known & (places + sizes + HEAD <= len(array)))
+        if len(followed):
+            behind = (places + sizes)[followed]
+            others, stated = self._cipher.headers(array, behind, base)
+            expected = nexts[followed] + words(array, behind + SIZE)
+            is_sure[followed] |= KNOWN[others] & (stated == expected)
+        sure = np.flatnonzero(is_sure)
+        return int(places[sure[0]]) if len(sure) else None
+
+    def _piece(self, data: bytes, *, is_end: bool) -> bytes:
+        """The next piece of the event that is open."""
+        assert self._open is not None
+        begin, end, previous = self._open
+        left = end - self._next
+        have = data[:left]
+        is_last = len(have) == left
+        head = b""
+        if self._next == begin:
+            if len(have) < HEAD:
+                self._open = None
+                return have
+            head = self._cipher.decrypt_head(have, begin)
+            previous = have[TYPE:SIZE] + have[:WIDTH] + have[SIZE + WIDTH : HEAD]
+        body = have[len(head) :]
+        count = len(body) // BLOCK * BLOCK
+        plain = self._cipher.decrypt_more(previous, body[:count]) if count else b""
+        previous = body[count - BLOCK : count] if count else previous
+        rest = body[count:]
+        if is_last:
+            rest = self._cipher.decrypt_rest(begin, rest)
+        elif not is_end:
+            rest = b""  # comes with what is read next
+        self._open = None if is_last or is_end else _Open(begin, end, previous)
+        return head + plain + rest
