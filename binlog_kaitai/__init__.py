@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.reader.log import Event, LogReader, open
     from binlog_kaitai.reader.rows import Change, Row
     from binlog_kaitai.render.sql.sql_script import sql_script
+    from binlog_kaitai.sources.keys import Keys
     from binlog_kaitai.statistics.counting import stats
     from binlog_kaitai.statistics.model import Stats
     from binlog_kaitai.values.schema import Column, Schema
@@ -73,6 +74,7 @@ __all__ = [
     "GrammarError",
     "GtidSet",
     "IncompleteScriptWarning",
+    "Keys",
     "LogReader",
     "LoggedRow",
     "NotABinlogError",
@@ -101,6 +103,7 @@ _MODULES = {
     "reader.log": ("Event", "LogReader", "open"),
     "core.filters": ("Filters",),
     "reader.ends": ("End", "EndKind"),
+    "sources.keys": ("Keys",),
     "reader.rows": ("Change", "Row"),
     "values.schema": ("Column", "Schema"),
     "columns.views.events": ("read_events",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
@@ -23,9 +23,59 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 # A path, so that shells complete it; whether it is there is for the reader to say.
-sources = click.argument(
+source_paths = click.argument(
     "sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path(allow_dash=True)
 )
+
+
+def _use_key(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Take in one of the options about keys; commands do not get them."""
+    if not value:
+        return
+    from binlog_kaitai.sources.keys import Keys, use
+
+    given = context.meta.setdefault(f"{__name__}.keys", {})
+    given[option.name] = value
+    use(Keys.of(**given))
+    context.call_on_close(lambda: use(None))
+
+
+_key_option = partial(click.option, callback=_use_key, expose_value=False)
+
+_KEYS = [
+    _key_option(
+        "--keyring",
+        type=click.Path(),
+        multiple=True,
+        metavar="FILE",
+        help="Keys of encrypted logs: a MySQL server's keyring. *",
+    ),
+    _key_option("--key", metavar="ID=HEX", multiple=True, help="A key of encrypted logs. *"),
+    _key_option(
+        "--key-file",
+        type=click.Path(),
+        multiple=True,
+        metavar="FILE",
+        help="Keys of encrypted logs: a file of MariaDB's file_key_management. *",
+    ),
+    _key_option(
+        "--key-file-secret", metavar="TEXT", help="What the key file is encrypted with; or FILE:PATH."
+    ),
+    _key_option("--key-file-pbkdf2", type=int, metavar="N", help="Its rounds of PBKDF2, if it has any."),
+]
+
+
+def keys(command: _Command) -> _Command:
+    """Add the options that say where the keys of encrypted logs are."""
+    call: Any = command
+    for option in reversed(_KEYS):
+        call = option(call)
+    return cast(_Command, call)
+
+
+def sources(command: _Command) -> _Command:
+    """Add the argument `SOURCE...`, and the options about keys."""
+    return cast(_Command, source_paths(keys(command)))
 
 
 def number(text: str) -> int:

@@ -28,7 +28,7 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 
 
 @click.command()
-@options.sources
+@options.source_paths
 @click.option(
     "--to",
     "target",

@@ -15,6 +15,7 @@ from binlog_kaitai.render.json_text import to_json
 
 @click.command()
 @click.argument("source", metavar="SOURCE")
+@options.keys
 @click.option("--to", "target", type=options.LocalPath(), metavar="FILE", required=True, help="The new log.")
 @click.option("--keep-partial", is_flag=True, help="Keep whole events of transactions that are not whole.")
 @click.option("--format-from", metavar="LOG", help="Take the first event from this log of the same server.")

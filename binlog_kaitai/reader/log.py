@@ -22,6 +22,7 @@ from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader import reader
 from binlog_kaitai.reader.rows import Row, has_rows, rows_of, schema_of
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.values.schema import Schema, is_mariadb
 
@@ -169,6 +170,7 @@ def open(
     verify_checksums: bool = True,
     ddl: str | None = None,
     start_position: int | None = None,
+    keys: Keys | None = None,
 ) -> LogReader:
     """Open binary logs to read them event by event.
 
@@ -184,6 +186,8 @@ def open(
     start_position
         Where to start in the first log: the offset of an event, in bytes. What is before it is looked at for
         formats, table maps, statements and the GTID in force, so that later events are read alike.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
 
     Raises
     ------
@@ -194,5 +198,5 @@ def open(
     """
     Filters(start_position=start_position)
     return LogReader(
-        resolve(source), verify_checksums=verify_checksums, ddl=ddl, start_position=start_position
+        resolve(source, keys), verify_checksums=verify_checksums, ddl=ddl, start_position=start_position
     )

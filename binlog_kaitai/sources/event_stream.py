@@ -1,8 +1,8 @@
 """A log whose events are encrypted one by one, as a plain stream that can seek.
 
 Reading goes from event to event by their lengths, which are checked against the decrypted headers. Where a
-length is wrong, and after a jump into the middle of the log, the next event is found by decrypting what may be a
-header at every offset.
+length is wrong, and after a jump into the middle of the log, the next event is found by decrypting what may be
+a header at every offset.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE, decrypted
 def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
     """A stream of the plain log.
 
-    Where a key is missing, reading raises `EncryptedError`; for a log of MariaDB the reader of the events does,
+    Where a key is missing, reading raises `EncryptedError`; of a log of MariaDB the reader of events does,
     at the first encrypted one.
 
     Parameters

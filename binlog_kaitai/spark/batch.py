@@ -12,6 +12,7 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.columns.splits.split import LogFile, Split, divide, list_files
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.reader_options import Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
@@ -42,6 +43,7 @@ class BinlogReader(DataSourceReader):
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
         self._options = options
         self._schema = schema
+        use(options.keys)
         # Spark pickles the reader for the tasks before it asks for the partitions.
         self._files = between(list_files(options.paths), options.starting, options.ending)
 
@@ -65,6 +67,7 @@ class BinlogReader(DataSourceReader):
         if not isinstance(partition, SplitPartition):
             return
         spare_modules()
+        use(self._options.keys)
         split = partition.split
         filters = dict(self._options.filters)
         for offset, name in (

@@ -15,6 +15,7 @@ from binlog_kaitai.columns.splits.split import SPLIT_SIZE
 from binlog_kaitai.core.filters import ZERO_DATES, Filters, whole_number
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
+from binlog_kaitai.sources.keys import Keys
 
 #: The view of one table, with its columns, chosen by the option `table`.
 TABLE = "table"
@@ -61,6 +62,9 @@ _OTHERS = (
     "inferSchema",
     "absentColumns",
     "zeroDates",
+    "keyring",
+    "keyFile",
+    "keyFileSecretFile",
 )
 _KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
 
@@ -105,6 +109,8 @@ class ReadOptions:
         One of `ZERO_DATES`.
     filters : dict
         Filters under their Python names.
+    keys : Keys
+        Files with the keys of encrypted logs, which each executor reads.
     """
 
     paths: tuple[str, ...]
@@ -121,6 +127,7 @@ class ReadOptions:
     tells_absent: bool = False
     zero_dates: str = "null"
     filters: Mapping[str, Any] = field(default_factory=dict)
+    keys: Keys = field(default_factory=Keys)
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> ReadOptions:
@@ -158,6 +165,7 @@ class ReadOptions:
             tells_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
             zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
             filters=filters,
+            keys=_keys(texts),
         )
 
 
@@ -183,6 +191,16 @@ def _paths(texts: Mapping[str, str]) -> tuple[str, ...]:
     if not paths:
         raise UsageError("no path is given: load(path), load([path, ...]) or option('path', path)")
     return tuple(_without_scheme(path) for path in paths)
+
+
+def _keys(texts: Mapping[str, str]) -> Keys:
+    """Only paths: the values of options are seen in plans and logs."""
+    secret = texts.get("keyFileSecretFile")
+    return Keys.of(
+        _names(texts.get("keyring", "")),
+        key_file=_names(texts.get("keyFile", "")),
+        key_file_secret=None if secret is None else f"FILE:{secret}",
+    )
 
 
 def _without_scheme(path: str) -> str:

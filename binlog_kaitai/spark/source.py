@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
+from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
@@ -29,6 +30,7 @@ class BinlogDataSource(DataSource):
         """
         options = ReadOptions.parse(without_stream_options(self.options))
         if options.view == TABLE:
+            use(options.keys)
             from binlog_kaitai.spark.infer import table_columns
 
             return _of_mode(spark_schema(table_columns(options)), options)

@@ -11,6 +11,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.saved import restore
 from binlog_kaitai.following import Span
 from binlog_kaitai.following.spans import definitions_in, source_of, split_of, with_gtids
+from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around
@@ -29,8 +30,10 @@ class BinlogStreamReader(FollowingReader):
         super().__init__(following, follows_definitions=options.view in _WITH_ROWS)
         self._read_options = options
         self._schema = schema
+        use(options.keys)
 
     def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
+        use(self._read_options.keys)
         target = arrow_schema(self._schema)
         for batch in span_batches(partition.span, self._read_options, target):
             yield conform(batch, target)

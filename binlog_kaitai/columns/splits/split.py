@@ -35,6 +35,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Part, Source, SourceLike, resolve, series_of, state_of
 from binlog_kaitai.values.schema import is_mariadb
 
@@ -45,11 +46,24 @@ VIEWS = {"events": EVENTS_SCHEMA, "transactions": TRANSACTIONS_SCHEMA, "changes"
 
 
 class LogFile(NamedTuple):
-    """A log as it was when it was listed: its path, size in bytes, and time of its last change."""
+    """A log as it was when it was listed.
+
+    Attributes
+    ----------
+    path : str
+        Where it is.
+    size : int
+        Length of the plain log in bytes.
+    modified : float
+        Time of its last change in seconds since 1970.
+    keys : Keys or None
+        Where to look for keys, if it is encrypted.
+    """
 
     path: str
     size: int
     modified: float
+    keys: Keys | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +94,7 @@ class Split:
     is_last_file: bool = True
 
 
-def list_files(source: SourceLike | Iterable[SourceLike]) -> list[LogFile]:
+def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[LogFile]:
     """The logs that a caller means, in order; none of them is read.
 
     Raises
@@ -91,16 +105,18 @@ def list_files(source: SourceLike | Iterable[SourceLike]) -> list[LogFile]:
         A stream, which cannot be read from another process.
     """
     found = []
-    for log in resolve(source):
+    for log in resolve(source, keys):
         if log.path is None:
             raise UsageError(f"{log.name} is a stream; only files can be read in parts")
         with reading(log.path):
             state = state_of(log.path)
-        found.append(LogFile(log.path, *state))
+        found.append(LogFile(log.path, *state, keys=log.keys))
     return found
 
 
-def plan(source: SourceLike | Iterable[SourceLike], split_size: int = SPLIT_SIZE) -> list[Split]:
+def plan(
+    source: SourceLike | Iterable[SourceLike], split_size: int = SPLIT_SIZE, keys: Keys | None = None
+) -> list[Split]:
     """Divide logs into splits, in the order of the logs, without reading them.
 
     Parameters
@@ -109,13 +125,15 @@ def plan(source: SourceLike | Iterable[SourceLike], split_size: int = SPLIT_SIZE
         What `binlog_kaitai.open` takes, but for streams.
     split_size
         Bytes of a split; the last one of a log may have half as many more. 0: a split for each log.
+    keys
+        Where to look for the keys of encrypted logs. Splits can be pickled only if these are in files.
 
     Raises
     ------
     SourceError, UsageError
         Nothing is there, or it cannot be read in parts.
     """
-    return divide(list_files(source), split_size)
+    return divide(list_files(source, keys), split_size)
 
 
 def divide(files: Sequence[LogFile], split_size: int = SPLIT_SIZE) -> list[Split]:
@@ -260,7 +278,7 @@ def read_part(
 
 def source_of(file: LogFile) -> Source:
     """The whole log."""
-    return Source.of_path(file.path)
+    return Source.of_path(file.path, file.keys)
 
 
 def _part_of(split: Split) -> Part | None:

@@ -35,6 +35,7 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.reader.ends import End
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Types whose fields are needed, so that an event of them that cannot be read is an error.
@@ -58,6 +59,7 @@ def read_transactions(
     verify_checksums: bool = True,
     block_size: int = BLOCK_SIZE,
     progress: Callable[[Source, int], object] | None = None,
+    keys: Keys | None = None,
     **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches, one row for each transaction; see :data:`TRANSACTIONS_SCHEMA`.
@@ -73,6 +75,8 @@ def read_transactions(
         not: those of MariaDB's old temporal types with fractions, whose rows are not counted without it.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
     filters
         As :meth:`Filters.of` takes them, for whole transactions: positions and times are those of the
         beginning; one of the tables, or the default database of a statement, must fit; one of the events
@@ -85,7 +89,7 @@ def read_transactions(
     BinlogError
         While reading, after all transactions before the damage; the one that it is in comes as open.
     """
-    chosen, sources = Filters.of(**filters), resolve(source)
+    chosen, sources = Filters.of(**filters), resolve(source, keys)
     watcher = None if progress is None else _Progress(progress)
     batches = transaction_batches(
         sources,
@@ -368,6 +372,6 @@ def _check(block: Block, failures: dict[int, BinlogError]) -> None:
 
 def _read(block: Block, row: int, failures: dict[int, BinlogError]) -> None:
     try:
-        block.event(row).parsed  # noqa: B018
+        block.event(row).parsed
     except BinlogError as error:
         failures.setdefault(row, error)

@@ -26,7 +26,8 @@ from binlog_kaitai.columns.views.change_schemas import (
 from binlog_kaitai.columns.views.where import Where, chosen_columns
 from binlog_kaitai.core.filters import ZERO_DATES, Filters, FiltersWithoutTable, ZeroDates
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import SourceLike, resolve
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.views.row_objects import Objects
@@ -45,6 +46,7 @@ def read_changes(
     ddl: str | None = None,
     zero_dates: ZeroDates = "null",
     verify_checksums: bool = True,
+    keys: Keys | None = None,
     **filters: Unpack[FiltersWithoutTable],
 ) -> pa.RecordBatchReader:
     """Read row changes as record batches: of one table with its columns, or of all tables as JSON.
@@ -73,6 +75,8 @@ def read_changes(
         ``"text"``, which makes all columns with dates text as MySQL prints it.
     verify_checksums
         Raise on an event whose CRC32 does not match.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
     filters
         As :meth:`Filters.of` takes them.
 
@@ -99,7 +103,8 @@ def read_changes(
         raise UsageError("give either table, for typed columns, or tables, for JSON")
     chosen = Filters.of(table=tables if table is None else table, **filters)
     size = BLOCK_SIZE if table is None else _BLOCK_SIZE
-    pages = RowsPages(source, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size)
+    logs = resolve(source, keys)
+    pages = RowsPages(logs, chosen, ddl=ddl, verify_checksums=verify_checksums, block_size=size)
     if table is None:
         schema = chosen_columns(CHANGES_SCHEMA, columns)
         condition = None if where is None else Where.of(where, CHANGES_SCHEMA)

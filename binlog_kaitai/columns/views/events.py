@@ -22,7 +22,8 @@ from binlog_kaitai.columns.views.where import Where, chosen_columns
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 EventColumn = Literal[
     "file", "position", "end_position", "timestamp", "type", "type_code", "server_id", "size", "flags",
@@ -86,6 +87,7 @@ def read_events(
     where: pc.Expression | None = None,
     verify_checksums: bool = True,
     progress: Callable[[Source, int], object] = lambda source, position: None,
+    keys: Keys | None = None,
     **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches, one row for each event; see :data:`EVENTS_SCHEMA`.
@@ -104,6 +106,8 @@ def read_events(
         Raise on an event whose CRC32 does not match; otherwise it is only marked.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
     filters
         As :meth:`Filters.of` takes them: ``start_position``, ``event_type`` and so on.
 
@@ -118,7 +122,7 @@ def read_events(
     condition = None if where is None else Where.of(where, EVENTS_SCHEMA)
     needed = [*schema.names, *(condition.needed.names if condition is not None else ())]
     pages = EventPages(
-        source,
+        resolve(source, keys),
         Filters.of(**filters),
         verify_checksums=verify_checksums,
         max_events=_MAX_EVENTS,
