@@ -19,7 +19,6 @@ from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     POSITION_MASK,
     EventType,
-    Format,
     header_length,
     header_offset,
     header_width,
@@ -54,13 +53,16 @@ class EventCipher:
         That of START_ENCRYPTION.
     is_percona
         Percona Server wrote the log.
+    is_checksummed
+        Events end with a CRC32, of what is not encrypted.
     """
 
-    def __init__(self, key: bytes, nonce: bytes, *, is_percona: bool) -> None:
+    def __init__(self, key: bytes, nonce: bytes, *, is_percona: bool, is_checksummed: bool) -> None:
         self._key = key
         self._blocks = Blocks(key)
         self._nonce = np.frombuffer(nonce, dtype=np.uint8)
         self._is_percona = is_percona
+        self._is_checksummed = is_checksummed
 
     def vectors(self, positions: Any) -> Any:
         """The initialization vectors of events at some offsets: a row (uint8) for each."""
@@ -134,28 +136,51 @@ class EventCipher:
         mask = self._encrypted(self.vectors(np.array([position]))).tobytes()
         return bytes(one ^ other for one, other in zip(data, mask, strict=False))
 
-    def is_right_for(self, data: bytes, position: int, layout: Format) -> bool:
+    def find_header(self, data: bytes, count: int, base: int, end: int) -> int | None:
+        """The first of `count` places in bytes of a file where the header of an event stands.
+
+        Parameters
+        ----------
+        base, end
+            Offset of the bytes in the file, and its size.
+        """
+        array = np.frombuffer(data, dtype=np.uint8)
+        places = np.arange(max(min(len(array) - HEAD + 1, count), 0))
+        if not len(places):
+            return None
+        sizes = words(array, places + SIZE).astype(np.int64)
+        places = places[(sizes >= HEADER) & (sizes <= end - base - places)]
+        if not len(places):
+            return None
+        sizes = words(array, places + SIZE).astype(np.int64)
+        types, nexts = self.headers(array, places, base)
+        known = KNOWN[types]
+        is_sure = known & ((nexts == 0) | (nexts == ((places + sizes + base) & POSITION_MASK)))
+        # In relay logs positions are another log's; there, two headers have to fit each other.
+        followed = np.flatnonzero(known & (places + sizes + HEAD <= len(array)))
+        if len(followed):
+            behind = (places + sizes)[followed]
+            others, stated = self.headers(array, behind, base)
+            expected = nexts[followed] + words(array, behind + SIZE)
+            is_sure[followed] |= KNOWN[others] & (stated == expected)
+        sure = np.flatnonzero(is_sure)
+        return int(places[sure[0]]) if len(sure) else None
+
+    def is_right_for(self, data: bytes, position: int) -> bool:
         """Whether the first events of what is encrypted make sense; they do if there are none."""
+        if len(data) < HEAD or self.find_header(data, len(data), position, 1 << 62) is not None:
+            return True
         starts, sizes = walk(data)
         starts, sizes = starts[:_TRIED], sizes[:_TRIED]
-        if not len(starts):
-            if len(data) < HEAD:
-                return True
-            array = np.frombuffer(data, dtype=np.uint8)
-            types, nexts = self.headers(array, np.zeros(1, dtype=np.int64), position)
-            size = int.from_bytes(data[SIZE : SIZE + WIDTH], "little")
-            return bool(KNOWN[types[0]] and nexts[0] in (0, (position + size) & POSITION_MASK))
         plain = np.frombuffer(bytearray(data), dtype=np.uint8)
         self.decrypt(plain, position, starts, sizes)
-        types, nexts = plain[starts + TYPE], words(plain, starts + NEXT)
-        if (KNOWN[types] & (nexts == ((starts + sizes + position) & POSITION_MASK))).any():
-            return True
-        view = plain.tobytes()
-        pairs = zip(starts.tolist(), (starts + sizes - CHECKSUM_SIZE).tolist(), strict=True)
-        return layout.is_checksummed and any(
-            crc32(view[begin:end]) == int.from_bytes(view[end : end + CHECKSUM_SIZE], "little")
-            for begin, end in pairs
-        )
+        ends = starts + sizes
+        return any(map(self.has_checksum, [plain] * len(starts), starts.tolist(), ends.tolist()))
+
+    def has_checksum(self, plain: Any, begin: int, end: int) -> bool:
+        """Whether a decrypted event has a checksum that fits it."""
+        stored = int.from_bytes(plain[end - CHECKSUM_SIZE : end].tobytes(), "little")
+        return self._is_checksummed and crc32(plain[begin : end - CHECKSUM_SIZE]) == stored
 
 
 def _rows_at(data: Any, places: Any) -> Any:

@@ -1,8 +1,8 @@
 """A log whose events are encrypted one by one, as a plain stream that can seek.
 
 Reading goes from event to event by their lengths, which are checked against the decrypted headers. Where a
-length is wrong, and after a jump into the middle of the log, the next event is found by decrypting what may be
-a header at every offset.
+length is wrong, and after a jump into the middle of the log, the next event is found by decrypting, at every
+offset, what may be a header.
 """
 
 from __future__ import annotations
@@ -158,7 +158,9 @@ class EventStream(Layer):
         is_credible = is_exact.copy()
         is_credible[:-1] |= is_exact[1:] | goes_on
         for row in np.flatnonzero(~is_credible).tolist():
-            if not self._is_followed(base + int(starts[row] + sizes[row]), int(nexts[row])):
+            begin, end = int(starts[row]), int(starts[row] + sizes[row])
+            is_proved = self._cipher.has_checksum(plain, begin, end)
+            if not is_proved and not self._is_followed(base + end, int(nexts[row])):
                 return row
         return len(starts)
 
@@ -200,33 +202,11 @@ class EventStream(Layer):
         stop = end if stop is None else min(stop, end)
         for base in range(low, stop, _WINDOW):
             self._raw.seek(base)
-            array = np.frombuffer(read_up_to(self._raw, _WINDOW + HEAD), dtype=np.uint8)
-            places = np.arange(min(len(array) - HEAD + 1, _WINDOW, stop - base))
-            if not len(places):
-                break
-            sizes = words(array, places + SIZE)
-            places = places[(sizes >= HEADER) & (sizes <= end - base - places)]
-            found = self._headers_in(array, places, base)
+            data = read_up_to(self._raw, _WINDOW + HEAD)
+            found = self._cipher.find_header(data, min(_WINDOW, stop - base), base, end)
             if found is not None:
                 return base + found
         return None
-
-    def _headers_in(self, array: Any, places: Any, base: int) -> int | None:
-        if not len(places):
-            return None
-        types, nexts = self._cipher.headers(array, places, base)
-        sizes = words(array, places + SIZE).astype(np.int64)
-        known = KNOWN[types]
-        is_sure = known & ((nexts == 0) | (nexts == ((places + sizes + base) & POSITION_MASK)))
-        # In relay logs two headers that fit each other.
-        followed = np.flatnonzero(known & (places + sizes + HEAD <= len(array)))
-        if len(followed):
-            behind = (places + sizes)[followed]
-            others, stated = self._cipher.headers(array, behind, base)
-            expected = nexts[followed] + words(array, behind + SIZE)
-            is_sure[followed] |= KNOWN[others] & (stated == expected)
-        sure = np.flatnonzero(is_sure)
-        return int(places[sure[0]]) if len(sure) else None
 
     def _piece(self, data: bytes, *, is_end: bool) -> bytes:
         """The next piece of the event that is open."""

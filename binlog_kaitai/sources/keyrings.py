@@ -60,7 +60,7 @@ def _of_plugin(data: bytes, path: str) -> Entries:
         found = parse_keyring(data)
     except BinlogError:
         raise SourceError("a keyring of keyring_file, but damaged", file=path) from None
-    return [(one.key_id, _deobfuscated(one.obfuscated_key)) for one in found.entries]
+    return [(one.key_id, _deobfuscated(one.obfuscated_key)) for one in found.entries or []]
 
 
 def _deobfuscated(data: bytes) -> bytes:

@@ -80,8 +80,13 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
             return None, head
         ahead = read_up_to(raw, LEAST_CHUNK)
         for key in candidates:
-            cipher = EventCipher(key, begin.nonce, is_percona=begin.is_percona)
-            if cipher.is_right_for(ahead, len(head), begin.layout):
+            cipher = EventCipher(
+                key,
+                begin.nonce,
+                is_percona=begin.is_percona,
+                is_checksummed=begin.layout.is_checksummed,
+            )
+            if cipher.is_right_for(ahead, len(head)):
                 return cast(BinaryIO, EventStream(raw, _as_sent(head, begin), ahead, cipher)), head
         if _wrong_checksum(head, begin):
             return None, head + ahead  # of START_ENCRYPTION, which the reader finds damaged
