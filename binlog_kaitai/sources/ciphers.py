@@ -27,7 +27,7 @@ def counter_decryptor(key: bytes, counter_block: bytes) -> Any:
     return _cipher(key, "CTR", counter_block).decryptor()
 
 
-def decrypt_chain(key: bytes, vector: bytes, data: bytes) -> bytes:
+def decrypt_chain(key: bytes, vector: bytes, data: bytes | memoryview) -> bytes:
     """Whole blocks in CBC mode without padding."""
     return bytes(_cipher(key, "CBC", vector).decryptor().update(data))
 

@@ -31,15 +31,20 @@ SIZE, WIDTH = header_offset("len_event"), header_width("len_event")
 TYPE, NEXT = header_offset("type_code"), header_offset("next_position")
 #: What is encrypted begins with the type code; its first block holds the rest of the header.
 HEAD = TYPE + BLOCK
-_WORD = np.arange(WIDTH)
 _ROW, _LENGTH = np.dtype("V16"), struct.Struct("<I")
 
 #: Whether a type code is known.
 KNOWN = np.zeros(256, dtype=np.bool_)
 KNOWN[[int(kind) for kind in EventType if kind]] = True
 
+#: A row for each number of bytes up to a block: as many bytes with all bits, and zeros.
+_FIRST = np.where(np.arange(BLOCK) < np.arange(BLOCK)[:, None], 255, 0).astype(np.uint8)
+
 #: So many events are tried to see whether a key is right.
 _TRIED = 16
+
+#: An event of as many blocks is worth a cipher of its own.
+_MANY = 32
 
 
 class EventCipher:
@@ -77,7 +82,7 @@ class EventCipher:
     def headers(self, data: Any, places: Any, base: int) -> tuple[Any, Any]:
         """Types and next positions in the headers at some places of a file's bytes, `base` bytes into it."""
         blocks = _rows_at(data, places + TYPE)
-        blocks[:, SIZE - TYPE :][:, :WIDTH] = data[places[:, None] + _WORD]
+        blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, places).view(np.uint8).reshape(-1, WIDTH)
         plain = _as_rows(self._blocks.decrypt(blocks.tobytes()))
         plain = plain ^ self.vectors(places + base)
         nexts = np.ascontiguousarray(plain[:, NEXT - TYPE :][:, :WIDTH]).view("<u4").ravel()
@@ -89,28 +94,38 @@ class EventCipher:
         Parameters
         ----------
         data
-            Bytes of the file (uint8), `base` bytes into it.
+            Bytes of the file (uint8), `base` bytes into it, and a block to spare; see `with_room`.
         starts, sizes
             Of the events in `data`, in bytes (int64).
         """
-        lengths, times = starts[:, None] + (SIZE + _WORD), starts[:, None] + _WORD
-        kept = data[lengths]
-        data[lengths] = data[times]
+        numbers = _windows(data, "<u4")
+        kept = numbers[starts + SIZE]
+        numbers[starts + SIZE] = numbers[starts]
         counts, rests = (sizes - TYPE) // BLOCK, (sizes - TYPE) % BLOCK
         vectors = self.vectors(starts + base)
-        self._decrypt_blocks(data, starts + TYPE, counts, vectors)
-        if rests.any():
-            rows, columns = _runs(rests)
-            places = (starts + sizes - rests)[rows] + columns
-            data[places] ^= self._encrypted(vectors)[rows, columns]
-        data[times] = data[lengths]
-        data[lengths] = kept
+        is_long = counts >= _MANY
+        self._decrypt_alone(data, starts[is_long] + TYPE, counts[is_long], vectors[is_long])
+        self._decrypt_together(data, starts[~is_long] + TYPE, counts[~is_long], vectors[~is_long])
+        # The masks are zero behind an event's end; where the next one is short, its own mask comes after.
+        ends, masks = _windows(data, _ROW), self._encrypted(vectors) & _FIRST[rests]
+        places = starts + sizes - rests
+        ends[places] = (ends[places].view(np.uint8).reshape(-1, BLOCK) ^ masks).view(_ROW).ravel()
+        numbers[starts] = numbers[starts + SIZE]
+        numbers[starts + SIZE] = kept
 
-    def _decrypt_blocks(self, data: Any, begins: Any, counts: Any, vectors: Any) -> None:
+    def _decrypt_alone(self, data: Any, begins: Any, counts: Any, vectors: Any) -> None:
+        """The whole blocks of long events, event by event."""
+        view = memoryview(data)
+        ends = (begins + BLOCK * counts).tolist()
+        for begin, end, vector in zip(begins.tolist(), ends, vectors, strict=True):
+            view[begin:end] = decrypt_chain(self._key, vector.tobytes(), view[begin:end])
+
+    def _decrypt_together(self, data: Any, begins: Any, counts: Any, vectors: Any) -> None:
+        """The whole blocks of short events, all at once: what CBC adds to single blocks is an XOR."""
         rows, numbers = _runs(counts)
         if not len(rows):
             return
-        windows = np.ndarray((len(data) - BLOCK + 1,), dtype=_ROW, buffer=data, strides=(1,))
+        windows = _windows(data, _ROW)
         places = begins[rows] + BLOCK * numbers
         sealed = windows[places].view(np.uint64).reshape(-1, 2)
         plain = _as_rows(self._blocks.decrypt(sealed.tobytes())).view(np.uint64)
@@ -123,9 +138,9 @@ class EventCipher:
 
     def decrypt_head(self, data: bytes, position: int) -> bytes:
         """The first `HEAD` bytes of an event that begins at an offset."""
-        array = np.frombuffer(bytearray(data[:HEAD]), dtype=np.uint8)
+        array = with_room(data[:HEAD])
         self.decrypt(array, position, np.zeros(1, dtype=np.int64), np.array([HEAD]))
-        return array.tobytes()
+        return array[:HEAD].tobytes()
 
     def decrypt_more(self, previous: bytes, data: bytes) -> bytes:
         """Whole blocks of an event, behind a block of it."""
@@ -172,7 +187,7 @@ class EventCipher:
             return True
         starts, sizes = walk(data)
         starts, sizes = starts[:_TRIED], sizes[:_TRIED]
-        plain = np.frombuffer(bytearray(data), dtype=np.uint8)
+        plain = with_room(data)
         self.decrypt(plain, position, starts, sizes)
         ends = starts + sizes
         return any(map(self.has_checksum, [plain] * len(starts), starts.tolist(), ends.tolist()))
@@ -185,8 +200,7 @@ class EventCipher:
 
 def _rows_at(data: Any, places: Any) -> Any:
     """The 16 bytes at each of some places: a row (uint8) for each."""
-    windows = np.ndarray((len(data) - BLOCK + 1,), dtype=_ROW, buffer=data, strides=(1,))
-    return windows[places].view(np.uint8).reshape(-1, BLOCK)
+    return _windows(data, _ROW)[places].view(np.uint8).reshape(-1, BLOCK)
 
 
 def _as_rows(data: bytes) -> Any:
@@ -196,7 +210,20 @@ def _as_rows(data: bytes) -> Any:
 
 def words(data: Any, places: Any) -> Any:
     """The numbers of 4 bytes at some places."""
-    return np.ndarray((len(data) - 3,), dtype="<u4", buffer=data, strides=(1,))[places]
+    return _windows(data, "<u4")[places]
+
+
+def _windows(data: Any, kind: Any) -> Any:
+    """A value of some type at every offset of an array; these overlap."""
+    dtype = np.dtype(kind)
+    return np.ndarray((len(data) - dtype.itemsize + 1,), dtype=dtype, buffer=data, strides=(1,))
+
+
+def with_room(data: bytes) -> Any:
+    """Bytes as an array that can be written, with a block to spare behind them."""
+    made = np.empty(len(data) + BLOCK, dtype=np.uint8)
+    made[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return made
 
 
 def _runs(counts: Any) -> tuple[Any, Any]:

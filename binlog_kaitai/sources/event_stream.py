@@ -26,6 +26,7 @@ from binlog_kaitai.sources.event_cipher import (
     WIDTH,
     EventCipher,
     walk,
+    with_room,
     words,
 )
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
@@ -122,7 +123,7 @@ class EventStream(Layer):
         base = self._next
         starts, sizes = walk(data)
         if len(starts):
-            plain = np.frombuffer(bytearray(data), dtype=np.uint8)
+            plain = with_room(data)
             self._cipher.decrypt(plain, base, starts, sizes)
             count = self._count_credible(plain, base, starts, sizes)
             if count:

@@ -90,7 +90,7 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
                 return cast(BinaryIO, EventStream(raw, _as_sent(head, begin), ahead, cipher)), head
         if _wrong_checksum(head, begin):
             return None, head + ahead  # of START_ENCRYPTION, which the reader finds damaged
-        reason = f"encrypted; the key given for {begin.key_ids[0]!r} does not decrypt what follows"
+        reason = f"the log is encrypted, and the key given for {begin.key_ids[0]!r} does not decrypt it"
         error: BinlogError = EncryptedError(reason, position=len(head))
     except BinlogError as caught:
         error = caught

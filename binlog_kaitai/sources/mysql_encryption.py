@@ -54,7 +54,7 @@ def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
     candidates = find_keys(keys, key_id)
     if not candidates:
         raise EncryptedError(
-            f"encrypted by MySQL with the key {key_id!r}, which is not known: name the server's keyring"
+            f"the log is encrypted with the key {key_id!r}, which is not known: name the server's keyring"
             " (--keyring FILE) or give the key (--key ID=HEX)",
             position=0,
         )
@@ -65,7 +65,8 @@ def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
         plain = counter_decryptor(file_key, nonce + bytes(_COUNTER)).update(ahead)
         if _is_log(plain):
             return cast(BinaryIO, CounterStream(raw, file_key, nonce, ahead))
-    raise EncryptedError(f"encrypted by MySQL; the key given for {key_id!r} does not decrypt it", position=0)
+    reason = f"the log is encrypted, and the key given for {key_id!r} does not decrypt it"
+    raise EncryptedError(reason, position=0)
 
 
 def _fields(header: bytes) -> tuple[str, bytes, bytes]:

@@ -59,7 +59,7 @@ def events_of(log: bytes) -> list[tuple[int, int]]:
     """Begin and end of each event of a plain log that is whole."""
     found, at = [], len(MAGIC)
     while at < len(log):
-        size = read_header(log[at:], 4).len_event
+        size = read_header(log[at : at + 19], 4).len_event
         found.append((at, at + size))
         at += size
     return found
@@ -77,7 +77,7 @@ def with_start(log: bytes, key_version: int = 1) -> bytes:
     start += struct.pack("<BI", 1, key_version) + _NONCE
     if is_checksummed:
         start += struct.pack("<I", crc32(start))
-    made = log[:end] + start
+    made = bytearray(log[:end] + start)
     for begin, end in others:
         raw = bytearray(log[begin:end])
         header = read_header(raw, 4)
@@ -85,11 +85,11 @@ def with_start(log: bytes, key_version: int = 1) -> bytes:
             raw[13:17] = struct.pack("<I", header.next_position + size)
         if is_checksummed:
             raw[-4:] = struct.pack("<I", crc32(raw[:-4]))
-        made += bytes(raw)
+        made += raw
         if header.type_code == EventType.format_description_event:
             context.observe(bytes(raw), header)
             is_checksummed = context.layout.is_checksummed
-    return made
+    return bytes(made)
 
 
 def as_mariadb(sent: bytes, key: bytes = MARIADB_KEY, *, is_percona: bool = False) -> bytes:
@@ -99,10 +99,10 @@ def as_mariadb(sent: bytes, key: bytes = MARIADB_KEY, *, is_percona: bool = Fals
     start[17:19] = b"\0\0"
     if len(start) > header_length(4) + 17:
         start[-4:] = struct.pack("<I", crc32(start[:-4]))
-    sealed = sent[:first] + bytes(start)
+    sealed = bytearray(sent[:first] + start)
     for begin, end in others:
         sealed += _sealed(sent[begin:end], begin, key, is_percona=is_percona)
-    return sealed
+    return bytes(sealed)
 
 
 def _sealed(event: bytes, position: int, key: bytes, *, is_percona: bool) -> bytes:
