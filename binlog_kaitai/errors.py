@@ -127,6 +127,10 @@ class IncompleteScriptWarning(UserWarning):
     """A script of SQL does not do all that was chosen; comments in it name what is left out."""
 
 
+class PackedWarning(UserWarning):
+    """A large packed log has no seek table, so that a single task reads all of it."""
+
+
 class DataLossWarning(UserWarning):
     """Logs that have not been read are gone, and reading goes on without them."""
 

@@ -274,14 +274,8 @@ _LOOK_AHEAD = 64 << 10
 
 _KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 
-_PACKED = "it is packed by {0}, and can be read as `{0} -dc FILE | binlog-kaitai ... -`"
-
 #: What people have instead of a log, by its first bytes, and what to do with it.
 _OTHER_FILES = {
-    b"\x1f\x8b": _PACKED.format("gzip"),
-    b"\x28\xb5\x2f\xfd": _PACKED.format("zstd"),
-    b"\xfd7zX": _PACKED.format("xz"),
-    b"BZh": _PACKED.format("bzip2"),
     b"PK\x03\x04": "it is a zip archive",
     b"\xfe\xfe\r\x01": "it is a log that InnoDB of MariaDB 12.3 keeps, in a format of its own",
 }

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from binlog_grammar import masks, plain_decoders
 from binlog_grammar.binlog_enums import BinlogEnums
@@ -35,6 +36,7 @@ from binlog_grammar.table_map_event import TableMapEvent
 from binlog_grammar.table_map_metadata import TableMapMetadata
 from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent
+from binlog_grammar.zstd_seek_table import ZstdSeekTable
 from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
 
 from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, show, unfinished_field
@@ -46,6 +48,7 @@ __all__ = [
     "ENUMS",
     "LAYOUTS",
     "POSITION_MASK",
+    "SEEK_FOOTER_SIZE",
     "UNKNOWN_BODY",
     "BinlogEvent",
     "ColumnType",
@@ -66,6 +69,7 @@ __all__ = [
     "TableMapField",
     "TransactionPayloadEvent",
     "UserVarEvent",
+    "ZstdSeekTable",
     "bit_fields",
     "detect_version",
     "header_length",
@@ -77,9 +81,8 @@ __all__ = [
     "parse_cell",
     "parse_compressed",
     "parse_document",
-    "parse_encryption_header",
     "parse_event",
-    "parse_keyring",
+    "parse_structure",
     "plain_decoders",
     "read_header",
     "trace_event",
@@ -306,21 +309,20 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
 
 
 def parse_document(data: bytes) -> JsonBinary:
-    """The grammar's object of a binary JSON document.
-
-    Raises
-    ------
-    GrammarError
-        The bytes do not follow the grammar.
-    """
-    try:
-        return JsonBinary(KaitaiStream(io.BytesIO(data)))
-    except Exception as error:  # as in parse_event
-        raise GrammarError(reason_of(error)) from error
+    """The grammar's object of a binary JSON document; raises as `parse_structure`."""
+    return parse_structure(JsonBinary, data)
 
 
 def parse_compressed(data: bytes) -> CompressedData:
-    """The grammar's object of the compressed part of a MariaDB event, nothing of it unpacked.
+    """The compressed part of a MariaDB event, nothing of it unpacked; raises as `parse_structure`."""
+    return parse_structure(CompressedData, data)
+
+
+_Structure = TypeVar("_Structure", bound=KaitaiStruct)
+
+
+def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> _Structure:
+    """The grammar's object of bytes that are not an event.
 
     Raises
     ------
@@ -328,37 +330,13 @@ def parse_compressed(data: bytes) -> CompressedData:
         The bytes do not follow the grammar.
     """
     try:
-        return CompressedData(KaitaiStream(io.BytesIO(data)))
+        return kind(KaitaiStream(io.BytesIO(data)))
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
 
 
-def parse_encryption_header(data: bytes) -> EncryptionHeader:
-    """The grammar's object of the header of a log that MySQL encrypted.
-
-    Raises
-    ------
-    GrammarError
-        The bytes do not follow the grammar.
-    """
-    try:
-        return EncryptionHeader(KaitaiStream(io.BytesIO(data)))
-    except Exception as error:  # as in parse_event
-        raise GrammarError(reason_of(error)) from error
-
-
-def parse_keyring(data: bytes) -> KeyringFile:
-    """The grammar's object of a file of the plugin keyring_file.
-
-    Raises
-    ------
-    GrammarError
-        The bytes do not follow the grammar.
-    """
-    try:
-        return KeyringFile(KaitaiStream(io.BytesIO(data)))
-    except Exception as error:  # as in parse_event
-        raise GrammarError(reason_of(error)) from error
+#: Size of a `ZstdSeekTable.Footer` in bytes.
+SEEK_FOOTER_SIZE = 9
 
 
 #: Types whose events hold row images, and so refer to a table map.

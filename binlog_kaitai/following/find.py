@@ -14,7 +14,7 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.checkpoints import Mark
 from binlog_kaitai.following.log_headers import Head, open_log, read_from, read_head, size_of
-from binlog_kaitai.sources.source import MAGIC
+from binlog_kaitai.sources.source import MAGIC, log_name
 
 _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 
@@ -32,7 +32,9 @@ def locate(mark: Mark, paths: Sequence[str], lose: Lose) -> Mark:
         oldest of the transactions that are there.
     """
     same = [path for path in paths if path == mark.file]
-    same += [path for path in paths if os.path.basename(path) == os.path.basename(mark.file)]
+    # It may have been packed since.
+    name = log_name(os.path.basename(mark.file))
+    same += [path for path in paths if log_name(os.path.basename(path)) == name]
     what = "is not there any more"
     for path in same:
         head, size = read_head(path), size_of(path)
@@ -123,7 +125,7 @@ def _add(gtids: GtidSet, block: Block) -> None:
 
 def check_next(mark: Mark, path: str, head: Head, lose: Lose) -> None:
     """Whether one log goes on where another ends: by its number, else by its GTIDs."""
-    before, after = (_NUMBERED.fullmatch(os.path.basename(name)) for name in (mark.file, path))
+    before, after = (_NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (mark.file, path))
     if before and after and before[1] == after[1]:
         if int(after[2]) == int(before[2]) + 1:
             return

@@ -72,7 +72,7 @@ def size_of(path: str) -> int:
         It is not there.
     """
     with reading(path):
-        return source.state_of(path).size
+        return source.length_of(path)
 
 
 def read_head(path: str) -> Head | None:

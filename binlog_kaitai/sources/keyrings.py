@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
-from binlog_kaitai.core.grammar import parse_keyring
+from binlog_kaitai.core.grammar import KeyringFile, parse_structure
 from binlog_kaitai.errors import BinlogError, SourceError, reading
 from binlog_kaitai.sources.ciphers import KEY_LENGTHS, bytes_to_key, decrypt_chain, stretched_key
 
@@ -57,7 +57,7 @@ def read_keyring(path: str) -> Entries:
 
 def _of_plugin(data: bytes, path: str) -> Entries:
     try:
-        found = parse_keyring(data)
+        found = parse_structure(KeyringFile, data)
     except BinlogError:
         raise SourceError("a keyring of keyring_file, but damaged", file=path) from None
     return [(one.key_id, _deobfuscated(one.obfuscated_key)) for one in found.entries or []]

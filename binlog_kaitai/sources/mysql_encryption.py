@@ -15,7 +15,7 @@ from binlog_kaitai.core.grammar import (
     EncryptionHeader,
     detect_version,
     header_length,
-    parse_encryption_header,
+    parse_structure,
 )
 from binlog_kaitai.errors import BinlogError, EncryptedError, GrammarError
 from binlog_kaitai.sources.ciphers import counter_decryptor, decrypt_chain
@@ -74,7 +74,8 @@ def _fields(header: bytes) -> tuple[str, bytes, bytes]:
     try:
         if len(header) < HEADER_SIZE:
             raise GrammarError(f"the file ends inside the header of {HEADER_SIZE} bytes")
-        found: dict[Any, Any] = {one.type: one.value for one in parse_encryption_header(header).fields}
+        fields = parse_structure(EncryptionHeader, header).fields
+        found: dict[Any, Any] = {one.type: one.value for one in fields}
         key_id = found[_FieldType.key_id].name
         password = found[_FieldType.encrypted_password].data
         vector = found[_FieldType.initialization_vector].data

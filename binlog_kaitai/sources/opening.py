@@ -5,11 +5,12 @@ What a file is shows in its first bytes; its name does not matter. Whoever reads
 
 from __future__ import annotations
 
+import io
 from typing import BinaryIO, cast
 
 from binlog_kaitai.core.framing import ENCRYPTED_MAGIC, MAGIC, read_up_to
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.sources import mariadb_encryption
+from binlog_kaitai.sources import mariadb_encryption, packed
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.layer import Preceded, Refused
 from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE, decrypted
@@ -18,8 +19,8 @@ from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE, decrypted
 def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
     """A stream of the plain log.
 
-    Where a key is missing, reading raises `EncryptedError`; of a log of MariaDB the reader of events does,
-    at the first encrypted one.
+    Reading raises what is wrong with the start: damage, or `EncryptedError` where a key is missing. In a log of
+    MariaDB the reader of events raises that at the first encrypted one.
 
     Parameters
     ----------
@@ -28,13 +29,23 @@ def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
     keys
         Where to look for keys besides the process and its environment.
     """
+    try:
+        return _opened(raw, keys)
+    except BinlogError as error:
+        return cast(BinaryIO, Refused(raw, error))
+    except BaseException:
+        raw.close()
+        raise
+
+
+def _opened(raw: BinaryIO, keys: Keys | None) -> BinaryIO:
     begin = raw.tell() if raw.seekable() else 0
     start = read_up_to(raw, len(MAGIC))
+    if (packing := packed.format_of(start)) is not None:
+        raw = cast(BinaryIO, packed.PackedStream(_again(raw, start, begin), packing))
+        begin, start = 0, read_up_to(raw, len(MAGIC))
     if start == ENCRYPTED_MAGIC:
-        try:
-            return decrypted(raw, keys, start)
-        except BinlogError as error:
-            return cast(BinaryIO, Refused(raw, error))
+        return decrypted(raw, keys, start)
     if start == MAGIC:
         stream, start = mariadb_encryption.decrypted(raw, start, keys)
         if stream is not None:
@@ -43,15 +54,27 @@ def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
 
 
 def is_log(raw: BinaryIO) -> bool:
-    """Whether a file begins like a log; encrypted ones are."""
-    return read_up_to(raw, len(MAGIC)) in (MAGIC, ENCRYPTED_MAGIC)
+    """Whether a file begins like a log, which may be packed or encrypted; damage raises `BinlogError`."""
+    start = read_up_to(raw, len(MAGIC))
+    if (packing := packed.format_of(start)) is not None:
+        raw.seek(0)
+        start = read_up_to(cast(BinaryIO, packed.PackedStream(raw, packing)), len(MAGIC))
+    return start in (MAGIC, ENCRYPTED_MAGIC)
 
 
-def plain_size(raw: BinaryIO, size: int) -> int:
-    """Length in bytes of the plain log in a file of a size."""
-    if read_up_to(raw, len(MAGIC)) == ENCRYPTED_MAGIC:
-        return max(size - HEADER_SIZE, 0)
-    return size
+def plain_size(raw: BinaryIO, size: int, *, unpacks: bool) -> int | None:
+    """Length in bytes of the plain log in a file of a size.
+
+    Of a packed file, None if it has to be unpacked for that, unless `unpacks` is set.
+    """
+    start = read_up_to(raw, len(MAGIC))
+    if (packing := packed.format_of(start)) is not None:
+        raw.seek(0)
+        stream = packed.PackedStream(raw, packing)
+        if not unpacks and not stream.has_frames:
+            return None
+        start, size = stream.read(len(MAGIC)), stream.seek(0, io.SEEK_END)
+    return max(size - HEADER_SIZE, 0) if start == ENCRYPTED_MAGIC else size
 
 
 def _again(raw: BinaryIO, start: bytes, begin: int) -> BinaryIO:

@@ -18,10 +18,11 @@ from functools import lru_cache
 from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai.core.framing import MAGIC as MAGIC
-from binlog_kaitai.errors import SourceError, reading
+from binlog_kaitai.errors import DamagedError, SourceError, reading
 from binlog_kaitai.sources import remote
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.opening import is_log, plain, plain_size
+from binlog_kaitai.sources.packed import SUFFIXES
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
@@ -132,7 +133,7 @@ def _paths_of(path: str) -> list[str]:
         matches = sorted(filter(os.path.isfile, glob.glob(path)), key=natural_key)
         if not matches:
             raise SourceError("no file matches the pattern", file=path)
-        return [log for log in matches if not log.endswith(".index")]
+        return _without_copies([log for log in matches if not log.endswith(".index")])
     if not os.path.exists(path):
         raise SourceError("no such file or directory", file=path)
     return [path]
@@ -144,6 +145,7 @@ def _resolve_directory(path: str) -> list[str]:
     if len(indexes) == 1:
         return read_index(os.path.join(path, indexes[0]))
     logs = [full for full in (os.path.join(path, name) for name in names) if _starts_like_a_log(full)]
+    logs = _without_copies(logs)
     if not logs:
         raise SourceError("the directory holds no binary log", file=path)
     return logs
@@ -153,7 +155,7 @@ def _resolve_url(url: str) -> list[str]:
     found = sorted(remote.find(url), key=natural_key)
     if found == [url] and not url.endswith(".index"):
         return [url]
-    logs = [one for one in found if _starts_like_a_log(one)]
+    logs = _without_copies([one for one in found if _starts_like_a_log(one)])
     if found == [url]:
         logs = _in_index(url)
     if not logs:
@@ -166,40 +168,90 @@ def _in_index(url: str) -> list[str]:
     with reading(url), remote.open_url(url) as file:
         entries = file.read().decode("utf-8", "surrogateescape").split()
     folder = url.rpartition("/")[0]
-    return [f"{folder}/{os.path.basename(entry)}" for entry in entries]
+    there = set(remote.find(folder))
+    logs = [f"{folder}/{os.path.basename(entry)}" for entry in entries]
+    return [next((log + one for one in ("", *SUFFIXES) if log + one in there), log) for log in logs]
+
+
+def log_name(path: str) -> str:
+    """Path or URL of a log without what was added to its name when it was packed."""
+    return next((path.removesuffix(suffix) for suffix in SUFFIXES if path.endswith(suffix)), path)
+
+
+def _without_copies(logs: list[str]) -> list[str]:
+    """The logs, but for packed ones that are there unpacked, too."""
+    names = set(logs)
+    return [log for log in logs if log_name(log) == log or log_name(log) not in names]
 
 
 def _starts_like_a_log(path: str) -> bool:
-    with suppress(OSError):
+    with suppress(OSError, DamagedError):
         if remote.is_url(path) or os.path.isfile(path):
             with _open_raw(path) as file:
                 return is_log(file)
     return False
 
 
-def state_of(path: str) -> remote.State:
-    """Size and time of the last change of a log's file.
+class State(NamedTuple):
+    """What a listing tells of a log.
+
+    Attributes
+    ----------
+    size : int
+        Length of the plain log in bytes; of the file, where that has to be unpacked from its start.
+    modified : float
+        Time of the last change in seconds since 1970.
+    is_divisible : bool
+        It can be read from the middle.
+    """
+
+    size: int
+    modified: float
+    is_divisible: bool = True
+
+
+def state_of(path: str) -> State:
+    """Size and time of the last change of a log.
 
     Raises
     ------
     OSError
         It is not there.
     """
+    found = _file_state(path)
+    size = _plain_size(path, *found, unpacks=False)
+    return State(found.size if size is None else size, found.modified, size is not None)
+
+
+def length_of(path: str) -> int:
+    """Length of a plain log in bytes, for which some packed files are unpacked.
+
+    Raises
+    ------
+    OSError
+        It is not there.
+    BinlogError
+        It cannot be unpacked.
+    """
+    size = _plain_size(path, *_file_state(path), unpacks=True)
+    assert size is not None
+    return size
+
+
+def _file_state(path: str) -> remote.State:
     if remote.is_url(path):
-        state = remote.state_of(path)
-    else:
-        found = os.stat(path)
-        state = remote.State(found.st_size, found.st_mtime)
-    return state._replace(size=_plain_size(path, *state))
+        return remote.state_of(path)
+    found = os.stat(path)
+    return remote.State(found.st_size, found.st_mtime)
 
 
 @lru_cache(maxsize=1 << 12)
-def _plain_size(path: str, size: int, modified: float) -> int:
-    """Length of the plain log in a file that was last changed at that time."""
+def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int | None:
+    """Length of the plain log in a file that was last changed at that time; see `plain_size`."""
     if not remote.is_url(path) and not os.path.isfile(path):
         return size
     with _open_raw(path) as raw:
-        return plain_size(raw, size)
+        return plain_size(raw, size, unpacks=unpacks)
 
 
 def with_later_logs(sources: list[Source]) -> list[Source]:
@@ -212,9 +264,11 @@ def with_later_logs(sources: list[Source]) -> list[Source]:
     later = [
         other
         for other in os.listdir(folder or ".")
-        if re.fullmatch(re.escape(series) + r"\d+", other) and natural_key(other) > natural_key(name)
+        if re.fullmatch(re.escape(series) + r"\d+", log_name(other))
+        and natural_key(log_name(other)) > natural_key(log_name(name))
     ]
-    found = [Source.of_path(os.path.join(folder, other)) for other in sorted(later, key=natural_key)]
+    later = _without_copies(sorted(later, key=natural_key))
+    found = [Source.of_path(os.path.join(folder, other), sources[-1].keys) for other in later]
     return [*sources, *found]
 
 
@@ -222,7 +276,7 @@ def series_of(name: str) -> tuple[str, str]:
     """Folder and stem of a log's path or URL, which the logs of one server have in common."""
     if remote.is_url(name):
         name = name.partition("?")[0]
-    folder, file = os.path.split(name)
+    folder, file = os.path.split(log_name(name))
     return folder, re.sub(r"\d+$", "", file)
 
 
@@ -230,7 +284,7 @@ def read_index(path: str) -> list[str]:
     """Paths of the logs that a server's index file lists, oldest first.
 
     Relative entries, and absolute ones whose file is not there (an index that was copied along with
-    its logs), are looked for beside the index file.
+    its logs), are looked for beside the index file; so are logs that were packed.
     """
     with reading(path), open(path, encoding="utf-8", errors="surrogateescape") as file:
         entries = [line.strip() for line in file if line.strip()]
@@ -243,12 +297,10 @@ def read_index(path: str) -> list[str]:
 
 
 def _locate(entry: str, folder: str) -> str:
-    if os.path.isabs(entry) and os.path.isfile(entry):
-        return entry
-    relative = os.path.join(folder, entry)
-    if not os.path.isabs(entry) and os.path.isfile(relative):
-        return relative
-    return os.path.join(folder, os.path.basename(entry))
+    places = [entry] if os.path.isabs(entry) else [os.path.join(folder, entry)]
+    places.append(os.path.join(folder, os.path.basename(entry)))
+    found = (place + suffix for suffix in ("", *SUFFIXES) for place in places)
+    return next(filter(os.path.isfile, found), places[-1])
 
 
 def natural_key(path: str) -> list[tuple[int, int, str]]:

@@ -191,6 +191,12 @@ class StreamPacket:
         HAS_ANSI_QUOTES: Final = 0x8000  # of `status_flags`
 
 
+class ZstdSeekTable:
+
+    class Footer:
+        HAS_CHECKSUMS: Final = 0x80  # of `descriptor`
+
+
 class StringValues:
 
     class CompressedContent:

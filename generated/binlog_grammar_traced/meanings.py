@@ -1081,6 +1081,25 @@ MEANINGS: dict[str, dict[str, str]] = {
         'message': 'What happened, for people.',
         'upcoming': 'What follows the number, read ahead.',
     },
+    'ZstdSeekTable': {
+        'magic': 'A frame to skip.',
+        'len_content': 'Size of the rest of the table, in bytes.',
+        'entries': 'The frames, in the order of the file.',
+        'footer_bytes': 'The footer, which `ending` reads ahead.',
+        'ending': 'What the file ends with.',
+    },
+    'ZstdSeekTable.Entry': {
+        'len_packed': 'Size of the frame in the file, in bytes.',
+        'len_plain': 'Size of what is in it, in bytes.',
+        'checksum': 'The lower half of the XXH64 of what is in it.',
+    },
+    'ZstdSeekTable.Footer': {
+        'num_frames': 'How many frames there are.',
+        'descriptor': 'Bits described by `has_checksums`.',
+        'magic': 'Ends a file that has such a table.',
+        'has_checksums': 'The entries have checksums.',
+        'len_table': 'Size of the whole table, in bytes.',
+    },
     'ColumnMetadata': {
         'element_type': "Type of the array's elements.",
         'len_pack': 'Size of the length in front of a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the value itself.',

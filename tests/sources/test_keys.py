@@ -94,7 +94,10 @@ def test_encrypted_key_file(made: bytes, rounds: int | None, tmp_path: Path) -> 
 
 def test_the_first_round_of_openssl() -> None:
     # openssl enc -aes-256-cbc -md sha1 -k secret -P -S 0001020304050607
-    assert bytes_to_key("sha1", b"secret", SALT, 48)[:20] == __import__("hashlib").sha1(b"secret" + SALT).digest()
+    assert (
+        bytes_to_key("sha1", b"secret", SALT, 48)[:20]
+        == __import__("hashlib").sha1(b"secret" + SALT).digest()
+    )
 
 
 def test_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

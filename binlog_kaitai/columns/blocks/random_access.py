@@ -40,7 +40,7 @@ class Places:
             self._note(end - start)
             return self._data[start:end]
         self._stream.seek(start)
-        return np.frombuffer(read_up_to(self._stream, end - start), dtype=np.uint8)
+        return np.frombuffer(read_up_to(self._stream, max(min(end, self.size) - start, 0)), dtype=np.uint8)
 
     def at(self, places: Any, count: int) -> Any:
         """The `count` bytes at each of some places, all of which are there: a row (uint8) for each."""

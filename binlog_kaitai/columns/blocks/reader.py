@@ -123,6 +123,7 @@ class BlockReader:
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
         self._spare: Any = None
+        self._error: BinlogError | None = None  # of the stream; raised behind the events before
         # Places in the buffer: of the next block, of what is not yet framed, of what is not yet read.
         self._at, self._scanned, self._end = 0, 0, len(ahead)
 
@@ -274,7 +275,10 @@ class BlockReader:
         """Read a little on, to be looked at while it is in the cache; False without room or at the end."""
         room = memoryview(self._buffer)[self._end : self._end + _STEP]
         # Not every stream takes a buffer of no bytes.
-        count = _read_into(self._stream, room) if len(room) else 0
+        try:
+            count = _read_into(self._stream, room) if len(room) and self._error is None else 0
+        except BinlogError as error:
+            self._error, count = error, 0
         self._end += count
         return count > 0
 
@@ -296,6 +300,8 @@ class BlockReader:
         return self._read_on()
 
     def _leave_to_framer(self, *, is_at_end: bool) -> None:
+        if self._error is not None and is_at_end:
+            raise self._error
         rest = bytes(self._buffer[self._at : self._end])
         # At the end just what was seen counts: a file that is being written has grown since.
         stream: Any = io.BytesIO(rest) if is_at_end else _Rest(rest, self._stream)

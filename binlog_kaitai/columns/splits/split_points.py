@@ -161,12 +161,16 @@ class Log:
         self.stream = stream
         self.name = name
         self.head = read_head(stream, name)
-        self.size = stream.seek(0, io.SEEK_END)
         context = self.head.context()
         self._layout = context.layout
         self._is_exact = context.has_exact_positions and not self.head.is_relay_log
         #: Cuts that following from the start has found, some for each stretch; the start itself is one.
         self.known = [Cut(0, ())]
+
+    @cached_property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self.stream.seek(0, io.SEEK_END)
 
     @cached_property
     def search(self) -> Search:

@@ -1,0 +1,248 @@
+"""Packed logs: gzip, zstd, xz, bzip2 and lz4, unpacked as they are read.
+
+Memory is bounded by the formats' windows, which have limits here. To go back, unpacking begins again where it
+last can: at the start of the file or, in a zstd file with a seek table, of a frame.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import accumulate
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import zstandard
+
+from binlog_kaitai.core.framing import read_up_to
+from binlog_kaitai.core.grammar import SEEK_FOOTER_SIZE, ZstdSeekTable, parse_structure
+from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, TruncatedError
+from binlog_kaitai.sources.layer import LEAST_CHUNK, Layer
+
+#: What the names of packed logs end with, besides those of the logs.
+SUFFIXES = (".gz", ".zst", ".xz", ".bz2", ".lz4")
+
+#: The most memory that a file may ask for, in bytes; `zstd --long=27` and `xz -9` ask for less.
+_MOST_MEMORY = 1 << 27
+
+#: As much of a zstd file is unpacked at a time, in bytes: no more than 8 MiB come of it.
+_PIECE = 1 << 8
+
+#: As much is unpacked at a time, in bytes; always the same, so that damage is found at the same offset again.
+_CHUNK = 1 << 17
+
+#: Longer seek tables are not looked at, in frames.
+_MOST_FRAMES = 1 << 20
+
+#: Something whose `read` gives so many unpacked bytes, or fewer at the end.
+Reader = Any
+
+
+def _gzip(raw: BinaryIO) -> Reader:
+    return gzip.GzipFile(fileobj=raw, mode="rb")
+
+
+def _lz4(raw: BinaryIO) -> Reader:
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.PythonFile(_Kept(raw), mode="r"), "lz4")
+
+
+class _Kept(io.RawIOBase):
+    """A stream that PyArrow must not close."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        return self._raw.read(-1 if size is None else size)
+
+
+class _Xz:
+    """The streams of an xz file, with a bound on memory, which `lzma.LZMAFile` does not take."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._unpacker = self._new()
+        self._ahead = b""
+
+    @staticmethod
+    def _new() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self._unpacker.eof:
+                # Zeros may stand between streams.
+                self._ahead = (self._unpacker.unused_data or self._ahead).lstrip(b"\0")
+                self._ahead = self._ahead or read_up_to(self._raw, LEAST_CHUNK).lstrip(b"\0")
+                if not self._ahead:
+                    return b""
+                self._unpacker = self._new()
+            if self._unpacker.needs_input and not self._ahead:
+                self._ahead = self._raw.read(LEAST_CHUNK)
+                if not self._ahead:
+                    raise EOFError
+            data = self._unpacker.decompress(self._ahead, size)
+            self._ahead = b""
+            if data:
+                return data
+
+
+class _Zstd:
+    """The frames of a zstd file; unlike zstandard's own reader, it notices where the last one is cut off."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self._unpacker: Any = None
+        self._ahead = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            if not self._ahead:
+                self._ahead = memoryview(self._raw.read(LEAST_CHUNK) or b"")
+                if not self._ahead:
+                    if self._unpacker is not None and not parts:
+                        raise EOFError
+                    break
+            if self._unpacker is None:
+                self._unpacker = zstandard.ZstdDecompressor(max_window_size=_MOST_MEMORY).decompressobj()
+            # The less is given at a time, the less can come of it.
+            piece, self._ahead = self._ahead[:_PIECE], self._ahead[_PIECE:]
+            parts += self._unpacker.decompress(piece)
+            if self._unpacker.eof:
+                self._ahead = memoryview(self._unpacker.unused_data + bytes(self._ahead))
+                self._unpacker = None
+        return bytes(parts)
+
+
+class Format(NamedTuple):
+    """A way to pack files."""
+
+    name: str
+    open: Callable[[BinaryIO], Reader]
+
+
+_ZSTD = Format("zstd", _Zstd)
+_FORMATS = {
+    b"\x1f\x8b": Format("gzip", _gzip),
+    b"\x28\xb5\x2f\xfd": _ZSTD,
+    b"\xfd7zX": Format("xz", _Xz),
+    b"BZh": Format("bzip2", lambda raw: bz2.BZ2File(raw)),
+    b"\x04\x22\x4d\x18": Format("lz4", _lz4),
+}
+
+#: What these raise where the data are not what they should be.
+_ERRORS = (OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError, ValueError)
+
+
+def format_of(start: bytes) -> Format | None:
+    """How a file is packed that begins with these four bytes; None if it is not."""
+    # A zstd file may begin with a frame to skip.
+    if len(start) == 4 and start[1:] == b"\x2a\x4d\x18" and start[0] >> 4 == 5:
+        return _ZSTD
+    return next((found for magic, found in _FORMATS.items() if start.startswith(magic)), None)
+
+
+class _Frame(NamedTuple):
+    """A place where unpacking can begin: offsets in what is unpacked, and in the file."""
+
+    plain: int
+    packed: int
+
+
+class PackedStream(Layer):
+    """The unpacked bytes of a file.
+
+    Parameters
+    ----------
+    raw
+        The file, at its first byte.
+    """
+
+    def __init__(self, raw: BinaryIO, packing: Format) -> None:
+        super().__init__(raw)
+        self._packing = packing
+        self._frames, self._size = [_Frame(0, 0)], cast("int | None", None)
+        if packing is _ZSTD and raw.seekable():
+            if (table := seek_table(raw)) is not None:
+                self._frames, self._size = table
+            raw.seek(0)
+        self._reader = packing.open(raw)
+        self._next = 0
+        self._damage: DamagedError | None = None  # at the offset where unpacking ends
+
+    @property
+    def has_frames(self) -> bool:
+        """Whether it can be read from the middle."""
+        return len(self._frames) > 1
+
+    def _load(self, position: int) -> tuple[int, memoryview]:
+        if self._damage is not None and position >= (self._damage.position or 0):
+            raise self._damage
+        frame = self._frames[bisect_right(self._frames, position, key=lambda one: one.plain) - 1]
+        if position < self._next or self._next < frame.plain:
+            if not self._raw.seekable():
+                raise io.UnsupportedOperation("the stream cannot seek")
+            self._raw.seek(frame.packed)
+            self._reader = self._packing.open(self._raw)
+            self._next = frame.plain
+        while True:
+            start, data = self._next, self._unpack()
+            self._next += len(data)
+            if not data or position < self._next:
+                return start, memoryview(data)
+
+    def _unpack(self) -> bytes:
+        name, position = self._packing.name, self._next
+        try:
+            data: bytes = self._reader.read(_CHUNK)
+        except EOFError:
+            reason = f"the {name} file is cut off: what is unpacked ends here"
+            self._damage = TruncatedError(reason, position=position)
+            raise self._damage from None
+        except _ERRORS as error:
+            reason = f"the {name} file cannot be unpacked further: {error}"
+            self._damage = FramingError(reason, position=position)
+            raise self._damage from error
+        return data
+
+    def _find_size(self) -> int:
+        """The size of what can be unpacked."""
+        if self._size is None:
+            size = self._next
+            with suppress(DamagedError):
+                while True:
+                    start, data = self._load(size)
+                    if not len(data):
+                        break
+                    size = start + len(data)
+            self._size = size
+        return self._size
+
+
+def seek_table(raw: BinaryIO) -> tuple[list[_Frame], int] | None:
+    """The frames of a zstd file with a seek table, and the size of what is in them; None of other files."""
+    with suppress(GrammarError, OSError):
+        end = raw.seek(0, io.SEEK_END)
+        raw.seek(max(end - SEEK_FOOTER_SIZE, 0))
+        footer = parse_structure(ZstdSeekTable.Footer, read_up_to(raw, SEEK_FOOTER_SIZE))
+        if footer.num_frames > _MOST_FRAMES or footer.len_table > end:
+            return None
+        raw.seek(end - footer.len_table)
+        table = parse_structure(ZstdSeekTable, read_up_to(raw, footer.len_table))
+        entries = table.entries or []
+        plain = [0, *accumulate(one.len_plain for one in entries)]
+        packed = [0, *accumulate(one.len_packed for one in entries)]
+        if packed[-1] == end - footer.len_table:
+            return list(map(_Frame, plain[:-1], packed[:-1])) or [_Frame(0, 0)], plain[-1]
+    return None

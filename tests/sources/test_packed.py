@@ -1,0 +1,192 @@
+"""Packed logs read like what is in them."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.splits.split import files_before, plan, read_split
+from binlog_kaitai.columns.verify.scan import scan
+from binlog_kaitai.errors import DamagedError, PackedWarning
+from binlog_kaitai.following import Follower
+from binlog_kaitai.sources.source import Source, length_of, log_name, resolve, state_of, with_later_logs
+from tests.corpus_files import case
+from tests.sources.packing import PACKERS, seekable_zstd
+from tests.sources.sealing import MYSQL_ID, MYSQL_KEY, as_mysql
+from tests.sources.test_encrypted import Pipe
+
+LOG = case("mysql-9.7", "payloads").logs[0]
+PLAIN = LOG.read_bytes()
+ROTATE = case("mysql-9.7", "rotate").logs
+ALL = {**PACKERS, "seekable": seekable_zstd}
+ways = pytest.mark.parametrize("pack", ALL.values(), ids=ALL)
+
+
+@ways
+def test_any_part_can_be_read(pack) -> None:
+    chance = random.Random(4)
+    source = Source.of_bytes(pack(PLAIN))
+    with source.open() as stream:
+        assert stream.read() == PLAIN
+        for _ in range(30):
+            at, size = chance.randrange(len(PLAIN)), chance.randrange(3000)
+            assert stream.seek(at) == at
+            assert stream.read(size) == PLAIN[at : at + size]
+        assert stream.seek(0, 2) == len(PLAIN)
+        assert stream.read() == b""
+
+
+@ways
+def test_pipes(pack) -> None:
+    stream = Pipe(pack(PLAIN))
+    with bk.open(stream) as log:  # type: ignore[arg-type]
+        assert b"".join(event.raw for event in log if event.payload_index is None) == PLAIN[4:]
+
+
+@ways
+def test_files_of_several_parts(pack) -> None:
+    data = pack(PLAIN[:900]) + pack(PLAIN[900:])
+    assert Source.of_bytes(data).open().read() == PLAIN
+
+
+@ways
+def test_views_and_splits(pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("binlog.000001")
+    for view in ("events", "transactions", "changes"):
+        path.write_bytes(PLAIN)
+        expected = [row for batch in read_split(*plan(path, 0), view) for row in batch.to_pylist()]
+        path.write_bytes(pack(PLAIN))
+        for size in (0, 1 << 10, 5000):
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                splits = plan(path, size)
+            is_divided = pack is seekable_zstd and size > 0
+            assert (len(splits) > 1) == is_divided
+            is_large = bool(size) and round(path.stat().st_size / size) > 1
+            assert [one.category for one in said] == [PackedWarning] * (is_large and not is_divided)
+            found = [
+                row
+                for split in splits
+                for batch in read_split(split, view, earlier=files_before(splits, split))
+                for row in batch.to_pylist()
+            ]
+            assert found == expected
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_names_and_listings(suffix: str, tmp_path: Path) -> None:
+    pack = PACKERS[suffix]
+    first, second, third = ROTATE[:3]
+    (tmp_path / (first.name + suffix)).write_bytes(pack(first.read_bytes()))
+    (tmp_path / (second.name + suffix)).write_bytes(pack(second.read_bytes()))
+    (tmp_path / third.name).write_bytes(third.read_bytes())
+    (tmp_path / f"notes{suffix}").write_bytes(pack(b"not a log"))
+    expected = [tmp_path / (first.name + suffix), tmp_path / (second.name + suffix), tmp_path / third.name]
+    assert [found.path for found in resolve(tmp_path)] == list(map(str, expected))
+    later = with_later_logs(resolve(expected[0]))
+    assert [found.path for found in later] == list(map(str, expected))
+    index = tmp_path / "binlog.index"
+    index.write_text("".join(f"{log.name}\n" for log in (first, second, third)))
+    assert [found.path for found in resolve(index)] == list(map(str, expected))
+    assert [found.path for found in resolve(tmp_path)] == list(map(str, expected))
+    index.unlink()
+    (tmp_path / second.name).write_bytes(second.read_bytes())  # and its packed copy
+    assert [Path(str(found.path)).name for found in resolve(tmp_path)][1] == second.name
+    assert log_name(f"/logs/binlog.000001{suffix}") == "/logs/binlog.000001"
+
+
+@ways
+def test_sizes(pack, tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(pack(PLAIN))
+    assert length_of(str(path)) == len(PLAIN)
+    state = state_of(str(path))
+    is_divisible = pack is seekable_zstd
+    assert state.is_divisible == is_divisible
+    assert state.size == (len(PLAIN) if is_divisible else path.stat().st_size)
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_a_log_that_is_packed_while_it_is_followed(suffix: str, tmp_path: Path) -> None:
+    for log in ROTATE[:2]:
+        (tmp_path / log.name).write_bytes(log.read_bytes())
+    follower = Follower([str(tmp_path)])
+    mark = follower.advance(follower.earliest(), max_bytes=300)
+    for log in ROTATE[:2]:
+        (tmp_path / log.name).unlink()
+        (tmp_path / (log.name + suffix)).write_bytes(PACKERS[suffix](log.read_bytes()))
+    end = Follower([str(tmp_path)]).advance(mark)
+    spans = Follower([str(tmp_path)]).spans(mark, end)
+    assert end.file.endswith(ROTATE[1].name + suffix)
+    assert spans[0].path.endswith(suffix)
+
+
+@ways
+def test_encrypted_logs_packed(pack) -> None:
+    keys = bk.Keys.of(key={MYSQL_ID: MYSQL_KEY})
+    assert Source.of_bytes(pack(as_mysql(PLAIN)), keys=keys).open().read() == PLAIN
+
+
+@ways
+def test_a_file_that_is_cut_off(pack, tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    data = pack(PLAIN * 3 if pack is PACKERS[".bz2"] else PLAIN)
+    for size in (5, 40, len(data) // 2, len(data) - 3):
+        path.write_bytes(data[:size])
+        with pytest.raises(bk.BinlogError) as caught:
+            list(bk.open(path))
+        assert caught.value.file == str(path)
+        assert caught.value.position is not None
+        assert scan(Source.of_path(str(path))).damage_count
+
+
+def test_events_before_the_damage_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "binlog.000001"
+    data = seekable_zstd(PLAIN, 300)
+    path.write_bytes(data[: len(data) // 2])
+    whole = bk.read_events(LOG).read_all().num_rows
+    rows = 0
+    with pytest.raises(DamagedError, match="cut off"):
+        for batch in bk.read_events(path):
+            rows += batch.num_rows
+    assert 0 < rows < whole
+
+
+@ways
+def test_any_damage_gives_events_or_an_error(pack) -> None:
+    chance = random.Random(5)
+    data = pack(PLAIN)
+    for _ in range(15):
+        changed = bytearray(data)
+        for _ in range(chance.choice([1, 3, 20])):
+            changed[chance.randrange(4, len(changed))] = chance.randrange(256)
+        try:
+            for _ in bk.open(bytes(changed)):
+                pass
+        except bk.BinlogError as error:
+            assert error.position is not None
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2", ".lz4"])
+def test_bombs_take_little_memory(suffix: str) -> None:
+    data = PACKERS[suffix](PLAIN + bytes(64 << 20))
+    tracemalloc.start()
+    try:
+        report = scan(Source.of_bytes(data))
+        assert tracemalloc.get_traced_memory()[1] < 56 << 20
+    finally:
+        tracemalloc.stop()
+    assert report.damage_count
+
+
+def test_a_window_that_is_too_large() -> None:
+    # A header of zstd that asks for a window of 1 GiB.
+    data = b"\x28\xb5\x2f\xfd\x00\xa0" + bytes(100)
+    with pytest.raises(bk.BinlogError, match="zstd"):
+        list(bk.open(data))
