@@ -19,8 +19,8 @@ from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE, decrypted
 def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
     """A stream of the plain log.
 
-    Reading raises what is wrong with the start: damage, or `EncryptedError` where a key is missing. In a log of
-    MariaDB the reader of events raises that at the first encrypted one.
+    Reading raises what is wrong with the start: damage, or `EncryptedError` where a key is missing. That of
+    MariaDB's logs comes from the reader of events, at the first encrypted one.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def test_cli_document_lists_every_command_and_option() -> None:
     for name, command in commands().items():
         assert f"## {name}" in text
         section = text.split(f"## {name}\n")[1].split("\n## ")[0]
-        common = text.split("## Filters")[1].split("\n## ")[0]
+        common = "".join(text.split(f"## {title}")[1].split("\n## ")[0] for title in ("Keys", "Filters"))
         for param in command.params:
             if isinstance(param, click.Option) and not param.hidden:
                 option = max(param.opts, key=len)

@@ -1,4 +1,4 @@
-"""Encrypts plain logs as the servers do, one event after another, and writes the files that hold their keys."""
+"""Encrypts plain logs as the servers do, one event after another, and writes files with their keys."""
 
 from __future__ import annotations
 

@@ -198,6 +198,15 @@ def test_damage_costs_just_the_event_that_it_is_in(tmp_path: Path) -> None:
                 assert [damage.start for damage in damages] == [begin]
 
 
+def error_of(data: bytes) -> BinlogError | None:
+    """What reading a log ends with."""
+    try:
+        list(bk.open(data, keys=KEYS))
+    except BinlogError as error:
+        return error
+    return None
+
+
 def test_any_damage_gives_events_or_an_error_with_a_place() -> None:
     chance = random.Random(19)
     for log in PLAIN[1:5]:
@@ -208,9 +217,5 @@ def test_any_damage_gives_events_or_an_error_with_a_place() -> None:
                     changed[chance.randrange(len(changed))] = chance.randrange(256)
                 if chance.random() < 0.2:
                     del changed[chance.randrange(len(changed)) :]
-                try:
-                    for _ in bk.open(bytes(changed), keys=KEYS):
-                        pass
-                except BinlogError as error:
-                    assert error.position is not None
-                    assert error.file == "<bytes>"
+                error = error_of(bytes(changed))
+                assert error is None or (error.file, error.position is None) == ("<bytes>", False)

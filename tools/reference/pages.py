@@ -31,6 +31,8 @@ _SECTIONS = {
     "values": "Values",
     "common": "Parts",
     "network": "Network",
+    "keys": "Keys",
+    "packed": "Packed files",
 }
 
 _PLAIN = ("| number | name |", "|---|---|")
