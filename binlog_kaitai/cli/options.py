@@ -75,7 +75,7 @@ def keys(command: _Command) -> _Command:
 
 def sources(command: _Command) -> _Command:
     """Add the argument `SOURCE...`, and the options about keys."""
-    return cast(_Command, source_paths(keys(command)))
+    return source_paths(keys(command))
 
 
 def number(text: str) -> int:

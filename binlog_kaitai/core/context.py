@@ -6,6 +6,8 @@ and whether the rest is encrypted.
 
 from __future__ import annotations
 
+from typing import Any
+
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     ROWS_TYPES,
@@ -130,7 +132,8 @@ class Context:
         else:
             # A copy that a server sent is plain, and the event in it marked as one to skip.
             self.is_encrypted = not event.header.is_ignorable
-            self._key_ids = key_ids(content.key_version, self._server_version)
+            start: Any = content
+            self._key_ids = key_ids(start.key_version, self._server_version)
         return event
 
     def _closes_tables(self, raw: bytes, kind: int) -> bool:

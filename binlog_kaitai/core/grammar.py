@@ -291,12 +291,7 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
     index
         Number of the column in the table map, from 0.
     data
-        The bytes of the value, with the length in front of it where it has one.
-
-    Raises
-    ------
-    GrammarError
-        The bytes do not follow the grammar.
+        The bytes of the value, after its length where it has one; raises as `parse_structure`.
     """
     count = table_map.num_columns.value
     bitmap = (1 << index).to_bytes((count + 7) // 8, "little")
@@ -322,13 +317,7 @@ _Structure = TypeVar("_Structure", bound=KaitaiStruct)
 
 
 def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> _Structure:
-    """The grammar's object of bytes that are not an event.
-
-    Raises
-    ------
-    GrammarError
-        The bytes do not follow the grammar.
-    """
+    """The grammar's object of bytes that are not an event; raises `GrammarError` where they do not fit."""
     try:
         return kind(KaitaiStream(io.BytesIO(data)))
     except Exception as error:  # as in parse_event

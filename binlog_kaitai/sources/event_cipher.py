@@ -140,7 +140,7 @@ class EventCipher:
         """The first `HEAD` bytes of an event that begins at an offset."""
         array = with_room(data[:HEAD])
         self.decrypt(array, position, np.zeros(1, dtype=np.int64), np.array([HEAD]))
-        return array[:HEAD].tobytes()
+        return bytes(array[:HEAD])
 
     def decrypt_more(self, previous: bytes, data: bytes) -> bytes:
         """Whole blocks of an event, behind a block of it."""

@@ -139,7 +139,8 @@ def _several(key: Iterable[str]) -> Iterable[str]:
 
 
 def _paths(given: Paths) -> tuple[str, ...]:
-    return (os.fspath(given),) if isinstance(given, (str, os.PathLike)) else tuple(map(os.fspath, given))
+    several = (given,) if isinstance(given, (str, os.PathLike)) else given
+    return tuple(os.fspath(path) for path in several)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ sends such a log to a client decrypts the events and marks START_ENCRYPTION as i
 
 from __future__ import annotations
 
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from zlib_ng.zlib_ng import crc32
 
@@ -118,12 +118,13 @@ def _read_begin(raw: BinaryIO, start: bytes) -> tuple[bytes, Begin | None]:
     context = Context(4)
     try:
         described = context.observe(data[len(start) : event], first)
-        content = parse_event(data[event:], second.type_code, context.layout).body.content
+        content: Any = parse_event(data[event:], second.type_code, context.layout).body.content
     except BinlogError:
         return data, None
     if described is None:
         return data, None
-    server = described.body.content.server_version
+    format_content: Any = described.body.content
+    server = format_content.server_version
     ids = key_ids(content.key_version, server)
     return data, Begin(ids, content.nonce, is_of_percona(server), context.layout, event)
 

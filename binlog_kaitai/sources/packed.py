@@ -10,6 +10,7 @@ import bz2
 import gzip
 import io
 import lzma
+import warnings
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable
@@ -21,7 +22,7 @@ import zstandard
 
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import SEEK_FOOTER_SIZE, ZstdSeekTable, parse_structure
-from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, TruncatedError
+from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, PackedWarning, TruncatedError
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Layer
 
 #: What the names of packed logs end with, besides those of the logs.
@@ -148,9 +149,15 @@ _ERRORS = (OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError, ValueError)
 def format_of(start: bytes) -> Format | None:
     """How a file is packed that begins with these four bytes; None if it is not."""
     # A zstd file may begin with a frame to skip.
-    if len(start) == 4 and start[1:] == b"\x2a\x4d\x18" and start[0] >> 4 == 5:
+    if start[1:] == b"\x2a\x4d\x18" and start[0] in range(0x50, 0x60):
         return _ZSTD
     return next((found for magic, found in _FORMATS.items() if start.startswith(magic)), None)
+
+
+def warn_undivided(path: str) -> None:
+    """Say that a large log becomes one split."""
+    reason = "is packed without a seek table, and read as one split"
+    warnings.warn(f"{path} {reason}", PackedWarning, stacklevel=3)
 
 
 class _Frame(NamedTuple):

@@ -63,6 +63,9 @@ REASONS = {
     "core/framing.py: is_start": "the part of a position that the start of a log has",
     "core/row_pieces.py: _has_checksum": "the checksum of an event, without reading the event",
     "render/dump/inverse_rows.py: flagged": "the flag of a statement's end, set and not read",
+    "sources/event_cipher.py": "lengths and checksums of events, at the grammar's offsets",
+    "sources/event_stream.py": "lengths of events, at the grammar's offsets",
+    "sources/mariadb_encryption.py": "the flag that servers set, and the checksum after that",
     "rewrite/format_search.py": "fields of a drafted format description",
     "rewrite/log_headers.py: _neighbours": "the checksum without the flag of a log in use",
     # Values that the grammar has as bytes, since they may have more than 53 bits or are strings to the log.

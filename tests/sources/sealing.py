@@ -80,7 +80,7 @@ def with_start(log: bytes, key_version: int = 1) -> bytes:
     made = bytearray(log[:end] + start)
     for begin, end in others:
         raw = bytearray(log[begin:end])
-        header = read_header(raw, 4)
+        header = read_header(bytes(raw), 4)
         if header.next_position and not context.is_relay_log:
             raw[13:17] = struct.pack("<I", header.next_position + size)
         if is_checksummed:

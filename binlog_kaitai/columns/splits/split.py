@@ -14,7 +14,6 @@ rows of all splits of some logs are the rows of the logs, whatever the size of t
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,15 +34,9 @@ from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries
-from binlog_kaitai.errors import (
-    BinlogError,
-    DamagedError,
-    NotABinlogError,
-    PackedWarning,
-    UsageError,
-    reading,
-)
+from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
 from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.packed import warn_undivided
 from binlog_kaitai.sources.source import Part, Source, SourceLike, resolve, series_of, state_of
 from binlog_kaitai.values.schema import is_mariadb
 
@@ -65,9 +58,9 @@ class LogFile(NamedTuple):
     modified : float
         Time of its last change in seconds since 1970.
     is_divisible : bool
-        It can be read from the middle; packed logs can be only if they have a seek table.
+        It can be read from the middle, as packed logs without a seek table cannot.
     keys : Keys or None
-        Where to look for keys, if it is encrypted.
+        Where its keys are, if it is encrypted.
     """
 
     path: str
@@ -135,8 +128,7 @@ def plan(
     source
         What `binlog_kaitai.open` takes, but for streams.
     split_size
-        Bytes of a split; the last one of a log may have half as many more. 0: a split for each log, which is
-        what packed logs without a seek table get anyway.
+        Bytes of a split; the last one of a log may have half as many more. 0: a split for each log.
     keys
         Where to look for the keys of encrypted logs. Splits can be pickled only if these are in files.
 
@@ -157,8 +149,7 @@ def _divide(files: Sequence[LogFile], number: int, split_size: int) -> list[Spli
     file, is_last = files[number], number == len(files) - 1
     count = max(round(file.size / split_size), 1) if split_size > 0 else 1
     if count > 1 and not file.is_divisible:
-        reason = "is packed without a seek table, and read as one split"
-        warnings.warn(f"{file.path} {reason}", PackedWarning, stacklevel=2)
+        warn_undivided(file.path)
         count = 1
     starts = [number_in_file * split_size for number_in_file in range(count)]
     stops = [*starts[1:], None]
