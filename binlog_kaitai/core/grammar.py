@@ -324,8 +324,7 @@ def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> 
         raise GrammarError(reason_of(error)) from error
 
 
-#: Size of a `ZstdSeekTable.Footer` in bytes.
-SEEK_FOOTER_SIZE = 9
+SEEK_FOOTER_SIZE = 9  # of a `ZstdSeekTable.Footer`, in bytes
 
 
 #: Types whose events hold row images, and so refer to a table map.
