@@ -372,6 +372,6 @@ def _check(block: Block, failures: dict[int, BinlogError]) -> None:
 
 def _read(block: Block, row: int, failures: dict[int, BinlogError]) -> None:
     try:
-        block.event(row).parsed
+        block.event(row).parsed  # noqa: B018
     except BinlogError as error:
         failures.setdefault(row, error)
