@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.splits.split_points import Cut, CutFinder, Gap, Log
+from binlog_kaitai.columns.splits.split_points import Cut, CutFinder, Log
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES

@@ -109,7 +109,7 @@ def _pass_over(
             start = begin.position
         while True:
             at = error.position or 0
-            following = log.resume(at)
+            following = log.after(at)
             if following is None or (stop is not None and following >= stop):
                 yield Damage(split.file.path, at, stop, error.reason)
                 return None
