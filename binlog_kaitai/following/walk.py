@@ -220,7 +220,7 @@ class Walk:
             if end > hard or (end > soft and self._size):
                 self.is_over = True
                 return
-        is_torn = gap is not None and gap.stop is None and not _is_in_use(log, gap)
+        is_torn = gap is not None and gap.is_last and not _is_in_use(log, gap)
         end = log.size if is_torn else end
         if not is_last or (is_torn and hard == end):
             self._pass(None)

@@ -37,13 +37,33 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.reader.reader import End, EndKind, judge_end
 from binlog_kaitai.sources.source import MAGIC
 
+#: The end of a gap that no whole event follows.
+TO_THE_END = 1 << 63
+
 
 class Gap(NamedTuple):
-    """Bytes of a log that are not whole events, and why; `stop` is None where none follow."""
+    """Bytes of a log that are not whole events, by offsets, and why; none where an event is missing."""
 
     start: int
-    stop: int | None
+    stop: int
     error: BinlogError
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no whole event follows."""
+        return self.stop == TO_THE_END
+
+    def stop_in(self, size: int) -> int:
+        """Where it ends in a log of so many bytes."""
+        return size if self.is_last else self.stop
+
+
+def add_gap(gaps: list[Gap], gap: Gap) -> None:
+    """Append a gap; if it begins in the last one, or right after it, the two are one."""
+    if gaps and gaps[-1].start <= gap.start <= gaps[-1].stop:
+        gaps[-1] = gaps[-1]._replace(stop=max(gaps[-1].stop, gap.stop))
+    else:
+        gaps.append(gap)
 
 
 class AroundDamage:
@@ -129,7 +149,6 @@ class AroundDamage:
         start = reader.position if error is None or error.position is None else error.position
         if error is None and self._known:
             yield (gap := self._known.popleft())
-            assert gap.stop is not None
             self.reader = self._read_from(gap.stop, reader.context)
             return
         if isinstance(error, AnotherLogError) and self._enters_logs and self._stream.seekable():
@@ -151,7 +170,7 @@ class AroundDamage:
         if error is None:
             error = self._judge_end()
         if error is not None:
-            yield Gap(start, None, error)
+            yield Gap(start, TO_THE_END, error)
 
     def _judge_end(self) -> BinlogError | None:
         """How the log ended; gives what is wrong with the bytes after its last whole event."""
@@ -185,7 +204,7 @@ class AroundDamage:
             version, ahead = read_start(self._stream)
         except BinlogError as error:
             self._is_over, error.position = True, position
-            yield Gap(position, None, error)
+            yield Gap(position, TO_THE_END, error)
             return
         context = Context(version)
         self.reader = BlockReader(

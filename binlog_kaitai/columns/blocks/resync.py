@@ -145,7 +145,7 @@ class Search:
             if not is_placed or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
                 end: int = head.ends.tolist()[0]
                 return end
-        return self.event(position + 1, layout, has_own_positions=has_own_positions)
+        return self.event_or_shifted(position + 1, layout, has_own_positions=has_own_positions)
 
     def is_whole(self, place: int, layout: Format) -> bool:
         """Whether what stands at an offset is a whole event, of any type, with the checksum that fits."""

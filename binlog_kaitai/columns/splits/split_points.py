@@ -212,7 +212,7 @@ class Log:
         for one in found:
             yield one
             end = one.stop if isinstance(one, Gap) else int(one.end_positions[-1])
-            if stop is not None and end is not None and end >= stop:
+            if stop is not None and end >= stop:
                 return
 
     def after(self, position: int) -> int | None:

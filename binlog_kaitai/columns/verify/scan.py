@@ -15,7 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.gaps import AroundDamage
+from binlog_kaitai.columns.blocks.gaps import TO_THE_END, AroundDamage
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, find_drifts
@@ -23,7 +23,7 @@ from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
 from binlog_kaitai.columns.verify.images import RowImages
-from binlog_kaitai.columns.verify.report import MAX_DAMAGES, TO_THE_END, Report
+from binlog_kaitai.columns.verify.report import MAX_DAMAGES, Report
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
@@ -120,7 +120,7 @@ class _Scan:
                 if isinstance(one, Block):
                     self._take(one)
                     self._progress(found.reader.position)
-                elif one.stop is not None:
+                elif not one.is_last:
                     self._note_gap(one.start, one.stop, one.error)
                 elif found.end is None or found.end.kind is EndKind.TRUNCATED:
                     raise one.error
