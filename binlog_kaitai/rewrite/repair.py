@@ -36,7 +36,7 @@ from binlog_kaitai.rewrite.division import (
     open_pieces,
     orphans,
     rows_without_tables,
-    sure_beginning,
+    sure_or_defining,
 )
 from binlog_kaitai.rewrite.format_search import Rebuilt
 from binlog_kaitai.rewrite.log_headers import Head, find_head, read_head, replaced
@@ -268,14 +268,14 @@ class _Rebuild:
                 first, reason = orphans(block), _PIECES
             else:
                 has_gtids = self._has_gtids or _writes_gtids(block.layout)
-                first = sure_beginning(block, found, has_gtids=has_gtids)
+                first = sure_or_defining(block, found, has_gtids=has_gtids)
                 reason = "its beginning may be lost"
             if first:
                 size = int(block.end_positions[first - 1] - block.positions[0])
                 self._drop(int(block.positions[0]), size, first, None, reason)
         if first < len(block):
             self._is_adrift = False
-            segments = self._boundaries.divide(Roles(found.roles[first:], found.outcomes[first:]))
+            segments = self._boundaries.divide(found.part(first, len(block)))
             self._note_open(block, segments, found.roles, first)
             self._pieces = open_pieces(block, first, self._writer.position, self._pieces)
             self._writer.write(block, np.arange(first, len(block)))
@@ -294,7 +294,7 @@ class _Rebuild:
         if self._open is None or not (segments.continues and len(segments.starts) == 1):
             ahead = int(block.positions[rows[0]] - block.positions[first])
             self._open = Open.at(block, int(rows[0]), self._writer.position + ahead)
-        self._open.go_on(block, rows, roles[rows])
+        self._open.go_on(block, rows, roles[rows], segments.phases[rows - first])
 
     def _close(self, reason: str) -> None:
         """Nothing follows, or not what should: leave out what is not complete."""

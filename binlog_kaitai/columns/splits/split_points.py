@@ -29,7 +29,13 @@ from binlog_kaitai.columns.blocks.gaps import AroundDamage, Gap
 from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Role, roles_of
+from binlog_kaitai.columns.transactions.boundaries import (
+    Boundaries,
+    Phase,
+    Role,
+    roles_of,
+    sure_beginning,
+)
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import read_start, read_up_to
@@ -287,14 +293,13 @@ class CutFinder:
         return found
 
     def _without_gtids(self, block: Block) -> Any:
-        roles = roles_of(block).roles
-        phases = self._boundaries.phases(roles)
+        found = roles_of(block)
+        roles, phases = found.roles, self._boundaries.phases(found)
         before = np.concatenate(([self._last_role], roles[:-1]))
         self._last_role = Role(roles[-1])
         begins = (phases & Phase.BEGINS != 0) & ((roles == Role.BEGIN) | (before == Role.END))
         if not self._is_sure:
-            known = np.flatnonzero(np.isin(roles, (Role.GTID, Role.OUTSIDE, Role.BEGIN, Role.END)))
-            first = int(known[0]) if len(known) else len(roles)
-            begins[: first + (roles[first : first + 1] == Role.END).sum()] = False
-            self._is_sure = len(known) > 0
+            first = sure_beginning(roles)
+            begins[:first] = False
+            self._is_sure = first < len(roles) or roles[-1] == Role.END
         return begins & (phases & Phase.IN_GTID == 0)

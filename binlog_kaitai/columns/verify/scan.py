@@ -135,14 +135,15 @@ class _Scan:
     def _around(self, stream: BinaryIO, start: Start | None) -> AroundDamage:
         """All of a log, or what follows its start, which stands elsewhere."""
         name = self._report.file
+        options: dict[str, Any] = {"finds_shifted": True, "enters_logs": True, "leaves_checks": 2}
         if start is None:
-            return AroundDamage(stream, name, enters_logs=True, leaves_checks=2)
+            return AroundDamage(stream, name, **options)
         first = BlockReader.of_file(io.BytesIO(start.data), name)
         for block in first:
             self._take(block)
         self._drift = None
         stream.seek(start.end)
-        return AroundDamage(stream, name, first.context, start.end, enters_logs=True, leaves_checks=2)
+        return AroundDamage(stream, name, first.context, start.end, **options)
 
     def _note_gap(self, start: int, stop: int, error: BinlogError) -> None:
         self._drift = None
