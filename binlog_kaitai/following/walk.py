@@ -22,7 +22,6 @@ from binlog_kaitai.following.checkpoints import Mark
 from binlog_kaitai.following.effects import Effect, Statements, take_statement
 from binlog_kaitai.following.log_headers import open_log, read_from, size_of
 from binlog_kaitai.following.quiescent_points import Rests
-from binlog_kaitai.reader.reader import judge_end
 from binlog_kaitai.sources.source import MAGIC
 
 #: Further than any file goes.
@@ -195,7 +194,7 @@ class Walk:
                 self.is_over = True
                 return
         if not is_last and reader.tail is not None:
-            judge_end(reader.name, reader.tail, reader.context)
+            reader.end()
             self._pass(None)
             self._move(reader.tail.position)
 

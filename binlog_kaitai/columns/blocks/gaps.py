@@ -34,7 +34,7 @@ from binlog_kaitai.errors import (
     FramingError,
     TruncatedError,
 )
-from binlog_kaitai.reader.reader import End, EndKind, judge_end
+from binlog_kaitai.reader.reader import End, EndKind
 from binlog_kaitai.sources.source import MAGIC
 
 #: The end of a gap that no whole event follows.
@@ -178,10 +178,9 @@ class AroundDamage:
     def _judge_end(self) -> BinlogError | None:
         """How the log ended; gives what is wrong with the bytes after its last whole event."""
         tail = self.reader.tail
-        if tail is None:
-            return None
+        assert tail is not None
         try:
-            self.end = judge_end(self._name, tail, self.reader.context)
+            self.end = self.reader.end()
         except DamagedError as error:
             self.end = End(self._name, EndKind.TRUNCATED, tail.position, tail.size)
             return error
