@@ -105,6 +105,35 @@ def test_rows_outside_of_the_damage_are_those_of_the_whole_log(
             assert around(view, path, size) == (found, damages)
 
 
+@pytest.mark.parametrize("view", WHOLE)
+@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-11.8"])
+def test_rows_after_lost_or_inserted_bytes_are_read(tmp_path: Path, server: str, view: str) -> None:
+    log, rng = many(server, "types_metadata"), random.Random(server + view)
+    path = log.write(tmp_path / "binlog.000001")
+    whole = [row for batch in WHOLE[view](str(path)) for row in batch.to_pylist()]
+    for change in (-700, -3, 5, 900):
+        at = rng.randrange(300, len(log.data) // 2)
+        data = log.data[:at] + rng.randbytes(max(change, 0)) + log.data[at + max(-change, 0) :]
+        path.write_bytes(data)
+        found, damages = around(view, path, 0)
+        # Where rows are now; those whose bytes were taken out are nowhere.
+        places = [place(row) + (change if place(row) > at else 0) for row in whole]
+        kept = [
+            row
+            for row, now in zip(whole, places, strict=True)
+            if not at < place(row) < at - change and not any(one.start <= now < one.stop for one in damages)
+        ]
+        assert len(kept) > len(whole) / 2
+        assert comparable(placeless(found), True) == comparable(placeless(kept), True)
+        for size in (900, 2500):
+            assert around(view, path, size) == (found, damages)
+
+
+def placeless(rows: list[Row]) -> list[Row]:
+    places = ("position", "end_position", "_position")
+    return [{key: value for key, value in row.items() if key not in places} for row in rows]
+
+
 def test_one_damaged_event_in_a_transaction_costs_just_its_rows(tmp_path: Path) -> None:
     log = many("mysql-9.7", "types_metadata")
     path = log.write(tmp_path / "binlog.000001")

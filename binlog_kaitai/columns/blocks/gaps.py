@@ -83,8 +83,6 @@ class AroundDamage:
         Gaps that have been found before, in order; they have an end.
     is_checked
         An event whose checksum is wrong is a gap.
-    finds_shifted
-        Go on, too, where bytes were lost or put in before, so that no position is right.
     enters_logs
         Where another log begins in the same file, go on in that. The gap is then its magic.
     options
@@ -113,7 +111,6 @@ class AroundDamage:
         search: Search | None = None,
         known: Iterable[Gap] = (),
         is_checked: bool = False,
-        finds_shifted: bool = False,
         enters_logs: bool = False,
         **options: Any,
     ) -> None:
@@ -121,7 +118,7 @@ class AroundDamage:
         self._stream, self._name, self._options = stream, name, options
         self._search = search or Search(stream)
         self._known = deque(known)
-        self._is_checked, self._finds_shifted, self._enters_logs = is_checked, finds_shifted, enters_logs
+        self._is_checked, self._enters_logs = is_checked, enters_logs
         self._is_over = False
         if context is None:
             self.reader = BlockReader.of_file(stream, name, **options)
@@ -160,7 +157,7 @@ class AroundDamage:
         is_cut = error is None and tail is not None and tail.kind is not TailKind.NOTHING
         stop = None
         if (is_cut or isinstance(error, DamagedError)) and self._stream.seekable():
-            stop = self._search.after(start, reader.context, or_shifted=self._finds_shifted)
+            stop = self._search.after(start, reader.context)
         if stop is not None:
             lie = FramingError("the event does not end where its header says", position=start)
             yield Gap(start, stop, error or lie)

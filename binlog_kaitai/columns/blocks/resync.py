@@ -129,16 +129,11 @@ class Search:
             found = self.shifted_event(start, layout)
         return found
 
-    def after(self, position: int, context: Context, *, or_shifted: bool = False) -> int | None:
+    def after(self, position: int, context: Context) -> int | None:
         """Where the next whole event after a damaged one begins; None if none follows.
 
         Where the damaged event's header, and what follows at the end that it states, leave no doubt, that
-        is it.
-
-        Parameters
-        ----------
-        or_shifted
-            Look for `shifted_event` where there is none.
+        is it. Where bytes were lost or put in, so that no position is right any more, it is a shifted event.
         """
         layout, has_own_positions = context.layout, context.has_exact_positions
         self._look_again()
@@ -150,8 +145,7 @@ class Search:
             if not is_placed or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
                 end: int = head.ends.tolist()[0]
                 return end
-        find = self.event_or_shifted if or_shifted else self.event
-        return find(position + 1, layout, has_own_positions=has_own_positions)
+        return self.event_or_shifted(position + 1, layout, has_own_positions=has_own_positions)
 
     def is_whole(self, place: int, layout: Format) -> bool:
         """Whether what stands at an offset is a whole event, of any type, with the checksum that fits."""

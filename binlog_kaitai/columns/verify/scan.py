@@ -135,7 +135,7 @@ class _Scan:
     def _around(self, stream: BinaryIO, start: Start | None) -> AroundDamage:
         """All of a log, or what follows its start, which stands elsewhere."""
         name = self._report.file
-        options: dict[str, Any] = {"finds_shifted": True, "enters_logs": True, "leaves_checks": 2}
+        options: dict[str, Any] = {"enters_logs": True, "leaves_checks": 2}
         if start is None:
             return AroundDamage(stream, name, **options)
         first = BlockReader.of_file(io.BytesIO(start.data), name)
