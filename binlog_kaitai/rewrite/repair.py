@@ -232,13 +232,13 @@ class _Rebuild:
         if self._head.lost is not None:
             lost.insert(0, self._head.lost)
             self._close(_LOST)
-        name, context = self._done.file, self._head.context
+        name, context, size = self._done.file, self._head.context, stream.seek(0, io.SEEK_END)
         for one in AroundDamage(stream, name, context, at, known=known, reads_ahead=False):
             if isinstance(one, Block):
                 self._take_usable(one)
             elif one in known:
                 self._close(_LOST)
-            else:
+            elif one.start < size:
                 raise one.error
         self._close("its end is missing")
 
