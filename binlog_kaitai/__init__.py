@@ -19,11 +19,13 @@ from binlog_kaitai.errors import (
     ChecksumError,
     DamagedError,
     DamagedStartError,
+    DataLossWarning,
     DefinitionWarning,
     EncryptedError,
     FilterWarning,
     FramingError,
     GrammarError,
+    IncompleteScriptWarning,
     NotABinlogError,
     RolledBackWarning,
     SourceError,
@@ -33,13 +35,20 @@ from binlog_kaitai.errors import (
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.transactions.batches import read_transactions
+    from binlog_kaitai.columns.verify.logs import verify
+    from binlog_kaitai.columns.verify.report import Report
     from binlog_kaitai.columns.views.changes import read_changes
     from binlog_kaitai.columns.views.events import read_events
+    from binlog_kaitai.columns.views.logged_rows import LoggedRow, read_rows
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
+    from binlog_kaitai.following.events import EventFollower, follow
+    from binlog_kaitai.reader.ends import End, EndKind
     from binlog_kaitai.reader.log import Event, LogReader, open
-    from binlog_kaitai.reader.reader import End, EndKind
     from binlog_kaitai.reader.rows import Change, Row
+    from binlog_kaitai.render.sql.sql_script import sql_script
+    from binlog_kaitai.statistics.counting import stats
+    from binlog_kaitai.statistics.model import Stats
     from binlog_kaitai.values.schema import Column, Schema
 
 __version__ = "0.1.0"
@@ -51,28 +60,39 @@ __all__ = [
     "Column",
     "DamagedError",
     "DamagedStartError",
+    "DataLossWarning",
     "DefinitionWarning",
     "EncryptedError",
     "End",
     "EndKind",
     "Event",
+    "EventFollower",
     "FilterWarning",
     "Filters",
     "FramingError",
     "GrammarError",
     "GtidSet",
+    "IncompleteScriptWarning",
     "LogReader",
+    "LoggedRow",
     "NotABinlogError",
+    "Report",
     "RolledBackWarning",
     "Row",
     "Schema",
     "SourceError",
+    "Stats",
     "TruncatedError",
     "UsageError",
+    "follow",
     "open",
     "read_changes",
     "read_events",
+    "read_rows",
     "read_transactions",
+    "sql_script",
+    "stats",
+    "verify",
 ]
 
 #: The modules of the other names; each is imported when one of its names is first used.
@@ -80,12 +100,19 @@ _MODULES = {
     "core.gtids": ("GtidSet",),
     "reader.log": ("Event", "LogReader", "open"),
     "core.filters": ("Filters",),
-    "reader.reader": ("End", "EndKind"),
+    "reader.ends": ("End", "EndKind"),
     "reader.rows": ("Change", "Row"),
     "values.schema": ("Column", "Schema"),
     "columns.views.events": ("read_events",),
+    "columns.verify.logs": ("verify",),
+    "columns.verify.report": ("Report",),
     "columns.views.changes": ("read_changes",),
+    "columns.views.logged_rows": ("LoggedRow", "read_rows"),
     "columns.transactions.batches": ("read_transactions",),
+    "following.events": ("EventFollower", "follow"),
+    "render.sql.sql_script": ("sql_script",),
+    "statistics.counting": ("stats",),
+    "statistics.model": ("Stats",),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
 

@@ -123,6 +123,10 @@ class RolledBackWarning(UserWarning):
     """Rows have been read of an XA transaction that the same logs roll back later."""
 
 
+class IncompleteScriptWarning(UserWarning):
+    """A script of SQL does not do all that was chosen; comments in it name what is left out."""
+
+
 class DataLossWarning(UserWarning):
     """Logs that have not been read are gone, and reading goes on without them."""
 

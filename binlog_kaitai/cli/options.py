@@ -17,7 +17,7 @@ from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources.remote import is_url
 
 if TYPE_CHECKING:
-    from binlog_kaitai.reader.reader import End
+    from binlog_kaitai.reader.ends import End
     from binlog_kaitai.sources.source import Source
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -194,7 +194,7 @@ _FILTERS: list[Callable[[Any], Any]] = [
 
 def say_ends(ends: list[End]) -> None:
     """Tell on stderr which files are still being written, or were not closed."""
-    from binlog_kaitai.reader.reader import EndKind
+    from binlog_kaitai.reader.ends import EndKind
 
     for end in ends:
         if end.kind is EndKind.IN_USE:
@@ -203,7 +203,7 @@ def say_ends(ends: list[End]) -> None:
 
 def end_text(end: End) -> str:
     """How a file ended, in words."""
-    from binlog_kaitai.reader.reader import EndKind
+    from binlog_kaitai.reader.ends import EndKind
 
     behind = f"; the {end.bytes_behind} bytes after it are not a whole event" if end.bytes_behind else ""
     match end.kind:

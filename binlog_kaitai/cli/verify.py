@@ -33,30 +33,25 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
       binlog-kaitai verify /var/lib/mysql/binlog.index
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
+    from binlog_kaitai.columns.verify.logs import Coverage
     from binlog_kaitai.columns.verify.scan import scan
-    from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.ddl.series import SeriesDefinitions
     from binlog_kaitai.render.report import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve
 
     damage_count = not_logs = 0
     definitions = SeriesDefinitions()
-    covered: GtidSet | None = None
+    coverage = Coverage()
     for source in resolve(sources):
         with progress_over(source) as advance:
             report = scan(source, advance, is_thorough=thorough, definitions=definitions)
         damage_count += report.damage_count
         not_logs += not report.is_log
-        missing = GtidSet()
-        if report.previous_gtids is not None:
-            missing = report.previous_gtids.without(covered) if covered is not None else missing
-            covered = covered or GtidSet()
-            covered.update(report.previous_gtids)
-            covered.update(report.gtids)
+        coverage.take(report)
         if output == "json":
-            click.echo(to_json(report_object(report, missing)))
+            click.echo(to_json(report_object(report)))
             continue
-        for line in report_lines(report, missing):
+        for line in report_lines(report):
             say(line)
     if damage_count and damage_count == not_logs:
         warn(f"{counted(not_logs, 'file')} not a binary log")

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.fixed_fields import FixedNumbers
 from binlog_kaitai.columns.kernel.byte_kernels import lengths_to_zero, read_numbers
@@ -103,7 +104,12 @@ class Gathered:
     """
 
     def __init__(
-        self, layout: Layout, data: Any, starts: Any, sizes: Any, parameters: Mapping[str, int | bool]
+        self,
+        layout: Layout,
+        data: NDArray[np.uint8],
+        starts: NDArray[np.int64],
+        sizes: NDArray[np.int64] | int,
+        parameters: Mapping[str, int | bool],
     ) -> None:
         self.layout = layout
         self.size = _one_for_all(sizes)

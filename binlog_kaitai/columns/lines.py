@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.json_strings import json_sizes, put_json
 from binlog_kaitai.columns.kernel.byte_kernels import are_same
@@ -294,7 +295,12 @@ class Program:
 
 
 def write_lines(
-    data: Any, pool: Pool, programs: Sequence[Program], events: Any, program_of: Any, row_of: Any
+    data: Any,
+    pool: Pool,
+    programs: Sequence[Program],
+    events: NDArray[np.int64],
+    program_of: NDArray[np.int64],
+    row_of: NDArray[np.int64],
 ) -> tuple[Any, Any]:
     """The lines of all events, one behind the other (uint8), and where each ends (int64).
 

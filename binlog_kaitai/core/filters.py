@@ -8,13 +8,14 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from difflib import get_close_matches
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, TypedDict, get_args
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import UsageError
 
 #: What may become of dates that no calendar has.
-ZERO_DATES = ("null", "error", "text")
+ZeroDates = Literal["null", "error", "text"]
+ZERO_DATES: tuple[ZeroDates, ...] = get_args(ZeroDates)
 
 #: Largest offset in a file, and largest number of a server.
 MAX_POSITION, MAX_SERVER_ID = (1 << 63) - 1, (1 << 32) - 1
@@ -23,6 +24,26 @@ MAX_POSITION, MAX_SERVER_ID = (1 << 63) - 1, (1 << 32) - 1
 _MOST_SHOWN = 80
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+
+
+class FiltersWithoutTable(TypedDict, total=False):
+    """The keywords of :meth:`Filters.of`, for functions whose `table` does more than filter."""
+
+    start_position: int | None
+    stop_position: int | None
+    start_datetime: datetime | str | None
+    stop_datetime: datetime | str | None
+    include_gtids: GtidSet | str | None
+    exclude_gtids: GtidSet | str | None
+    database: str | Iterable[str] | None
+    event_type: str | Iterable[str] | None
+    server_id: int | Iterable[int] | None
+
+
+class FilterOptions(FiltersWithoutTable, total=False):
+    """The keywords of :meth:`Filters.of`, which the `read_...` functions pass on."""
+
+    table: str | Iterable[str] | None
 
 
 @dataclass(frozen=True)
@@ -78,8 +99,8 @@ class Filters:
         stop_position: int | None = None,
         start_datetime: datetime | str | None = None,
         stop_datetime: datetime | str | None = None,
-        include_gtids: str | None = None,
-        exclude_gtids: str | None = None,
+        include_gtids: GtidSet | str | None = None,
+        exclude_gtids: GtidSet | str | None = None,
         database: str | Iterable[str] | None = None,
         table: str | Iterable[str] | None = None,
         event_type: str | Iterable[str] | None = None,
@@ -97,8 +118,8 @@ class Filters:
             stop_position,
             _timestamp(start_datetime),
             _timestamp(stop_datetime),
-            GtidSet.parse(include_gtids) if include_gtids else None,
-            GtidSet.parse(exclude_gtids) if exclude_gtids else None,
+            _gtids(include_gtids),
+            _gtids(exclude_gtids),
             frozenset(_several(database)),
             frozenset(_table(name) for name in _several(table)),
             frozenset(_type_name(name) for name in _several(event_type)),
@@ -147,6 +168,12 @@ def shortened(value: Any) -> str:
 
 def _is_within(value: Any, most: int) -> bool:
     return isinstance(value, Integral) and 0 <= int(value) <= most
+
+
+def _gtids(value: GtidSet | str | None) -> GtidSet | None:
+    if isinstance(value, str):
+        return GtidSet.parse(value) if value else None
+    return value
 
 
 def _several(value: str | Iterable[str] | None) -> Iterable[str]:

@@ -198,7 +198,11 @@ def not_at_an_event(stream: BinaryIO, position: int) -> str | None:
         return None
     if at < position:
         return f"no event begins at {position}: the last one before it begins at {before}" if before else None
-    nearest = [place for place in (before, at) if place is not None and place < size]
+    return nearest_events(position, *(place for place in (before, at) if place is not None and place < size))
+
+
+def nearest_events(position: int, *nearest: int) -> str:
+    """Why nothing can be read at a position, and where the nearest events begin."""
     return f"no event begins at {position}; the nearest begin at {' and '.join(map(str, nearest))}"
 
 

@@ -35,7 +35,7 @@ from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent
 from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
 
-from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, unfinished_field
+from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, show, unfinished_field
 from binlog_kaitai.errors import DamagedStartError, GrammarError
 
 __all__ = [
@@ -86,6 +86,7 @@ TableMapField = TableMapMetadata.FieldType
 #: Length of the checksum at the end of an event that has one, in bytes.
 CHECKSUM_SIZE = 4
 
+show("binlog_grammar.")
 _TABLE_ID_ROOM = 16  # more than a table id takes
 _ROWS_PREFIXES = ("pre_ga_", "write_rows_", "update_rows_", "delete_rows_", "partial_update_rows_")
 

@@ -13,6 +13,9 @@ from typing import Any, cast
 
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
 
+#: Characters of a field that `describe` shows.
+_MOST_SHOWN = 200
+
 #: How much is unpacked at a time, in bytes.
 _STEP = 1 << 20
 
@@ -53,6 +56,31 @@ def structures(node: KaitaiStruct, path: str = "") -> Iterator[tuple[str, Kaitai
 @cache
 def _parameters(kind: Hashable) -> frozenset[str]:
     return frozenset(signature(cast(Callable[..., object], kind)).parameters)
+
+
+def show(package: str) -> None:
+    """Let the objects of generated classes show their fields; Kaitai gives them no representation."""
+    for kind in KaitaiStruct.__subclasses__():
+        if kind.__module__.startswith(package):
+            kind.__repr__ = describe
+
+
+def describe(node: KaitaiStruct) -> str:
+    """A generated object with its fields, those of structures in it left out."""
+    parameters = _parameters(node.__class__)
+    fields = (
+        (name, value) for name, value in vars(node).items() if name[0] != "_" and name not in parameters
+    )
+    return f"<{type(node).__name__} {', '.join(f'{name}={_shown(value)}' for name, value in fields)}>"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, KaitaiStruct):
+        return f"<{type(value).__name__}>"
+    if isinstance(value, list) and value and isinstance(value[0], KaitaiStruct):
+        return f"[{len(value)} x {_shown(value[0])}]"
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}… ({len(text):,} characters)"
 
 
 def find_leftover(

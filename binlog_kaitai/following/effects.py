@@ -15,6 +15,7 @@ from heapq import merge
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows import tables, xa
@@ -106,7 +107,7 @@ class Statements:
     def __init__(self) -> None:
         self._known: set[TextChange] = set()
 
-    def of(self, block: Block, rests: Any) -> list[tuple[int, Any]]:
+    def of(self, block: Block, rests: NDArray[np.int64]) -> list[tuple[int, Any]]:
         """Where their events are, and what `take_statement` takes.
 
         Parameters

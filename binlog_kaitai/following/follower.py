@@ -44,6 +44,8 @@ class Follower:
         About how many bytes make a span, and how many spans are read at a time; see `Division`.
     passes_damage
         Go on behind damage: it lies inside of a span, for whoever reads that.
+    loss_option
+        How a caller turns `fails_on_loss` off, for the error message.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class Follower:
         split_size: int = SPLIT_SIZE,
         at_once: int = 1,
         passes_damage: bool = False,
+        loss_option: str = "failOnDataLoss=false",
     ) -> None:
+        self._loss_option = loss_option
         self._paths = list(paths)
         self._fails_on_loss = fails_on_loss
         self._follows_definitions = follows_definitions
@@ -226,7 +230,7 @@ class Follower:
 
     def _lose(self, error: SourceError) -> None:
         if self._fails_on_loss:
-            error.reason += "; to go on with what is there, set failOnDataLoss to false"
+            error.reason += f"; to go on with what is there, set {self._loss_option}"
             raise error
         warnings.warn(str(error), DataLossWarning, stacklevel=2)
 

@@ -21,6 +21,7 @@ from binlog_kaitai.columns.rows.tables import Table
 from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import Split, opened, read_part, source_of
 from binlog_kaitai.columns.transactions.batches import read_transactions
+from binlog_kaitai.columns.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.columns.views.change_schemas import (
     ABSENT_FIELD,
     TIME,
@@ -28,7 +29,6 @@ from binlog_kaitai.columns.views.change_schemas import (
     table_schema,
     untaken_name,
 )
-from binlog_kaitai.columns.views.changes import page_batches, table_batches_of
 from binlog_kaitai.columns.views.events import read_events
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions

@@ -7,12 +7,13 @@ MINIMAL, the server's default), earlier statements do: this module follows them,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import BinaryIO
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GtidTracker
@@ -22,7 +23,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader import reader
 from binlog_kaitai.reader.rows import Row, has_rows, rows_of, schema_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
-from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
+from binlog_kaitai.values.schema import Schema, is_mariadb
 
 #: Every statement that may change a definition has one of these words.
 _CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
@@ -72,6 +73,7 @@ class Event(reader.Event):
         """The columns of a rows event's table at that time; None for other events.
 
         Names are the log's own, else those of the statements before the event, else of `ddl`, else c1, c2 …
+        Types that logs do not tell apart, such as MariaDB's UUID and BINARY(16), come from definitions, too.
 
         Raises
         ------
@@ -81,7 +83,7 @@ class Event(reader.Event):
         if not has_rows(self):
             return None
         schema = schema_of(self)
-        if schema.names_from is NameSource.LOG or self._statements is None or self.table_map is None:
+        if self._statements is None or self.table_map is None:
             return schema
         definitions = self._statements.definitions(self._count)
         definition = definitions.of(schema.schema_name, schema.table_name, self.table_map)
@@ -107,9 +109,14 @@ class LogReader(reader.LogReader):
     event_class = Event
 
     def __init__(
-        self, sources: list[Source], *, verify_checksums: bool = True, ddl: str | None = None
+        self,
+        sources: list[Source],
+        *,
+        verify_checksums: bool = True,
+        ddl: str | None = None,
+        start_position: int | None = None,
     ) -> None:
-        super().__init__(sources, verify_checksums=verify_checksums)
+        super().__init__(sources, verify_checksums=verify_checksums, start_position=start_position)
         self._definitions = SeriesDefinitions(ddl)
         self._series: dict[Definitions, Statements] = {}
         self._statements: Statements | None = None
@@ -118,25 +125,50 @@ class LogReader(reader.LogReader):
         self._series = {}  # reading again begins again
         return super().__iter__()  # type: ignore[return-value]
 
-    def _read_stream(self, name: str, stream: BinaryIO, stops: Sequence[int] = ()) -> Iterator[reader.Event]:
+    def read_from(
+        self, source: Source, stops: Sequence[int], end: int | None = None
+    ) -> Generator[Event, None, None]:
+        return super().read_from(source, stops, end)  # type: ignore[return-value]
+
+    def know(self, definitions: Callable[[], SeriesDefinitions]) -> None:
+        """Begin with what is known of the tables, unless statements have been followed already."""
+        if not self._series:
+            self._definitions = definitions()
+
+    def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> reader.Event:
+        event = super().pass_over(name, frame, context, transactions)
+        self._statements_of(name, frame).observe(event)
+        return event
+
+    def _read_stream(
+        self, name: str, stream: BinaryIO, stops: Sequence[int], end: int | None, start: int
+    ) -> Iterator[reader.Event]:
         self._statements = None
-        return super()._read_stream(name, stream, stops)
+        return super()._read_stream(name, stream, stops, end, start)
+
+    def _statements_of(self, name: str, frame: Frame) -> Statements:
+        if self._statements is None:
+            given = self._definitions.of(name, frame.header.server_id)
+            self._statements = self._series.setdefault(given, Statements(given))
+        return self._statements
 
     def events_of(
         self, name: str, frame: Frame, context: Context, transactions: GtidTracker
     ) -> Iterator[reader.Event]:
-        if self._statements is None:
-            given = self._definitions.of(name, frame.header.server_id)
-            self._statements = self._series.setdefault(given, Statements(given))
+        statements = self._statements_of(name, frame)
         for event in super().events_of(name, frame, context, transactions):
             if isinstance(event, Event):
-                event._statements, event._count = self._statements, len(self._statements)
-            self._statements.observe(event)
+                event._statements, event._count = statements, len(statements)
+            statements.observe(event)
             yield event
 
 
 def open(
-    source: SourceLike | Iterable[SourceLike], *, verify_checksums: bool = True, ddl: str | None = None
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    verify_checksums: bool = True,
+    ddl: str | None = None,
+    start_position: int | None = None,
 ) -> LogReader:
     """Open binary logs to read them event by event.
 
@@ -146,13 +178,21 @@ def open(
         A path, glob pattern, directory, ``.index`` file, ``"-"`` for stdin, bytes, binary file object, or
         several of these.
     verify_checksums
-        Raise on an event whose CRC32 does not fit; otherwise it is only marked.
+        Raise on an event whose CRC32 does not match; otherwise it is only marked.
     ddl
         Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+    start_position
+        Where to start in the first log: the offset of an event, in bytes. What is before it is looked at for
+        formats, table maps, statements and the GTID in force, so that later events are read alike.
 
     Raises
     ------
-    SourceError
-        Nothing is there to read.
+    SourceError, UsageError
+        At once: there is nothing to read, or the position is not a number from 0 on.
+    BinlogError
+        While iterating, a `UsageError` where no event begins at `start_position`.
     """
-    return LogReader(resolve(source), verify_checksums=verify_checksums, ddl=ddl)
+    Filters(start_position=start_position)
+    return LogReader(
+        resolve(source), verify_checksums=verify_checksums, ddl=ddl, start_position=start_position
+    )

@@ -8,26 +8,23 @@ looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
-from enum import Enum
 from functools import cached_property
 from itertools import count, islice, pairwise
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, Self
 
 from binlog_kaitai.core.adapter import checksum_status, gtid_text
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.framing import Frame, Framer, Tail, TailKind
+from binlog_kaitai.core.framing import Frame, Framer, nearest_events
 from binlog_kaitai.core.grammar import (
-    POSITION_MASK,
     ROWS_TYPES,
     BinlogEvent,
     EventHeader,
     EventType,
     Format,
-    Header,
     TableMapEvent,
     parse_event,
     read_header,
@@ -39,12 +36,12 @@ from binlog_kaitai.errors import (
     BAD_CHECKSUM,
     BinlogError,
     ChecksumError,
-    FramingError,
     GrammarError,
-    TruncatedError,
+    UsageError,
     out_of_memory,
     reading,
 )
+from binlog_kaitai.reader.ends import End, judge_end
 from binlog_kaitai.sources.source import Source
 
 
@@ -167,23 +164,6 @@ def _step(transactions: GtidTracker, event: Event) -> str | None:
     return transactions.step(kind, own)
 
 
-class EndKind(Enum):
-    """How a file ended."""
-
-    CLEAN = "clean"
-    IN_USE = "in use"
-    TRUNCATED = "truncated"
-
-
-class End(NamedTuple):
-    """The end of one file: how, where its last whole event ends, and how many bytes lie behind that."""
-
-    file: str
-    kind: EndKind
-    position: int
-    bytes_behind: int
-
-
 class LogReader(AbstractContextManager["LogReader"]):
     """The events of one or many logs, in order.
 
@@ -198,28 +178,38 @@ class LogReader(AbstractContextManager["LogReader"]):
     #: What an event is made as.
     event_class: type[Event] = Event
 
-    def __init__(self, sources: list[Source], *, verify_checksums: bool = True) -> None:
+    def __init__(
+        self, sources: list[Source], *, verify_checksums: bool = True, start_position: int | None = None
+    ) -> None:
         self.sources = sources
+        self._start_position = start_position or 0
         self.ends: list[End] = []
         self._verify_checksums = verify_checksums
         self._stream: BinaryIO | None = None
 
     def __iter__(self) -> Iterator[Event]:
-        for source in self.sources:
-            yield from self._read(source)
+        for number, source in enumerate(self.sources):
+            yield from self._read(source, start=0 if number else self._start_position)
 
-    def read_from(self, source: Source, stops: Sequence[int]) -> Iterator[Event]:
+    def read_from(
+        self, source: Source, stops: Sequence[int], end: int | None = None
+    ) -> Generator[Event, None, None]:
         """The events of one of the sources from the last of some offsets on, or all if there are none.
 
-        At each of the other offsets one event is read, which later ones depend on.
+        At each of the other offsets one event is read, which later ones depend on. With `end`, an offset
+        between two events, reading stops there, whatever comes after it.
         """
-        yield from self._read(source, stops)
+        yield from self._read(source, stops, end)
 
     def close(self) -> None:
         """Close the file that is being read."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
+
+    def __repr__(self) -> str:
+        names = ", ".join(source.name for source in self.sources)
+        return f"<{type(self).__name__} of {names}; {len(self.ends)} of {len(self.sources)} read to the end>"
 
     def __enter__(self) -> Self:
         return self
@@ -229,15 +219,19 @@ class LogReader(AbstractContextManager["LogReader"]):
     ) -> None:
         self.close()
 
-    def _read(self, source: Source, stops: Sequence[int] = ()) -> Iterator[Event]:
+    def _read(
+        self, source: Source, stops: Sequence[int] = (), end: int | None = None, start: int = 0
+    ) -> Iterator[Event]:
         with reading(source.name):
             self._stream = source.open()
             try:
-                yield from self._read_stream(source.name, self._stream, stops)
+                yield from self._read_stream(source.name, self._stream, stops, end, start)
             finally:
                 self.close()
 
-    def _read_stream(self, name: str, stream: BinaryIO, stops: Sequence[int] = ()) -> Iterator[Event]:
+    def _read_stream(
+        self, name: str, stream: BinaryIO, stops: Sequence[int], end: int | None, start: int
+    ) -> Iterator[Event]:
         position = 0
         try:
             framer = Framer.of_file(stream)
@@ -250,8 +244,17 @@ class LogReader(AbstractContextManager["LogReader"]):
                 framer.skip_to(following)
             for frame in framer:
                 position = frame.position
-                yield from self.events_of(name, frame, context, transactions)
+                if position < start:
+                    if framer.position > start:
+                        raise UsageError(nearest_events(start, position, framer.position))
+                    self.pass_over(name, frame, context, transactions)
+                else:
+                    yield from self.events_of(name, frame, context, transactions)
                 position = framer.position
+                if position == end:
+                    return
+            if start > framer.position:
+                raise UsageError(f"no event begins at {start}: the log ends at {position}")
             self.ends.append(judge_end(name, framer.tail, context))
         except BinlogError as error:
             raise error.at(file=name, position=position) from error.__cause__
@@ -268,6 +271,16 @@ class LogReader(AbstractContextManager["LogReader"]):
         if event.type_code == EventType.transaction_payload_event:
             yield from self._read_payload(event, context, transactions)
         yield from _read_pieces(event, context)
+
+    def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> Event:
+        """Take one event into the context of a log that is read from a later event on."""
+        verifies, self._verify_checksums = self._verify_checksums, False
+        try:
+            event = self.without_content(name, frame, context)
+            event.gtid = _step(transactions, event)
+        finally:
+            self._verify_checksums = verifies
+        return event
 
     def without_content(self, name: str, frame: Frame, context: Context) -> Event:
         """One event whose body nobody asks for; takes it into the context as `events_of` does."""
@@ -339,39 +352,3 @@ def _read_pieces(event: Event, context: Context) -> Iterator[Event]:
     except BinlogError as error:
         raise event.locate(error) from error.__cause__
     yield whole
-
-
-def judge_end(file: str, tail: Tail, context: Context) -> End:
-    """How a file ended, by what is left behind its last whole event.
-
-    Raises
-    ------
-    TruncatedError
-        A closed file ends inside an event.
-    FramingError
-        A file in use ends inside an event whose header contradicts itself.
-    GrammarError
-        A closed file ends between the pieces of a rows event.
-    """
-    if context.is_in_use:
-        if tail.header is not None and context.has_exact_positions:
-            _check_header(file, tail, tail.header)
-        return End(file, EndKind.IN_USE, tail.position, tail.size)
-    if tail.kind is not TailKind.NOTHING:
-        reason = f"ends inside an event; behind its last whole one: {tail.size} bytes, {tail.kind.value}"
-        raise TruncatedError(reason, file=file, position=tail.position)
-    try:
-        context.pieces.finish()
-    except BinlogError as error:
-        raise error.at(file=file, position=tail.position) from None
-    return End(file, EndKind.CLEAN, tail.position, 0)
-
-
-def _check_header(file: str, tail: Tail, header: Header) -> None:
-    end = tail.position + header.len_event
-    if header.next_position not in (0, end & POSITION_MASK):
-        reason = f"its size says that it ends at {end}, its position {header.next_position}"
-        kind = type_name(header.type_code)
-        raise FramingError(
-            reason, file=file, position=tail.position, event_type=kind, field="header.len_event"
-        )

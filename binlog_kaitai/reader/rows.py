@@ -28,7 +28,7 @@ class Change(Enum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Row:
     """One changed row.
 
@@ -50,6 +50,15 @@ class Row:
     before: dict[str, Value] | None
     after: dict[str, Value] | None
     diffs: dict[str, JsonDiff] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        images = (("before", self.before), ("after", self.after), ("diffs", self.diffs or None))
+        shown = "".join(f", {name}={value!r}" for name, value in images if value is not None)
+        what = f"{self.change.value} {self.schema.full_name}{self._place()}, row {self.index}"
+        return f"<{type(self).__name__} {what}{shown}>"
+
+    def _place(self) -> str:
+        return ""
 
 
 def has_rows(event: Event) -> bool:

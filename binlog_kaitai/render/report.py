@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, EncryptedError
-from binlog_kaitai.reader.reader import EndKind
+from binlog_kaitai.reader.ends import EndKind
 
 if TYPE_CHECKING:
     from binlog_kaitai.columns.verify.report import Report
@@ -19,8 +19,8 @@ _ENDS = {
 }
 
 
-def report_object(report: Report, missing: GtidSet) -> dict[str, Any]:
-    """The report on one log as JSON can hold it; `missing` is what lies between it and the logs before."""
+def report_object(report: Report) -> dict[str, Any]:
+    """The report on one log as JSON can hold it."""
     end = report.end
     return {
         "file": report.file,
@@ -36,13 +36,13 @@ def report_object(report: Report, missing: GtidSet) -> dict[str, Any]:
         "previous_gtids": _set_text(report.previous_gtids),
         "gtids": _set_text(report.gtids),
         "gaps": report.gaps(),
-        "missing_before": _set_text(missing),
+        "missing_before": _set_text(report.missing_before),
         "damage_count": report.damage_count,
         "damages": [_damage(error) for error in report.damages],
     }
 
 
-def report_lines(report: Report, missing: GtidSet) -> Iterator[str]:
+def report_lines(report: Report) -> Iterator[str]:
     """The report on one log for people."""
     yield f"{report.file}: {_state(report)}"
     inner = f" and {report.inner_events:,} in compressed transactions" if report.inner_events else ""
@@ -57,8 +57,8 @@ def report_lines(report: Report, missing: GtidSet) -> Iterator[str]:
         yield f"  end: {_ENDS[report.end.kind]}, at position {report.end.position}{behind}"
     if report.previous_gtids:
         yield f"  GTIDs before: {report.previous_gtids}"
-    if missing:
-        yield f"  in no log before: {missing}"
+    if report.missing_before:
+        yield f"  in no log before: {report.missing_before}"
     if report.gtids:
         yield f"  GTIDs: {report.gtids}"
     for source, gaps in report.gaps().items():

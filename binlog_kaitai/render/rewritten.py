@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.render.report import counted, report_object
 
 if TYPE_CHECKING:
@@ -24,14 +23,12 @@ def repair_object(done: Repair) -> dict[str, Any]:
         "damage_count": done.damage_count,
         "mended": done.mended,
         "rebuilt": done.rebuilt._asdict() if done.rebuilt else None,
-        "lost": [
-            {"start": part.start, "end": part.stop, "reason": part.error.reason} for part in done.lost
-        ],
+        "lost": [{"start": part.start, "end": part.stop, "reason": part.error.reason} for part in done.lost],
         "dropped": [part._asdict() for part in done.dropped],
         "doubtful": [part._asdict() for part in done.doubtful],
         "lost_bytes": done.lost_bytes,
         "gaps": done.result.gaps(),
-        "result": report_object(done.result, GtidSet()),
+        "result": report_object(done.result),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Unpack
 
 import numpy as np
 
@@ -11,11 +12,11 @@ from binlog_kaitai.columns.transactions.batches import Watcher, chosen_transacti
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.view import WITH_TABLE_BYTES, view_of
-from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events
 from binlog_kaitai.statistics.figures import Figures
@@ -25,6 +26,43 @@ from binlog_kaitai.statistics.transactions import TransactionCounts
 
 #: The work for a block is mostly the same whatever its length.
 _BLOCK_SIZE = 32 << 20
+
+
+def stats(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    top: int = 10,
+    verify_checksums: bool = True,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+    **filters: Unpack[FilterOptions],
+) -> Stats:
+    """Count what happens in logs, as the command ``stats`` does: by table, time, transaction and statement.
+
+    Parameters
+    ----------
+    source
+        What :func:`binlog_kaitai.open` takes.
+    top
+        Length of the rankings.
+    verify_checksums
+        Stop at an event whose CRC32 does not match.
+    progress
+        Gets the source, and the offset in it that has been reached, now and then.
+    filters
+        As :meth:`Filters.of` takes them; transactions are chosen as by `read_transactions`.
+
+    Returns
+    -------
+    Stats
+        ``totals`` by name, and ``parts``: tables of counts, each with ``objects()``.
+
+    Raises
+    ------
+    SourceError, UsageError
+        There is nothing to read, or an argument is invalid. Damage ends the counting; it is in `Stats.error`.
+    """
+    chosen = Filters.of(**filters)
+    return collect(source, chosen, top=top, verify_checksums=verify_checksums, progress=progress)
 
 
 def collect(

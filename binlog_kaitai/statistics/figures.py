@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import plain
@@ -77,15 +78,15 @@ class Figures(NamedTuple):
         The transactions that have been looked at, by their number; see `row`.
     """
 
-    sizes: Any
-    durations: Any
-    commits: Any
-    immediate: Any
-    changed: Any
-    servers: Any
-    outcomes: Any
-    is_compressed: Any
-    definitions: Any
+    sizes: NDArray[np.int64]
+    durations: NDArray[np.int64]
+    commits: NDArray[np.int64]
+    immediate: NDArray[np.int64]
+    changed: NDArray[np.int64]
+    servers: NDArray[np.int64]
+    outcomes: NDArray[np.int8]
+    is_compressed: NDArray[np.bool_]
+    definitions: NDArray[np.int64]
     positions: Any
     ends: Any
     events: Any

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Protocol, TypeVar
 
@@ -69,7 +69,7 @@ class NameSource(Enum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Column:
     """One column of a table; None stands for what neither log nor definition says.
 
@@ -134,8 +134,12 @@ class Column:
     is_generated: bool | None = None
     is_row_period: bool | None = None
 
+    def __repr__(self) -> str:
+        known = ((one.name, getattr(self, one.name)) for one in fields(self))
+        return f"Column({', '.join(f'{name}={value!r}' for name, value in known if value is not None)})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Schema:
     """The columns of one table at the time of an event.
 
@@ -155,6 +159,12 @@ class Schema:
     primary_key: tuple[int, ...]
     names_from: NameSource
     is_readable: bool
+
+    def __repr__(self) -> str:
+        columns = ", ".join(
+            f"{column.name} {column.type_name or _type_of(column)}" for column in self.columns
+        )
+        return f"<Schema {self.full_name} ({columns}), names from {self.names_from.value}>"
 
     @property
     def full_name(self) -> str:
@@ -205,6 +215,11 @@ class Schema:
             )
         key = facts.primary_key or tuple(one.index for one in columns if one.is_primary_key)
         return cls(table_map.schema_name, table_map.table_name, columns, key, names_from, facts.is_readable)
+
+
+def _type_of(column: Column) -> str:
+    """A column's type by the log alone, as the grammar names it."""
+    return column.type.name if isinstance(column.type, ColumnType) else f"type {column.type}"
 
 
 def is_mariadb(layout: Format) -> bool:

@@ -17,7 +17,7 @@ from binlog_kaitai.columns.parquet.folder import write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
 from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA, META_FIELDS
 from binlog_kaitai.columns.views.changes import read_changes
-from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.filters import Filters, ZeroDates
 from tests.corpus_files import case
 
 TYPES = case("mysql-9.7", "types_metadata")
@@ -61,7 +61,7 @@ def test_without_a_table_images_are_json() -> None:
 
 
 @pytest.mark.parametrize("zero_dates", ["null", "text", "error"])
-def test_dates_that_no_calendar_has(zero_dates: str) -> None:
+def test_dates_that_no_calendar_has(zero_dates: ZeroDates) -> None:
     folder = case("mysql-5.6", "types_full")
     tables = {
         (row["schema"], row["table"])
@@ -82,7 +82,7 @@ def test_dates_that_no_calendar_has(zero_dates: str) -> None:
 
 def test_wrong_arguments_are_told_at_once() -> None:
     with pytest.raises(bk.UsageError):
-        read_changes(TYPES.logs, zero_dates="never")
+        read_changes(TYPES.logs, zero_dates="never")  # type: ignore[arg-type]
     with pytest.raises(bk.UsageError):
         read_changes(TYPES.logs, table="ints")
 

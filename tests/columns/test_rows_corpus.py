@@ -15,8 +15,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE
 from binlog_kaitai.columns.lines import plain
 from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.views.change_batches import page_batches
 from binlog_kaitai.columns.views.change_schemas import table_schema
-from binlog_kaitai.columns.views.changes import page_batches
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions

@@ -15,7 +15,7 @@ from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_length, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import AnotherLogError, ChecksumError, FramingError, GrammarError
-from binlog_kaitai.reader.reader import EndKind
+from binlog_kaitai.reader.ends import EndKind
 from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of

@@ -117,3 +117,51 @@ def test_sets_of_gtids_as_sets() -> None:
     assert other not in one
     assert f"{uuid}:3" in one
     assert eval(repr(one), {"GtidSet": bk.GtidSet}) == one
+
+
+@pytest.mark.parametrize(
+    ("server", "name"), [("mysql-9.7", "ddl"), ("mariadb-11.8", "ddl"), ("mysql-9.7", "payloads")]
+)
+def test_reading_from_a_position_on_gives_the_same_events(server: str, name: str) -> None:
+    """Names, GTIDs and table maps are those that the events before the position have set."""
+    log = case(server, name).logs[0]
+
+    def told(event: bk.Event) -> object:
+        names = event.schema and [column.name for column in event.schema.columns]
+        return event.position, event.payload_index, event.gtid, names
+
+    everything = [told(event) for event in bk.open(log)]
+    positions = sorted({event.position for event in bk.open(log)})
+    for start in positions[:: max(len(positions) // 7, 1)]:
+        expected = [one for one in everything if isinstance(one, tuple) and one[0] >= start]
+        assert [told(event) for event in bk.open(log, start_position=start)] == expected
+
+
+def test_positions_at_which_no_event_begins() -> None:
+    log = case("mysql-9.7", "mixed").logs[0]
+    with pytest.raises(bk.UsageError, match="no event begins at 240; the nearest begin at 235 and 358"):
+        next(iter(bk.open(log, start_position=240)))
+    size = log.stat().st_size
+    with pytest.raises(bk.UsageError, match=f"no event begins at {size + 1}"):
+        list(bk.open(log, start_position=size + 1))
+    assert not list(bk.open(log, start_position=size))
+    with pytest.raises(bk.UsageError, match="start_position"):
+        bk.open(log, start_position=-1)
+
+
+def test_verify_and_stats() -> None:
+    logs = case("mysql-9.7", "rotate").logs
+    reports = list(bk.verify(logs))
+    assert [report.file for report in reports] == [str(log) for log in logs]
+    assert all(report.is_ok for report in reports)
+    assert not any(report.missing_before for report in reports)
+    (_, last) = bk.verify([logs[0], logs[2]])
+    assert last.missing_before == reports[1].gtids
+    (damaged,) = bk.verify(case("damaged", "mysql-9.7-flipped_bit").logs)
+    assert not damaged.is_ok
+    assert damaged.damages
+    counted = bk.stats(logs)
+    assert counted.totals["events"] == sum(report.events for report in reports)
+    assert counted.error is None
+    table = counted.parts["tables"].objects()[0]
+    assert bk.stats(logs, table=f"{table['schema']}.{table['table']}").totals["transactions"] > 0

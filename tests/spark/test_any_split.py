@@ -8,7 +8,8 @@ against the whole without Spark, in tests/columns.
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")]
 
-READ = {"events": bk.read_events, "transactions": bk.read_transactions, "changes": bk.read_changes}
+READ: dict[str, Callable[..., Any]] = {
+    "events": bk.read_events,
+    "transactions": bk.read_transactions,
+    "changes": bk.read_changes,
+}
 
 #: Which cases, by their number; each is there with its changes, and most logs are smaller than any size. For
 #: the names of columns each split takes the statements of all logs before it: few logs in a query cost less.

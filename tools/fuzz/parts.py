@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -12,6 +12,7 @@ import pyarrow as pa
 import binlog_kaitai as bk
 from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.splits.split import plan, read_split
+from binlog_kaitai.core.filters import ZeroDates
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.sources.source import resolve
@@ -19,7 +20,13 @@ from tools.fuzz import values
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 
-_WHOLE = {"events": bk.read_events, "transactions": bk.read_transactions, "changes": bk.read_changes}
+_ZERO_DATES: tuple[ZeroDates, ...] = ("null", "null", "text", "error")
+
+_WHOLE: dict[str, Callable[[str], pa.RecordBatchReader]] = {
+    "events": bk.read_events,
+    "transactions": bk.read_transactions,
+    "changes": bk.read_changes,
+}
 
 
 @contextmanager
@@ -57,7 +64,7 @@ def _typed(run: Run, changes: Outcome) -> None:
     if not tables:
         return
     table = run.chance.choice(tables)
-    zero_dates = run.chance.choice(("null", "null", "text", "error"))
+    zero_dates = run.chance.choice(_ZERO_DATES)
     typed = run.gather(
         "read_changes typed",
         lambda: batches(bk.read_changes(str(run.path), table=table, zero_dates=zero_dates)),

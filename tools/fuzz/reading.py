@@ -12,7 +12,6 @@ from binlog_kaitai.columns.views.event_lines import write_json
 from binlog_kaitai.columns.views.row_objects import write_rows
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType, TableMapEvent
-from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.info import info_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, EncryptedError
@@ -153,7 +152,7 @@ def thorough(run: Run) -> None:
 def verify(run: Run) -> None:
     report: Report | None = run.attempt("verify", lambda: scan(run.source)).value
     if report is not None:
-        list(report_lines(report, GtidSet()))
+        list(report_lines(report))
         whole = run.thorough
         if whole is not None and report.damage_count > whole.damage_count:
             run.note("verify-thorough", "finds less", f"{report.damage_count} > {whole.damage_count}")

@@ -34,7 +34,7 @@ from binlog_kaitai.errors import (
     FramingError,
     TruncatedError,
 )
-from binlog_kaitai.reader.reader import End, EndKind
+from binlog_kaitai.reader.ends import End, EndKind
 from binlog_kaitai.sources.source import MAGIC
 
 #: The end of a gap that no whole event follows.
@@ -206,6 +206,4 @@ class AroundDamage:
             yield Gap(position, TO_THE_END, error)
             return
         context = Context(version)
-        self.reader = BlockReader(
-            self._stream, context, begin, name=self._name, ahead=ahead, **self._options
-        )
+        self.reader = BlockReader(self._stream, context, begin, name=self._name, ahead=ahead, **self._options)

@@ -14,7 +14,7 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_up_to
 from binlog_kaitai.core.grammar import header_length, read_header
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, FramingError
-from binlog_kaitai.reader.reader import End, judge_end
+from binlog_kaitai.reader.ends import End, judge_end
 from binlog_kaitai.sources.source import Part, Source
 
 

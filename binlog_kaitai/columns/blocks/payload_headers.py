@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, trace_event
@@ -40,7 +41,7 @@ class PayloadHeads(NamedTuple):
         What the event says of their lengths.
     """
 
-    fits: Any
+    fits: NDArray[np.bool_]
     starts: Any
     ends: Any
     payload_sizes: Any

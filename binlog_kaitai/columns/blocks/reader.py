@@ -37,7 +37,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import End, judge_end
+from binlog_kaitai.reader.ends import End, judge_end
 from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE = 4 << 20

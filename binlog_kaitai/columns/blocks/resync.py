@@ -120,9 +120,7 @@ class Search:
             return None
         return self._find(start, _Wanted(layout, has_own_positions=False, is_shifted=True))
 
-    def event_or_shifted(
-        self, start: int, layout: Format, *, has_own_positions: bool = True
-    ) -> int | None:
+    def event_or_shifted(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
         """The first of these that is found: what `event` gives, what `shifted_event` gives."""
         found = self.event(start, layout, has_own_positions=has_own_positions)
         if found is None and has_own_positions:

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 
 from binlog_kaitai.columns.parquet.encoding import parquet_options, with_one_dictionary
 from binlog_kaitai.columns.rows.pages import RowsPages
+from binlog_kaitai.columns.views.change_batches import table_batches_of
 from binlog_kaitai.columns.views.change_schemas import table_schema
-from binlog_kaitai.columns.views.changes import table_batches_of
 from binlog_kaitai.errors import writing_to
 
 #: Rows and bytes of a row group, as far as they are gathered; bytes of all tables that wait to be written.

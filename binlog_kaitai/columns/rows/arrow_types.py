@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import kind_of
@@ -44,7 +45,7 @@ def _type(name: str) -> Any:
     return pa.type_for_alias(name)
 
 
-def of_numbers(values: Any, kind: Any = None, valid: Any = None) -> Any:
+def of_numbers(values: Any, kind: Any = None, valid: NDArray[np.bool_] | None = None) -> Any:
     """An Arrow array of a NumPy array, without a copy; of another type that has its values so.
 
     `pyarrow.array` looks whether an array is one of pandas or of `numpy.ma`, and imports them for that.

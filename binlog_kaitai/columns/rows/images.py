@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import Judge
@@ -121,13 +122,11 @@ class Images:
             return None
         which, is_partial = int(part.which[index]), bool(part.is_partial[index])
         before = self._columns(table, part.before[index], part.before_size[index]) if which & 1 else []
-        after = before
+        after = list[int]()
         if which == 3:
             after = self._columns(table, part.after[index], part.after_size[index])
         elif which == 2:
             after = self._columns(table, part.before[index], part.before_size[index])
-        else:
-            after = []
         steps = [(column, *table.widths[column]) for column in before + after]
         return Program(
             which,
@@ -142,7 +141,7 @@ class Images:
         columns: list[int] = np.flatnonzero(present).tolist()
         return columns
 
-    def portions(self, chosen: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
+    def portions(self, chosen: NDArray[np.int64]) -> Iterator[tuple[Any, Any, Any, Any]]:
         """Some of the events with their images unpacked: events, data, where images begin and end.
 
         Images that cannot be unpacked end before they begin, which no kernel takes.
@@ -282,12 +281,12 @@ class Found(NamedTuple):
 
     def part(self, begin: int, end: int) -> Found:
         """Some of the rows."""
-        arrays = (values[begin:end] for values in self[2:])
-        return Found(self.data, self.starts[:, begin:end], *arrays)
+        return Found(self.data, self.starts[:, begin:end], *(values[begin:end] for values in self[2:]))
 
     def taken(self, rows: Any) -> Found:
         """Some of the rows, by their numbers."""
-        return Found(self.data, np.take(self.starts, rows, axis=1), *(values[rows] for values in self[2:]))
+        arrays = (values[rows] for values in self[2:])
+        return Found(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
 
     def absent(self, names: Sequence[str]) -> Any:
         """Of the names of all columns those that each image does not have; null where it has all."""
@@ -319,7 +318,7 @@ class MisfitError(Exception):
         self.index = index
 
 
-def walk(images: Images, chosen: Any, width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
+def walk(images: Images, chosen: NDArray[np.int64], width: int, max_rows: int = MAX_ROWS) -> Iterator[Found]:
     """The rows of some events that are about the same table, in order.
 
     Parameters

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
@@ -32,7 +33,8 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError, reading
-from binlog_kaitai.reader.reader import End, Event
+from binlog_kaitai.reader.ends import End
+from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.reader.rows import rows_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
@@ -62,12 +64,12 @@ class RowsPage:
         self,
         block: Block,
         images: Images,
-        chosen: Any,
+        chosen: NDArray[np.int64],
         pool: Pool,
         gtids: Column,
-        commit_times: Any,
-        first_numbers: Any,
-        wanted: Any,
+        commit_times: NDArray[np.int64],
+        first_numbers: NDArray[np.int64],
+        wanted: NDArray[np.bool_],
         limit: int,
         origins: dict[str, Column],
     ) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.lines import plain
@@ -51,7 +52,7 @@ class Prepared:
         """The next log begins, with no transaction open."""
         self._first = None
 
-    def see(self, block: Block, chosen: Any, limit: int, gtid_of: Any) -> None:
+    def see(self, block: Block, chosen: NDArray[np.int64], limit: int, gtid_of: Any) -> None:
         """Take in the next block.
 
         Parameters

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.rows.builders import build
 from binlog_kaitai.columns.rows.cells import Cells
@@ -90,10 +91,10 @@ class Ranges(NamedTuple):
         Bytes of all texts, at most.
     """
 
-    data: Any
-    starts: Any
-    ends: Any
-    valid: Any
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    valid: NDArray[np.bool_] | None
     size: int
 
 

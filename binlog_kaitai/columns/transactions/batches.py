@@ -7,7 +7,7 @@ of each. A transaction that goes on in the next block is kept as one part, howev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -30,11 +30,11 @@ from binlog_kaitai.columns.transactions.parts import PART_SCHEMA, join
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA, view_of
 from binlog_kaitai.columns.unmatched_filters import Unmatched
 from binlog_kaitai.core.event_types import QUERY_TYPES, type_name
-from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Types whose fields are needed, so that an event of them that cannot be read is an error.
@@ -58,7 +58,7 @@ def read_transactions(
     verify_checksums: bool = True,
     block_size: int = BLOCK_SIZE,
     progress: Callable[[Source, int], object] | None = None,
-    **filters: Any,
+    **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches, one row for each transaction; see :data:`TRANSACTIONS_SCHEMA`.
 
@@ -67,7 +67,7 @@ def read_transactions(
     source
         What :func:`binlog_kaitai.open` takes.
     verify_checksums
-        Raise on an event whose CRC32 does not fit.
+        Raise on an event whose CRC32 does not match.
     ddl
         Text of CREATE TABLE statements, such as mysqldump writes. It tells how long values are where logs do
         not: those of MariaDB's old temporal types with fractions, whose rows are not counted without it.

@@ -22,6 +22,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
@@ -290,8 +291,8 @@ class Segments(NamedTuple):
         What the machine says of each event of the block.
     """
 
-    rows: Any
-    starts: Any
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
     continues: bool
     is_open: bool
     phases: Any = None
@@ -303,7 +304,7 @@ class Boundaries:
     def __init__(self) -> None:
         self._state = np.zeros(STATE_SIZE, dtype=np.bool_)
 
-    def phases(self, found: Roles) -> Any:
+    def phases(self, found: Roles) -> NDArray[np.int8]:
         """What the machine says of each event of the next block (`Phase`, int8)."""
         phases = np.empty(len(found.roles), dtype=np.int8)
         follow_events.run(found.roles, found.begins, self._state, phases)

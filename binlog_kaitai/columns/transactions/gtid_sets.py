@@ -18,7 +18,7 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Events that state the GTIDs before a log.

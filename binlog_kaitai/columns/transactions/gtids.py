@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.gather import chosen_texts
@@ -37,8 +38,8 @@ class Markers(NamedTuple):
         For each event of the block the number in `rows` of the last one up to it, or -1.
     """
 
-    rows: Any
-    latest: Any
+    rows: NDArray[np.int64]
+    latest: NDArray[np.int64]
 
     @classmethod
     def of(cls, block: Block) -> Markers:
@@ -64,9 +65,9 @@ class Gtids(NamedTuple):
         For each event which of them.
     """
 
-    first: Any
-    second: Any
-    which: Any
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    which: NDArray[np.int64]
 
     def column(self) -> Column:
         """That of each event."""
@@ -172,9 +173,9 @@ class Stated(NamedTuple):
     """
 
     sources: list[str]
-    codes: Any
-    numbers: Any
-    fits: Any
+    codes: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    fits: NDArray[np.bool_]
 
     @classmethod
     def of(cls, block: Block, kind: int) -> Stated:

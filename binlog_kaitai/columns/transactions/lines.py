@@ -15,7 +15,7 @@ from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.series import SeriesDefinitions
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 _ROWS = ("rows_inserted", "rows_updated", "rows_deleted")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
@@ -34,9 +35,9 @@ class TaggedGtids(NamedTuple):
     """
 
     sources: list[str]
-    codes: Any
-    numbers: Any
-    fits: Any
+    codes: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    fits: NDArray[np.bool_]
 
     @classmethod
     def of(cls, block: Block) -> TaggedGtids:

@@ -8,7 +8,7 @@ from binlog_kaitai.columns.blocks.checksums import STATUSES
 from binlog_kaitai.columns.blocks.gaps import Gap, add_gap
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 
 #: More damages than this are counted, not kept.
 MAX_DAMAGES = 1000
@@ -45,6 +45,8 @@ class Report:
         What the log says that came before it; None where it says nothing.
     gtids : GtidSet
         The transactions in it.
+    missing_before : GtidSet
+        What, by `previous_gtids`, came before it and is in none of the logs that were checked before it.
     formats : list of (int, bytes)
         The format description events after the first event, each with its offset.
     """
@@ -62,7 +64,13 @@ class Report:
     end: End | None = None
     previous_gtids: GtidSet | None = None
     gtids: GtidSet = field(default_factory=GtidSet)
+    missing_before: GtidSet = field(default_factory=GtidSet)
     formats: list[tuple[int, bytes]] = field(default_factory=list)
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether there is no damage."""
+        return not self.damage_count
 
     @property
     def is_log(self) -> bool:

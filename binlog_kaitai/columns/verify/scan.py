@@ -30,7 +30,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
 from binlog_kaitai.ddl.series import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, reading
-from binlog_kaitai.reader.reader import EndKind
+from binlog_kaitai.reader.ends import EndKind
 from binlog_kaitai.sources.source import MAGIC, Source
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)

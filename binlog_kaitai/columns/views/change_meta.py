@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -27,8 +28,11 @@ def change_types(changes: Any) -> Any:
     return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
 
 
-def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
-    """The columns of :data:`META_FIELDS` but the first; takes each row's event and its number in that."""
+def meta_columns(page: RowsPage, of_rows: Any, numbers: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Those of some columns that say where rows come from, of :data:`META_FIELDS` all but the first.
+
+    Takes each row's event and its number in that.
+    """
     # The rows of an event stand together: what is true of an event is spread over its rows.
     limits = np.empty(len(of_rows) + 1, dtype=np.int64)
     limits = limits[: find_runs.run(of_rows, limits) + 1]
@@ -42,16 +46,20 @@ def meta_columns(page: RowsPage, of_rows: Any, numbers: Any) -> list[Any]:
         spread.run(np.ascontiguousarray(values, dtype=np.int64), limits, out)
         return of_numbers(out, kind)
 
-    codes, texts = _gtids(page, events)
-    return [
-        over_rows(page.commit_times[events], TIME),
-        named(zeros(len(of_rows)), pa.array([plain(page.block.file)], pa.string())),
-        over_rows(page.block.positions[events]),
-        of_numbers(page.numbered(of_rows, numbers)),
-        named(np.repeat(codes, np.diff(limits)), texts),
-        over_rows(page.headers.numbers("server_id")[in_images]),
-        over_rows(page.headers.numbers("timestamp")[in_images] * _SECOND, TIME),
-    ]
+    def gtids() -> Any:
+        codes, texts = _gtids(page, events)
+        return named(np.repeat(codes, np.diff(limits)), texts)
+
+    columns: dict[str, Callable[[], Any]] = {
+        "_commit_timestamp": lambda: over_rows(page.commit_times[events], TIME),
+        "_file": lambda: named(zeros(len(of_rows)), pa.array([plain(page.block.file)], pa.string())),
+        "_position": lambda: over_rows(page.block.positions[events]),
+        "_row": lambda: of_numbers(page.numbered(of_rows, numbers)),
+        "_gtid": gtids,
+        "_server_id": lambda: over_rows(page.headers.numbers("server_id")[in_images]),
+        "_timestamp": lambda: over_rows(page.headers.numbers("timestamp")[in_images] * _SECOND, TIME),
+    }
+    return {name: columns[name]() for name in names if name in columns}
 
 
 def zeros(count: int) -> Any:

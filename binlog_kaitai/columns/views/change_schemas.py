@@ -15,10 +15,13 @@ from binlog_kaitai.values.schema import Column, NameSource, Schema
 TIME = pa.timestamp("us", tz="UTC")
 _NAME = pa.dictionary(pa.int32(), pa.string())
 
+#: The column that says what happened to a row.
+CHANGE_TYPE = "_change_type"
+
 #: What comes before the table's own columns. `_row` is the number of a row at its position, from 0: in the
 #: event, or among the rows of all events in a transaction payload. Both images of an update have the same.
 META_FIELDS = (
-    pa.field("_change_type", _NAME, nullable=False),
+    pa.field(CHANGE_TYPE, _NAME, nullable=False),
     pa.field("_commit_timestamp", TIME, nullable=False),
     pa.field("_file", _NAME, nullable=False),
     pa.field("_position", pa.int64(), nullable=False),

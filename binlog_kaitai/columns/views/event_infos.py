@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import Judge
@@ -50,7 +51,7 @@ class Infos:
         block: Block,
         pool: Pool,
         tables: TableMaps,
-        wanted: Any,
+        wanted: NDArray[np.bool_],
         selection: Selection,
         judge: Judge,
         new_program: Callable[[], Program],

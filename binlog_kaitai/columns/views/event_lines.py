@@ -26,7 +26,7 @@ from binlog_kaitai.columns.views.event_infos import Infos
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Each block takes some milliseconds, however few events it has; and room for the columns of the most.

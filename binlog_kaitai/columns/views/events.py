@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
@@ -16,10 +18,16 @@ from binlog_kaitai.columns.lines import Pool, Program, plain
 from binlog_kaitai.columns.rows.strings import LONGEST
 from binlog_kaitai.columns.transactions.gtids import Gtids, gtid_texts
 from binlog_kaitai.columns.views.event_lines import EventPages, Page
+from binlog_kaitai.columns.views.where import Where, chosen_columns
 from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.sources.source import Source, SourceLike
+
+EventColumn = Literal[
+    "file", "position", "end_position", "timestamp", "type", "type_code", "server_id", "size", "flags",
+    "checksum", "gtid", "info",
+]  # fmt: skip
 
 #: The columns of the view. `info` is JSON; `timestamp` is when the statement began.
 EVENTS_SCHEMA = pa.schema(
@@ -74,10 +82,11 @@ _MakeColumn = Callable[[Page, Any, int], pa.Array]
 def read_events(
     source: SourceLike | Iterable[SourceLike],
     *,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[EventColumn | str] | None = None,
+    where: pc.Expression | None = None,
     verify_checksums: bool = True,
     progress: Callable[[Source, int], object] = lambda source, position: None,
-    **filters: Any,
+    **filters: Unpack[FilterOptions],
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches, one row for each event; see :data:`EVENTS_SCHEMA`.
 
@@ -88,8 +97,11 @@ def read_events(
     columns
         Names of the columns to read, in the order wanted; all by default. Without `info` and filters by
         schema or table bodies are not read, so that damage in them is not found either.
+    where
+        A condition on the columns of the view, such as ``pc.field("size") > 1_000_000``
+        (`pyarrow.compute`): only the events that meet it.
     verify_checksums
-        Raise on an event whose CRC32 does not fit; otherwise it is only marked.
+        Raise on an event whose CRC32 does not match; otherwise it is only marked.
     progress
         Gets the source, and the offset in it that has been reached, now and then.
     filters
@@ -102,28 +114,39 @@ def read_events(
     BinlogError
         While reading, after the batches of all events before the damage.
     """
-    names = EVENTS_SCHEMA.names if columns is None else list(columns)
-    for name in names:
-        if name not in EVENTS_SCHEMA.names:
-            raise UsageError(f"no column {name!r}; there are {', '.join(EVENTS_SCHEMA.names)}")
+    schema = chosen_columns(EVENTS_SCHEMA, columns)
+    condition = None if where is None else Where.of(where, EVENTS_SCHEMA)
+    needed = [*schema.names, *(condition.needed.names if condition is not None else ())]
     pages = EventPages(
         source,
         Filters.of(**filters),
         verify_checksums=verify_checksums,
         max_events=_MAX_EVENTS,
         prologue=_info_alone,
-        needs_info="info" in names,
-        needs_gtid="gtid" in names,
+        needs_info="info" in needed,
+        needs_gtid="gtid" in needed,
     )
     pages.progress = progress
-    schema = pa.schema([EVENTS_SCHEMA.field(name) for name in names])
-    return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema))
+    return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema, condition))
 
 
-def _batches(pages: EventPages, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches(pages: EventPages, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
     for page in pages:
         with page.block.held():
-            yield from _batches_of(page, page.rows, schema)
+            rows = page.rows
+            if where is not None:
+                rows = _meeting(page, rows, where)
+            if len(rows):
+                yield from _batches_of(page, rows, schema)
+
+
+def _meeting(page: Page, rows: NDArray[np.int64], where: Where) -> NDArray[np.int64]:
+    """Those of some events of a page that meet a condition."""
+    found, at = [rows[:0]], 0
+    for batch in _batches_of(page, rows, where.needed):
+        found.append(rows[at + where.rows(batch)])
+        at += batch.num_rows
+    return np.concatenate(found)
 
 
 def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import plain
@@ -22,11 +23,25 @@ from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSER
 from binlog_kaitai.columns.views.row_lines import CHANGES, Lines, found_lines, lines_of, origin_texts
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.reader.rows import Row, row_object, row_objects, rows_of, to_json
 from binlog_kaitai.sources.source import Source, SourceLike
 
-_Made = TypeVar("_Made", "Objects", Lines)
+
+class Made(Protocol):
+    """Something made of changed rows: each one's event and its number in that, int64 arrays."""
+
+    @property
+    def events(self) -> Any: ...
+    @property
+    def numbers(self) -> Any: ...
+
+    def taken(self, rows: Any) -> Self:
+        """Some of the rows."""
+        ...
+
+
+_Made = TypeVar("_Made", bound=Made)
 
 #: Text takes several times the room of values, so that fewer rows are made at a time.
 _MAX_ROWS = 1 << 14
@@ -48,8 +63,8 @@ class Objects(NamedTuple):
         JSON object of the changes of documents; null where there are none.
     """
 
-    events: Any
-    numbers: Any
+    events: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     changes: Any
     before: Any
     after: Any
@@ -77,13 +92,15 @@ class Choice(Protocol):
         ...
 
 
-class _Failure(NamedTuple):
+class Failure(NamedTuple):
+    """An event of `Images` (its number) whose rows cannot be read, and why."""
+
     event: int
     error: BinlogError
 
 
-def page_objects(page: RowsPage) -> Iterator[Objects]:
-    """The rows of a page as objects.
+def page_objects(page: RowsPage, *, has_images: bool = True) -> Iterator[Objects]:
+    """The rows of a page as objects; without images these are null, and no values are read for them.
 
     Raises
     ------
@@ -91,17 +108,17 @@ def page_objects(page: RowsPage) -> Iterator[Objects]:
         After the rows of all events before the one that is wrong.
     """
     with page.block.held():
-        yield from _in_order(page, _table_objects, Objects.joined)
+        yield from in_order(page, _table_objects if has_images else _table_changes, Objects.joined)
 
 
-def _in_order(
+def in_order(
     page: RowsPage,
-    of_table: Callable[[RowsPage, Table, Any, list[_Failure]], Iterator[_Made]],
+    of_table: Callable[[RowsPage, Table, Any, list[Failure]], Iterator[_Made]],
     join: Callable[[list[_Made]], _Made],
 ) -> Iterator[_Made]:
     """What is made of the rows of each table, put into the order of the log; raises as `page_objects`."""
     numbers = page.images.table_of[page.chosen]
-    failures: list[_Failure] = []
+    failures: list[Failure] = []
     parts: list[Iterator[_Made]] = []
     for number in np.unique(numbers).tolist():
         events = page.chosen[numbers == number]
@@ -109,7 +126,7 @@ def _in_order(
         if isinstance(table, Table):
             parts.append(of_table(page, table, events, failures))
         else:
-            failures.append(_Failure(int(events[0]), page.refuse(int(events[0]))))
+            failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
     if len(parts) == 1 and not failures:
         yield from parts[0]
     elif found := [one for part in parts for one in part]:
@@ -125,23 +142,29 @@ def _concatenated(arrays: Any) -> Any:
     return np.concatenate(arrays) if isinstance(arrays[0], np.ndarray) else pa.concat_arrays(arrays)
 
 
-def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[_Failure]) -> Iterator[Objects]:
+def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
     """The rows of one table; stops at an event that is wrong."""
-    return _parts(
-        page,
-        table,
-        events,
-        failures,
-        lambda found: _objects(table, found),
-        lambda index: _by_reader(page, table, index),
-    )
+
+    def make(found: Found) -> Objects:
+        return _objects(found, _images(table, found))
+
+    return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
 
 
-def _parts(
+def _table_changes(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
+    """The same without images."""
+
+    def make(found: Found) -> Objects:
+        return _objects(found, pa.nulls(len(found.events), pa.string()))
+
+    return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
+
+
+def made_of_table(
     page: RowsPage,
     table: Table,
     events: Any,
-    failures: list[_Failure],
+    failures: list[Failure],
     make: Callable[[Found], _Made],
     by_reader: Callable[[int], Iterable[_Made]],
     choice: Choice | None = None,
@@ -160,7 +183,7 @@ def _parts(
             try:
                 yield from by_reader(index)
             except BinlogError as error:
-                failures.append(_Failure(index, error))
+                failures.append(Failure(index, error))
                 return
             chosen = chosen[chosen > index]
 
@@ -215,8 +238,7 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
     yield Objects(events, numbers, changes, texts("before"), texts("after"), texts("diffs"))
 
 
-def _objects(table: Table, found: Found) -> Objects:
-    images = _images(table, found)
+def _objects(found: Found, images: pa.Array) -> Objects:
     changes = found.changes
     rows = np.flatnonzero(changes != AFTER)
     kinds = changes[rows]
@@ -290,16 +312,16 @@ def page_lines(page: RowsPage, choice: Choice | None = None) -> Iterator[Any]:
     """The lines of one page, as :func:`write_rows` gives them."""
     of_table = partial(_table_lines, choice=choice)
     with page.block.held():
-        for lines in _in_order(page, of_table, Lines.joined):
+        for lines in in_order(page, of_table, Lines.joined):
             yield memoryview(lines.data)
 
 
 def _table_lines(
-    page: RowsPage, table: Table, events: Any, failures: list[_Failure], choice: Choice | None
+    page: RowsPage, table: Table, events: Any, failures: list[Failure], choice: Choice | None
 ) -> Iterator[Lines]:
     def make(found: Found) -> Lines:
         lines = found_lines(page, table, found)
-        return _lines(page, _objects(table, found)) if lines is None else lines
+        return _lines(page, _objects(found, _images(table, found))) if lines is None else lines
 
     def by_reader(index: int) -> Iterator[Lines]:
         first, event = int(page.first_numbers[index]), page.event(index)
@@ -315,7 +337,7 @@ def _table_lines(
         ]
         yield lines_of(objects)
 
-    return _parts(page, table, events, failures, make, by_reader, choice)
+    return made_of_table(page, table, events, failures, make, by_reader, choice)
 
 
 def _lines(page: RowsPage, objects: Objects) -> Lines:

@@ -10,7 +10,8 @@ from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
-from binlog_kaitai.reader.reader import Event, LogReader, judge_end
+from binlog_kaitai.reader.ends import judge_end
+from binlog_kaitai.reader.reader import Event, LogReader
 from binlog_kaitai.render.dump.blocks.printer import BlockPrinter, is_plain
 from binlog_kaitai.render.dump.by_blocks import BLOCK_SIZE, MOST_EVENTS, LogBlocks, StoppedError
 from binlog_kaitai.render.dump.domains import Domains

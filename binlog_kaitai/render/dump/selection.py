@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.core.adapter import gtid_text
 from binlog_kaitai.core.event_types import QUERY_TYPES
@@ -85,7 +86,9 @@ class Selection:
             others |= ~np.isin(server_ids, list(wanted))
         return others & (types != EventType.rotate_event)
 
-    def range_of(self, timestamps: Any, positions: Any, of_others: Any = None) -> tuple[int, int]:
+    def range_of(
+        self, timestamps: NDArray[np.int64], positions: NDArray[np.int64], of_others: Any = None
+    ) -> tuple[int, int]:
         """Which events of a block are printed, if none is left out for its server's or transaction's sake.
 
         Parameters

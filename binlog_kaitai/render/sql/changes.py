@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.kernel.byte_kernels import same_ranges
 from binlog_kaitai.columns.rows.arrow_types import arrow_type
@@ -56,8 +57,8 @@ class Group:
     """
 
     change: Change
-    events: Any
-    numbers: Any
+    events: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     before: Side | None
     after: Side | None
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.kernel.byte_kernels import copy_ranges
 
@@ -45,9 +46,9 @@ class Lines(NamedTuple):
     """
 
     texts: list[Any]
-    events: Any
-    places: Any
-    heads: Any
+    events: NDArray[np.int64]
+    places: NDArray[np.int64]
+    heads: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.events)

@@ -28,7 +28,7 @@ from binlog_kaitai.columns.transactions.gtids import gtid_texts
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.reader.reader import End
+from binlog_kaitai.reader.ends import End
 from binlog_kaitai.render.sql.event_roles import Carried, Statements, Transactions, xa_rows
 from binlog_kaitai.render.sql.lines import CLOSING, OPENING, PREFIX, SUFFIX, Lines
 from binlog_kaitai.render.sql.report import Report, comment, place, plain

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
@@ -36,7 +37,7 @@ class Hidden:
         The first of them that the reader has to see, to refuse it or to join it with others.
     """
 
-    def __init__(self, block: Block, is_hidden: Any, known: TableMaps) -> None:
+    def __init__(self, block: Block, is_hidden: NDArray[np.bool_], known: TableMaps) -> None:
         self._block, self._is_hidden = block, is_hidden
         known.begin()
         self._events, self._made, self._which = known.read(block)

@@ -1,0 +1,82 @@
+"""A condition on the rows of a view, and the columns that have to be read for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from binlog_kaitai.errors import UsageError
+
+#: A column for the numbers of rows; no column of a table has such a name.
+_NUMBERS = "\0row"
+
+
+class Where(NamedTuple):
+    """A condition on rows.
+
+    Attributes
+    ----------
+    expression : pyarrow.compute.Expression
+    needed : pyarrow.Schema
+        The columns that it refers to.
+    """
+
+    expression: Any
+    needed: pa.Schema
+
+    @classmethod
+    def of(cls, expression: Any, schema: pa.Schema) -> Where:
+        """A condition on the columns of a view.
+
+        Raises
+        ------
+        UsageError
+            It is not an Arrow expression over these columns.
+        """
+        if (reason := _refused(expression, schema)) is not None:
+            names = ", ".join(schema.names)
+            raise UsageError(f"where is not a condition on the columns {names}: {reason.splitlines()[0]}")
+        # Arrow does not list the columns of an expression, but it refuses one that lacks a column.
+        fields = [
+            one
+            for one in schema
+            if _refused(expression, pa.schema([other for other in schema if other.name != one.name]))
+        ]
+        return cls(expression, pa.schema(fields))
+
+    def rows(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
+        """The numbers of the rows that meet it, rising; the batch has the columns `needed`."""
+        numbered = pa.Table.from_arrays(
+            [*batch.columns, pa.array(np.arange(batch.num_rows))], names=[*batch.schema.names, _NUMBERS]
+        )
+        found: NDArray[np.int64] = numbered.filter(self.expression).column(_NUMBERS).to_numpy()
+        return found
+
+
+def _refused(expression: Any, schema: pa.Schema) -> str | None:
+    """Why an expression cannot be evaluated over a schema; None if it can."""
+    try:
+        schema.empty_table().filter(expression)
+    except (pa.ArrowException, TypeError) as error:
+        return str(error) or type(error).__name__
+    return None
+
+
+def chosen_columns(schema: pa.Schema, names: Sequence[str] | None) -> pa.Schema:
+    """The columns with some names, in that order; all for None.
+
+    Raises
+    ------
+    UsageError
+        There is no such column.
+    """
+    if names is None:
+        return schema
+    for name in names:
+        if name not in schema.names:
+            raise UsageError(f"there is no column {name!r}; there are {', '.join(schema.names)}")
+    return pa.schema([schema.field(name) for name in names])

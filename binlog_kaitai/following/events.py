@@ -1,0 +1,184 @@
+"""The events of logs that a server is writing, one after the other as they come."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
+from typing import Any, Literal, Self
+
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.series import OneSeries
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.following.checkpoints import Mark
+from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.walk import Span
+from binlog_kaitai.reader.log import Event, LogReader
+from binlog_kaitai.sources.source import MAGIC, Source, with_later_logs
+
+#: About how many bytes of logs are taken at a time, where much is there already.
+_STEP = 16 << 20
+
+PathLike = str | os.PathLike[str]
+
+
+class EventFollower(Iterator[Event]):
+    """The events of logs that a server is writing. Made by :func:`follow`.
+
+    Attributes
+    ----------
+    checkpoint : dict
+        Where to go on, as `follow(start=…)` takes it; JSON can hold it. It moves on with whole transactions,
+        once all events up to it have been taken.
+    """
+
+    def __init__(
+        self,
+        follower: Follower,
+        mark: Mark,
+        reader: LogReader,
+        ddl: str | None,
+        interval: float,
+        idle_timeout: float | None,
+        stop: Callable[[], bool],
+    ) -> None:
+        self.checkpoint = mark.as_dict()
+        self._follower = follower
+        self._mark = mark
+        self._reader = reader
+        self._ddl = ddl
+        self._interval, self._idle_timeout, self._stop = interval, idle_timeout, stop
+        self._events = self._follow()
+
+    def __next__(self) -> Event:
+        return next(self._events)
+
+    def close(self) -> None:
+        """Close the file that is being read; nothing comes any more."""
+        self._events.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        place = f"{self.checkpoint['position']} of {self.checkpoint['file']}"
+        return f"<EventFollower, whole transactions taken up to {place}>"
+
+    def _follow(self) -> Generator[Event, None, None]:
+        follower, last = self._follower, time.monotonic()
+        while not self._stop():
+            end = follower.advance(self._mark, max_bytes=_STEP)
+            for span in follower.spans(self._mark, end):
+                yield from self._events_of(span)
+            if end != self._mark:
+                self._mark, self.checkpoint = end, end.as_dict()
+                last = time.monotonic()
+                continue
+            left = None if self._idle_timeout is None else last + self._idle_timeout - time.monotonic()
+            if left is not None and left <= 0:
+                return
+            time.sleep(self._interval if left is None else min(self._interval, left))
+
+    def _events_of(self, span: Span) -> Iterator[Event]:
+        self._reader.know(lambda: OneSeries(restore(span.definitions, self._ddl)))
+        filters = Filters(
+            include_gtids=GtidSet.parse(span.include) if span.include else None,
+            exclude_gtids=GtidSet.parse(span.exclude) if span.exclude else None,
+        )
+        stops = sorted({len(MAGIC), span.format_position}) if span.start > len(MAGIC) else []
+        events = self._reader.read_from(
+            Source.of_path(span.path), [*stops, span.start] if stops else [], end=span.end
+        )
+        with closing(events):
+            for event in events:
+                if not filters or filters.takes_gtid(event.gtid):
+                    yield event
+
+
+class _Logs(Follower):
+    """Where a single file is named, the logs that the server wrote after it belong to it."""
+
+    def logs(self) -> list[str]:
+        found = super().logs()
+        if found != self._paths:
+            return found
+        return [one.path for one in with_later_logs([*map(Source.of_path, found)]) if one.path is not None]
+
+
+def follow(
+    source: PathLike | Iterable[PathLike],
+    *,
+    start: Literal["earliest", "latest"] | Mapping[str, Any] = "earliest",
+    interval: float = 1.0,
+    idle_timeout: float | None = None,
+    stop: Callable[[], bool] = lambda: False,
+    ddl: str | None = None,
+    verify_checksums: bool = True,
+    fails_on_loss: bool = True,
+) -> EventFollower:
+    """Read the events of logs that a server is writing, and wait for more.
+
+    Events come in whole transactions: those of one that the server is still writing come once it is over.
+    Where the server goes on in another log, so does this. Without `idle_timeout` and `stop` it never ends by
+    itself; leave the loop, or close it.
+
+    Parameters
+    ----------
+    source
+        A log (those that its server writes after it follow), a directory, a glob pattern, a ``.index`` file,
+        or several of these.
+    start
+        Where to begin: at the oldest log that is there, after the last whole transaction that is there, or at
+        a place: a `checkpoint`, ``{"file": name, "position": offset}`` between two transactions, or
+        ``{"gtids": set}`` to go on after these.
+    interval
+        Seconds to wait where there is nothing new.
+    idle_timeout
+        End after so many seconds without anything new; 0 ends where the logs end now.
+    stop
+        Asked again and again, at most `interval` seconds apart where nothing is new; true ends the reading.
+    ddl
+        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+    verify_checksums
+        Raise on an event whose CRC32 does not match; otherwise it is only marked.
+    fails_on_loss
+        Raise where logs are gone before they were read; otherwise warn, and go on with what is there.
+
+    Raises
+    ------
+    SourceError, UsageError
+        At once: there is nothing to read, or an argument is invalid.
+    BinlogError
+        While iterating: a log is damaged, or gone before it was read.
+
+    Warns
+    -----
+    DataLossWarning
+        Without `fails_on_loss`: logs are gone before they were read.
+    """
+    if interval <= 0:
+        raise UsageError(f"interval is {interval}; it is a number of seconds above 0")
+    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    follower = _Logs(
+        [os.fspath(path) for path in paths],
+        fails_on_loss=fails_on_loss,
+        loss_option="fails_on_loss=False",
+        follows_definitions=True,
+        ddl=ddl,
+    )
+    reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
+    return EventFollower(follower, _place(follower, start), reader, ddl, interval, idle_timeout, stop)
+
+
+def _place(follower: Follower, start: str | Mapping[str, Any]) -> Mark:
+    if isinstance(start, Mapping):
+        return Mark.of(start) if "log_id" in start else follower.place(start)
+    if start not in ("earliest", "latest"):
+        raise UsageError(f"start is earliest, latest or a place such as a checkpoint, not {start!r}")
+    return follower.earliest() if start == "earliest" else follower.latest()

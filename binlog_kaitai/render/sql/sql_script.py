@@ -1,0 +1,76 @@
+"""The script of some logs, for programs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import Literal, Unpack
+
+from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.errors import IncompleteScriptWarning
+from binlog_kaitai.render.sql.report import Report
+from binlog_kaitai.render.sql.script import write_sql
+from binlog_kaitai.render.sql.script_options import SqlOptions
+from binlog_kaitai.sources.source import SourceLike
+
+Operation = Literal["insert", "update", "delete"]
+
+
+def sql_script(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    undo: bool = False,
+    operation: Operation | Iterable[Operation] = (),
+    where: str | None = None,
+    column: str | Iterable[str] = (),
+    allow_unnamed: bool = False,
+    ddl: str | None = None,
+    **filters: Unpack[FilterOptions],
+) -> Iterator[bytes]:
+    """Statements that make the changes of logs again, or take them back, as the command ``sql`` writes them.
+
+    Parameters
+    ----------
+    source
+        What :func:`binlog_kaitai.open` takes.
+    undo
+        Take the changes back, the last one first.
+    operation
+        Only these changes; all by default.
+    where
+        Only changes whose row before or after meets a condition of SQL's form: ``"id = 42"``.
+    column
+        Only updates that change one of these columns, and inserts and deletes of tables that have one.
+    allow_unnamed
+        Write c1, c2 … where nothing tells the names of columns; otherwise that is an error.
+    ddl
+        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+    filters
+        As :meth:`Filters.of` takes them.
+
+    Returns
+    -------
+    iterator of bytes
+        The script, piece by piece; ``mysql --binary-mode`` takes it. The bytes of a piece are its own.
+
+    Raises
+    ------
+    UsageError
+        At once: an argument is invalid.
+    BinlogError
+        While iterating: there is nothing to read, or a log is damaged; with `undo` before the first piece.
+
+    Warns
+    -----
+    IncompleteScriptWarning
+        Something that was chosen cannot be a statement; a comment in the script names it.
+    """
+    options = SqlOptions.of(
+        undo=undo,
+        operation=[operation] if isinstance(operation, str) else operation,
+        where=where,
+        column=[column] if isinstance(column, str) else column,
+        allow_unnamed=allow_unnamed,
+    )
+    report = Report(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
+    return map(bytes, write_sql(source, Filters.of(**filters), options, report, ddl=ddl))

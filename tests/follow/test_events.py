@@ -1,0 +1,122 @@
+"""`bk.follow`: the events of logs that grow, each once and in whole transactions."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from tests.corpus_files import case
+from tests.follow.logs import ROTATED, ends_of_transactions, grow
+
+Place = tuple[str, int, int | None]
+
+
+def places(events: object) -> list[Place]:
+    assert hasattr(events, "__iter__")
+    return [(Path(one.file).name, one.position, one.payload_index) for one in events]
+
+
+def test_closed_logs_are_read_as_open_reads_them(tmp_path: Path) -> None:
+    for path in ROTATED:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    with bk.follow(tmp_path, idle_timeout=0) as events:
+        assert places(events) == places(bk.open(tmp_path))
+    # One log alone is followed into those that its server wrote after it.
+    with bk.follow(tmp_path / ROTATED[0].name, idle_timeout=0) as events:
+        assert places(events) == places(bk.open(tmp_path))
+
+
+def test_what_a_server_writes_comes_in_whole_transactions(tmp_path: Path) -> None:
+    """However much of a log is there, its whole transactions come, each once; then it goes on."""
+    source = case("mysql-9.7", "mixed").logs[0]
+    target, size = tmp_path / source.name, source.stat().st_size
+    ends = ends_of_transactions(source)
+    found: list[Place] = []
+    checkpoint: dict[str, Any] | None = None
+    for share in (0.2, 0.21, 0.5, 1.0):
+        grow(source, target, int(size * share))
+        start: Any = "earliest" if checkpoint is None else json.loads(json.dumps(checkpoint))
+        with bk.follow(target, start=start, idle_timeout=0) as events:
+            found += places(events)
+            checkpoint = events.checkpoint
+        assert checkpoint["position"] in ends
+        assert found[-1][1] < checkpoint["position"] <= int(size * share)
+    assert found == places(bk.open(source))
+
+
+def test_it_waits_for_more(tmp_path: Path) -> None:
+    source = case("mysql-9.7", "mixed").logs[0]
+    target = tmp_path / source.name
+    grow(source, target, source.stat().st_size // 3)
+
+    def write() -> None:
+        time.sleep(0.3)
+        grow(source, target, source.stat().st_size)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    events = bk.follow(target, interval=0.05, idle_timeout=20)
+    expected = places(bk.open(source))
+    found = places(next(events) for _ in expected)
+    writer.join()
+    events.close()
+    assert found == expected
+    assert next(events, None) is None
+
+
+def test_from_the_latest_on_names_are_known(tmp_path: Path) -> None:
+    """Names come from statements before the place where reading begins."""
+    source = case("mysql-9.7", "ddl").logs[0]
+    target, size = tmp_path / source.name, source.stat().st_size
+    grow(source, target, size // 2)
+    events = bk.follow(target, start="latest", interval=0.01, idle_timeout=5)
+    begin = int(events.checkpoint["position"])
+    assert size // 4 < begin <= size // 2
+    target.write_bytes(source.read_bytes())
+    expected = [
+        (event.position, list(event.schema.columns if event.schema else ()))
+        for event in bk.open(source)
+        if event.position >= begin
+    ]
+    found = [next(events) for _ in expected]
+    assert [(one.position, list(one.schema.columns if one.schema else ())) for one in found] == expected
+    assert any(columns for _, columns in expected)
+
+
+def test_stop_and_places(tmp_path: Path) -> None:
+    for path in ROTATED:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    calls = iter([False, False, True])
+    assert len(places(bk.follow(tmp_path, interval=0.01, stop=lambda: next(calls))))
+    second = {"file": ROTATED[1].name, "position": 4}
+    expected = places(bk.open([tmp_path / path.name for path in ROTATED[1:]]))
+    assert places(bk.follow(tmp_path, start=second, idle_timeout=0)) == expected
+    with pytest.raises(bk.UsageError, match="start is earliest, latest or a place"):
+        bk.follow(tmp_path, start="newest")  # type: ignore[arg-type]
+    with pytest.raises(bk.UsageError, match="interval"):
+        bk.follow(tmp_path, interval=0)
+    with pytest.raises(bk.SourceError):
+        bk.follow(tmp_path / "nosuch.000001")
+
+
+def test_lost_logs(tmp_path: Path) -> None:
+    for path in ROTATED:
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    with bk.follow(tmp_path / ROTATED[0].name, idle_timeout=0) as events:
+        next(events)
+        checkpoint = events.checkpoint
+    for path in ROTATED[:2]:
+        (tmp_path / path.name).unlink()
+    checkpoint = {name: value for name, value in checkpoint.items() if name != "gtids"}
+    with pytest.raises(bk.SourceError, match="set fails_on_loss=False"):
+        next(bk.follow(tmp_path, start=checkpoint, idle_timeout=0))
+    events = bk.follow(tmp_path, start=checkpoint, idle_timeout=0, fails_on_loss=False)
+    with pytest.warns(bk.DataLossWarning):
+        found = places(events)
+    assert found == places(bk.open(tmp_path))
