@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.kernel.byte_kernels import read_numbers, read_u8, turned
-from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Events of which all numbers are read before those of the next: their bytes stay in the cache.
 _STEP = 256
@@ -24,14 +24,7 @@ _Field = tuple[int, int, bool]
 _asked: dict[str, dict[_Field, None]] = {}
 
 
-def _read_fixed_alone(data: Any, starts: Any, fields: Any, out: Any, is_same: Any) -> None:
-    """`read_fixed` by NumPy."""
-    for number, (place, width, is_big_endian) in enumerate(fields.tolist()):
-        read_numbers.uncompiled(data, starts, place, width, bool(is_big_endian), out[number])
-        is_same[number] = (out[number] == out[number, :1]).all()
-
-
-@kernel_or(_read_fixed_alone)
+@kernel
 def read_fixed(data: Any, starts: Any, fields: Any, out: Any, is_same: Any) -> None:
     """Read several numbers of each event.
 

@@ -67,7 +67,7 @@ class Context:
         self.layout = Format.of_version(binlog_version)
         self.is_in_use = False
         self.is_relay_log = False
-        self.has_exact_positions = False
+        self.has_exact_positions = binlog_version > 3  # until a format description says otherwise
         self.table_maps: dict[int, TableMapEvent] = {}
         self.pieces = Pieces()
         self._described = False

@@ -24,20 +24,12 @@ class Rests:
 
     def of(self, block: Block) -> Any:
         """Before which events of a block nothing is open, rising; ``len(block)`` stands for its end."""
-        roles = roles_of(block).roles
+        found = roles_of(block)
+        roles = found.roles
         # A payload is a whole transaction, from BEGIN to its commit.
         roles[block.rows_of(EventType.transaction_payload_event)] = Role.END
-        is_over = self._boundaries.phases(roles, _begins(block)) & Phase.ENDS != 0
+        is_over = self._boundaries.phases(found) & Phase.ENDS != 0
         rests = np.concatenate(([self._is_over], is_over))
         rests[:-1] |= (roles == Role.GTID) | (roles == Role.OUTSIDE)
         self._is_over = bool(is_over[-1])
         return np.flatnonzero(rests)
-
-
-def _begins(block: Block) -> Any:
-    """MariaDB's GTID events that more than one statement follows: it writes no BEGIN there."""
-    found = np.zeros(len(block), dtype=np.bool_)
-    if EventType.gtid_event in block.counts:
-        alone = block.body(EventType.gtid_event).numbers("is_standalone").astype(np.bool_)
-        found[block.rows_of(EventType.gtid_event)] = ~alone
-    return found

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, BinaryIO
 
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.rows.tables import statement_body, statements_in
 from binlog_kaitai.columns.splits.split import LogFile, Split, opened
-from binlog_kaitai.columns.splits.split_points import Cut, Gap
+from binlog_kaitai.columns.splits.split_points import Cut
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start
 from binlog_kaitai.core.grammar import EventType

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.splits.split_points import Cut, CutFinder, Gap, Log
+from binlog_kaitai.columns.splits.split_points import Cut, CutFinder, Log
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -21,7 +22,6 @@ from binlog_kaitai.following.checkpoints import Mark
 from binlog_kaitai.following.effects import Effect, Statements, take_statement
 from binlog_kaitai.following.log_headers import open_log, read_from, size_of
 from binlog_kaitai.following.quiescent_points import Rests
-from binlog_kaitai.reader.ends import judge_end
 from binlog_kaitai.sources.source import MAGIC
 
 #: Further than any file goes.
@@ -194,7 +194,7 @@ class Walk:
                 self.is_over = True
                 return
         if not is_last and reader.tail is not None:
-            judge_end(reader.name, reader.tail, reader.context)
+            reader.end()
             self._pass(None)
             self._move(reader.tail.position)
 
@@ -219,7 +219,7 @@ class Walk:
             if end > hard or (end > soft and self._size):
                 self.is_over = True
                 return
-        is_torn = gap is not None and gap.stop is None and not _is_in_use(log, gap)
+        is_torn = gap is not None and gap.is_last and not _is_in_use(log, gap)
         end = log.size if is_torn else end
         if not is_last or (is_torn and hard == end):
             self._pass(None)

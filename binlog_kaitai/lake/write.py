@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.parquet.folder import PartWriter, folder_name, write_view
 from binlog_kaitai.columns.rows.images import Program
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
+from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import Split, opened, read_part, source_of
 from binlog_kaitai.columns.transactions.batches import read_transactions
 from binlog_kaitai.columns.views.change_batches import page_batches, table_batches_of
@@ -132,7 +133,7 @@ def write_around(
     tables: Iterable[str] = (),
     filters: Mapping[str, Any] | None = None,
     dialect: Dialect = SPARK,
-) -> tuple[Written, list[Damage]]:
+) -> tuple[Written, list[Gap]]:
     """The same of a split that may be damaged, around the damage, which each view may find some of.
 
     Parameters
@@ -146,7 +147,7 @@ def write_around(
     -------
     What was written, and the damage by its place.
     """
-    written, files, damages = Written(), _Files(folder, dialect), dict[int, Damage]()
+    written, files, damages = Written(), _Files(folder, dialect), dict[int, Gap]()
 
     def changes(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
         if split.number > 0:
@@ -165,7 +166,7 @@ def write_around(
         for view in views:
             read = changes if view == "changes" else others
             for item in read_around(split, view, read=read, **(filters or {})):
-                if isinstance(item, Damage):
+                if isinstance(item, Gap):
                     damages.setdefault(item.start, item)
                 else:
                     name, batch = item
@@ -176,16 +177,16 @@ def write_around(
     return written, [damages[start] for start in sorted(damages)]
 
 
-def write_damage(damages: Sequence[Damage], split: Split, folder: Path) -> dict[str, int]:
+def write_damage(damages: Sequence[Gap], split: Split, folder: Path) -> dict[str, int]:
     """Write where a log is damaged as a file of the folder ``damage``; gives its path and rows."""
     with opened(split.file) as log:
         begun = datetime.fromtimestamp(log.head.timestamp, UTC)
     rows = [
         {
-            "file": one.file,
+            "file": split.file.path,
             "from": one.start,
-            "to": split.file.size if one.stop is None else one.stop,
-            "reason": one.reason,
+            "to": one.stop_in(split.file.size),
+            "reason": one.error.reason,
             "begun": begun,
         }
         for one in damages

@@ -23,7 +23,7 @@ def repair_object(done: Repair) -> dict[str, Any]:
         "damage_count": done.damage_count,
         "mended": done.mended,
         "rebuilt": done.rebuilt._asdict() if done.rebuilt else None,
-        "lost": [part._asdict() for part in done.lost],
+        "lost": [{"start": part.start, "end": part.stop, "reason": part.error.reason} for part in done.lost],
         "dropped": [part._asdict() for part in done.dropped],
         "doubtful": [part._asdict() for part in done.doubtful],
         "lost_bytes": done.lost_bytes,
@@ -41,10 +41,12 @@ def repair_lines(done: Repair) -> Iterator[str]:
     if done.rebuilt is not None:
         yield f"  rebuilt: the first event, {_rebuilt_text(done.rebuilt)}"
     yield from _shown(
-        "lost", [f"{one.start} to {one.end}, {one.reason}" for one in done.lost if one.end > one.start]
+        "lost",
+        [f"{one.start} to {one.stop}, {one.error.reason}" for one in done.lost if one.stop > one.start],
     )
     yield from _shown(
-        "missing before", [f"{one.start}, {one.reason}" for one in done.lost if one.end == one.start]
+        "missing before",
+        [f"{one.start}, {one.error.reason}" for one in done.lost if one.stop == one.start],
     )
     yield from _shown("left out", [_dropped_text(one) for one in done.dropped])
     yield from _shown("doubtful", [f"the event at {one.position}: {one.reason}" for one in done.doubtful])

@@ -24,7 +24,15 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.rows.images import Images
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.transactions.boundaries import Outcome, Role, Roles, is_of_temporary_table
+from binlog_kaitai.columns.transactions.boundaries import (
+    Outcome,
+    Phase,
+    Role,
+    Roles,
+    first_true,
+    is_of_temporary_table,
+    sure_beginning,
+)
 from binlog_kaitai.core.adapter import gtid_text
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -46,8 +54,6 @@ class Open:
         Its identifier.
     length : int or None
         How long it is in all, in bytes, where its GTID event says that.
-    needs_end : bool
-        A statement does not end it, as its GTID event says.
     size, events : int
         What of it has been seen.
     """
@@ -56,10 +62,8 @@ class Open:
     target: int
     gtid: str | None = None
     length: int | None = None
-    needs_end: bool = False
     size: int = 0
     events: int = 0
-    is_begun: bool = False
     is_ended: bool = False
 
     @classmethod
@@ -70,17 +74,14 @@ class Open:
             event = block.event(row)
             found.gtid = gtid_text(event.parsed)
             found.length = getattr(event.body, "len_transaction", None)
-            found.needs_end = not getattr(event.body, "is_standalone", True)
         return found
 
-    def go_on(self, block: Block, rows: Any, roles: Any) -> None:
-        """Take in more of its events, which are of these roles."""
+    def go_on(self, block: Block, rows: Any, roles: Any, phases: Any) -> None:
+        """Take in more of its events, of which the state machine says this."""
         self.size += int(block.sizes[rows].sum())
         self.events += len(rows)
-        self.is_begun |= bool((roles == Role.BEGIN).any())
-        stands_alone = not (self.is_begun or self.needs_end)
-        # An incident may be told behind the end.
-        self.is_ended |= bool((roles == Role.END).any() or (roles[-1] == Role.STATEMENT and stands_alone))
+        # An incident may follow the end.
+        self.is_ended |= bool((roles == Role.END).any() or phases[-1] & Phase.ENDS)
 
     @property
     def is_complete(self) -> bool:
@@ -89,16 +90,11 @@ class Open:
         return self.size == length or (self.is_ended and self.size > length)
 
 
-def sure_beginning(block: Block, found: Roles, *, has_gtids: bool) -> int:
-    """Number of the first event behind a gap that cannot belong to what is lost; their count if none is."""
-    roles = found.roles
-    is_sure = roles == Role.OUTSIDE
-    if has_gtids:
-        return _first(is_sure | (roles == Role.GTID))
-    is_sure |= roles == Role.BEGIN
-    first = min(_first(is_sure), _first(roles == Role.END) + 1, len(roles))
-    defines = (roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL)
-    for row in np.flatnonzero(defines[:first]).tolist():
+def sure_or_defining(block: Block, found: Roles, *, has_gtids: bool) -> int:
+    """`sure_beginning`, or a definition before that, which no transaction without a GTID has in it."""
+    first = sure_beginning(found.roles, has_gtids=has_gtids)
+    defines = (found.roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL)
+    for row in [] if has_gtids else np.flatnonzero(defines[:first]).tolist():
         if not is_of_temporary_table(block.event(row).body.query):
             return row
     return first
@@ -108,7 +104,7 @@ def orphans(block: Block) -> int:
     """How many pieces of a rows event stand in front, behind a gap with the first of them."""
     rows = block.rows_of(_PIECE)
     is_one = (rows == np.arange(len(rows))) & (block.body(_PIECE).numbers("fragment_number") != 1)
-    return _first(~is_one)
+    return first_true(~is_one)
 
 
 def rows_without_tables(block: Block, tables: Tables) -> Any:
@@ -171,7 +167,3 @@ def open_pieces(block: Block, first: int, target: int, before: Open | None) -> O
     before.size += int(block.sizes[at:].sum())
     before.events += len(block) - at
     return before
-
-
-def _first(is_it: Any) -> int:
-    return int(np.argmax(is_it)) if is_it.any() else len(is_it)

@@ -23,8 +23,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.columns.verify.report import Lost
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.framing import Frame, Framer
 from binlog_kaitai.core.grammar import (
@@ -38,7 +38,7 @@ from binlog_kaitai.core.grammar import (
     masks,
     parse_event,
 )
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.rewrite.known_formats import KnownFormat, known_formats, version_numbers
 from binlog_kaitai.sources.source import MAGIC
 
@@ -80,7 +80,7 @@ class Found(NamedTuple):
 
     event: bytes
     end: int
-    lost: Lost | None
+    lost: Gap | None
     how: Rebuilt
 
 
@@ -123,9 +123,7 @@ def _followings(stream: BinaryIO) -> Iterator[_Following]:
         layout = Format(4, header_length(4), is_checksummed)
         search, at = Search(stream), 1
         for _ in range(1 if is_checksummed else _MOST_TRIES):
-            found = search.event(at, layout, has_own_positions=not is_checksummed)
-            if found is None and not is_checksummed:
-                found = search.shifted_event(at, layout)
+            found = search.event_or_shifted(at, layout, has_own_positions=not is_checksummed)
             if found is None:
                 break
             if (following := _following(stream, found, layout)) is not None:
@@ -370,9 +368,14 @@ def _version(field: bytes) -> str | None:
     return text.decode() if version_numbers(text.decode()) else None
 
 
-def _lost(draft: _Draft, following: _Following, end: int) -> Lost | None:
+def _lost(draft: _Draft, following: _Following, end: int) -> Gap | None:
     """Where other events were, before the first one that is whole."""
     begin = following.stated_begin
     if begin == len(MAGIC) + draft.size or end >= following.position:
         return None
-    return Lost(end, following.position, "no whole event follows the format description")
+    return no_event_between(end, following.position)
+
+
+def no_event_between(start: int, stop: int) -> Gap:
+    """What is lost after the format description."""
+    return Gap(start, stop, DamagedError("no whole event follows the format description"))

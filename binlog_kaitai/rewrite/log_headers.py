@@ -19,8 +19,8 @@ from typing import Any, BinaryIO
 
 from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.columns.verify.report import Lost
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
@@ -35,8 +35,8 @@ from binlog_kaitai.core.grammar import (
     parse_event,
     read_header,
 )
-from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, TruncatedError
-from binlog_kaitai.rewrite.format_search import Rebuilt, rebuild
+from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, TruncatedError
+from binlog_kaitai.rewrite.format_search import Rebuilt, no_event_between, rebuild
 from binlog_kaitai.rewrite.known_formats import known_formats
 from binlog_kaitai.sources.source import MAGIC
 
@@ -64,7 +64,7 @@ class Head:
         Offset of the one byte that was put right.
     rebuilt : Rebuilt or None
         How the first event was rebuilt, if it was.
-    lost : Lost or None
+    lost : Gap or None
         Bytes before `end` in which other events were.
     """
 
@@ -73,7 +73,7 @@ class Head:
     damage: BinlogError | None = None
     mended: int | None = None
     rebuilt: Rebuilt | None = None
-    lost: Lost | None = None
+    lost: Gap | None = None
 
     @property
     def context(self) -> Context:
@@ -237,7 +237,7 @@ def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> Head | None:
         return None
     lost = None
     if place > len(MAGIC):
-        lost = Lost(len(MAGIC), place, "precedes the format description")
+        lost = Gap(len(MAGIC), place, DamagedError("precedes the format description"))
     return Head(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
 
 
@@ -257,9 +257,6 @@ def replaced(stream: BinaryIO, other: Head) -> Head:
     search = Search(stream)
     if other.end == size or search.is_whole(other.end, layout):
         return Head(other.data, other.end, wrong)
-    found = search.event(1, layout, has_own_positions=not layout.is_checksummed)
-    if found is None:
-        found = search.shifted_event(1, layout)
+    found = search.event_or_shifted(1, layout, has_own_positions=not layout.is_checksummed)
     end = size if found is None else found
-    lost = Lost(min(other.end, end), end, "no whole event follows the format description")
-    return Head(other.data, end, wrong, lost=lost)
+    return Head(other.data, end, wrong, lost=no_event_between(min(other.end, end), end))

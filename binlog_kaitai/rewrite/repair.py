@@ -6,7 +6,7 @@ The result is checked like any log before it gets its name.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
@@ -14,11 +14,11 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.part_reader import Limited
+from binlog_kaitai.columns.blocks.gaps import AroundDamage, Gap
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.rows.tables import Tables
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Role, Roles, Segments, roles_of
-from binlog_kaitai.columns.verify.report import Lost, Report
+from binlog_kaitai.columns.verify.report import Report
 from binlog_kaitai.columns.verify.scan import Start, scan
 from binlog_kaitai.core.grammar import EventType, Format
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -36,7 +36,7 @@ from binlog_kaitai.rewrite.division import (
     open_pieces,
     orphans,
     rows_without_tables,
-    sure_beginning,
+    sure_or_defining,
 )
 from binlog_kaitai.rewrite.format_search import Rebuilt
 from binlog_kaitai.rewrite.log_headers import Head, find_head, read_head, replaced
@@ -50,6 +50,7 @@ _TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_l
 #: Why events are left out: those of a relay log; rows; pieces of a rows event.
 _NO_FORMAT = "the format description of their server is lost"
 _NO_TABLE = "the table map of these rows is lost"
+_LOST = "a part of it is lost"
 _PIECES = "not all pieces of the rows event are there"
 
 
@@ -82,7 +83,7 @@ class Repair:
         Offset of the one byte of the first event that was wrong, and was put right.
     rebuilt : Rebuilt or None
         How the first event was rebuilt, where more of it was wrong.
-    lost : list of Lost
+    lost : list of Gap
         Bytes in which there is no whole event.
     dropped : list of Dropped
         Whole events that were left out.
@@ -98,7 +99,7 @@ class Repair:
     damage_count: int = 0
     mended: int | None = None
     rebuilt: Rebuilt | None = None
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[Gap] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     doubtful: list[Doubtful] = field(default_factory=list)
     result: Report = field(default_factory=lambda: Report(""))
@@ -106,7 +107,7 @@ class Repair:
     @property
     def lost_bytes(self) -> int:
         """Bytes of the damaged log that are in no event of the new one."""
-        return sum(one.end - one.start for one in self.lost) + sum(one.size for one in self.dropped)
+        return sum(one.stop - one.start for one in self.lost) + sum(one.size for one in self.dropped)
 
     @property
     def is_empty(self) -> bool:
@@ -212,7 +213,7 @@ class _Rebuild:
         self._writer = writer
         self._done = done
         self._head = head
-        self._context = context = head.context
+        context = head.context
         self._keep_partial = keep_partial
         self._has_gtids = False
         # A relay log has the format of its events' server behind its own; nothing reads them without that.
@@ -226,23 +227,20 @@ class _Rebuild:
     def run(self, stream: BinaryIO) -> None:
         for block in BlockReader.of_file(io.BytesIO(self._head.data), self._done.file, reads_ahead=False):
             self._take_usable(block)
-        at = self._head.end
+        at, lost = self._head.end, self._done.lost
+        known = [one for one in lost if one.stop > at or one.start >= at]
         if self._head.lost is not None:
-            self._done.lost.insert(0, self._head.lost)
-            self._close("a part of it is lost")
-        for lost in [*(one for one in self._done.lost if one.end > at or one.start >= at), None]:
-            end = stream.seek(0, io.SEEK_END) if lost is None else lost.start
-            for block in self._blocks(stream, at, end):
-                self._take_usable(block)
-            self._close("its end is missing" if lost is None else "a part of it is lost")
-            at = end if lost is None else lost.end
-
-    def _blocks(self, stream: BinaryIO, start: int, end: int) -> Iterator[Block]:
-        stream.seek(start)
-        part: Any = Limited(stream, end - start)
-        reader = BlockReader(part, self._context, start, name=self._done.file, reads_ahead=False)
-        yield from reader
-        self._context = reader.context
+            lost.insert(0, self._head.lost)
+            self._close(_LOST)
+        name, context, size = self._done.file, self._head.context, stream.seek(0, io.SEEK_END)
+        for one in AroundDamage(stream, name, context, at, known=known, reads_ahead=False):
+            if isinstance(one, Block):
+                self._take_usable(one)
+            elif one in known:
+                self._close(_LOST)
+            elif one.start < size:
+                raise one.error
+        self._close("its end is missing")
 
     def _take_usable(self, block: Block) -> None:
         """Take a block; where parts of transactions are kept, without rows whose table map is lost."""
@@ -270,14 +268,14 @@ class _Rebuild:
                 first, reason = orphans(block), _PIECES
             else:
                 has_gtids = self._has_gtids or _writes_gtids(block.layout)
-                first = sure_beginning(block, found, has_gtids=has_gtids)
+                first = sure_or_defining(block, found, has_gtids=has_gtids)
                 reason = "its beginning may be lost"
             if first:
                 size = int(block.end_positions[first - 1] - block.positions[0])
                 self._drop(int(block.positions[0]), size, first, None, reason)
         if first < len(block):
             self._is_adrift = False
-            segments = self._boundaries.divide(Roles(found.roles[first:], found.outcomes[first:]))
+            segments = self._boundaries.divide(found.part(first, len(block)))
             self._note_open(block, segments, found.roles, first)
             self._pieces = open_pieces(block, first, self._writer.position, self._pieces)
             self._writer.write(block, np.arange(first, len(block)))
@@ -296,7 +294,7 @@ class _Rebuild:
         if self._open is None or not (segments.continues and len(segments.starts) == 1):
             ahead = int(block.positions[rows[0]] - block.positions[first])
             self._open = Open.at(block, int(rows[0]), self._writer.position + ahead)
-        self._open.go_on(block, rows, roles[rows])
+        self._open.go_on(block, rows, roles[rows], segments.phases[rows - first])
 
     def _close(self, reason: str) -> None:
         """Nothing follows, or not what should: leave out what is not complete."""

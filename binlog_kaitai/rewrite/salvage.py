@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
+from binlog_kaitai.columns.blocks.gaps import TO_THE_END, Gap, add_gap
 from binlog_kaitai.columns.blocks.part_reader import Limited, context_of
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
-from binlog_kaitai.columns.verify.report import TO_THE_END, Lost, Report
+from binlog_kaitai.columns.verify.report import Report
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Frame, Framer, read_up_to
@@ -27,7 +28,7 @@ from binlog_kaitai.core.grammar import (
     parse_event,
     read_header,
 )
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.rewrite.log_headers import Head
 from binlog_kaitai.sources.source import MAGIC, Part
 
@@ -43,7 +44,7 @@ class Doubtful(NamedTuple):
     reason: str
 
 
-def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Lost], list[Doubtful]]:
+def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Gap], list[Doubtful]]:
     """What of a log cannot be used, in order, none touching another; and what is doubtful.
 
     Parameters
@@ -56,11 +57,11 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Lost], l
         Its start, which has been put right.
     """
     size = stream.seek(0, io.SEEK_END)
-    found = _joined(one for one in report.lost if one.end > head.end)
+    found = _joined(one for one in report.lost if one.stop > head.end)
     end = report.end
-    if end is not None and end.bytes_behind and (not found or found[-1].end < size):
+    if end is not None and end.bytes_behind and (not found or found[-1].stop < size):
         # A log in use: what was being written is no damage, but no event either.
-        found.append(Lost(end.position, TO_THE_END, "is no whole event"))
+        found.append(Gap(end.position, TO_THE_END, DamagedError("is no whole event")))
     contexts, doubtful = _Contexts(head, report), list[Doubtful]()
     if head.context.layout.binlog_version < 4:
         rest = found  # nothing in a header proves where it is
@@ -68,7 +69,7 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Lost], l
         found = _joined(_with_shifted(stream, found, head.end, contexts, doubtful))
         search = Search(stream)
         rest = [part for one in found for part in _searched(stream, search, one, contexts.at(one.start))]
-    rest = [one._replace(start=max(one.start, head.end), end=min(one.end, size)) for one in rest]
+    rest = [one._replace(start=max(one.start, head.end), stop=min(one.stop, size)) for one in rest]
     doubtful += _after_damage(stream, rest, head, contexts, has_gtids=bool(report.gtids))
     return rest, sorted(doubtful)
 
@@ -87,8 +88,8 @@ class _Contexts:
 
 
 def _with_shifted(
-    stream: BinaryIO, found: list[Lost], begin: int, contexts: _Contexts, doubtful: list[Doubtful]
-) -> Iterator[Lost]:
+    stream: BinaryIO, found: list[Gap], begin: int, contexts: _Contexts, doubtful: list[Doubtful]
+) -> Iterator[Gap]:
     """The same, with events that no checksum covers and that have other bytes than they should.
 
     Where bytes were inserted into an event, or removed, its frame is as long as before, and ends where no
@@ -98,11 +99,11 @@ def _with_shifted(
     at, size = begin, stream.seek(0, io.SEEK_END)
     for lost in found:
         context = contexts.at(lost.start)
-        if lost.start == lost.end or context.layout.is_checksummed:
+        if lost.start == lost.stop or context.layout.is_checksummed:
             yield lost
             continue
         is_exact = context.has_exact_positions or context.is_relay_log
-        after = _event_at(stream, lost.end, size, context) if lost.end < size and is_exact else None
+        after = _event_at(stream, lost.stop, size, context) if lost.stop < size and is_exact else None
         start = lost.start
         while start > at:
             before = _last_event(stream, at, start, contexts.at(at))
@@ -116,25 +117,25 @@ def _with_shifted(
                 break
             start = before.position
         yield lost._replace(start=start)
-        at = lost.end
+        at = lost.stop
 
 
 def _after_damage(
-    stream: BinaryIO, lost: list[Lost], head: Head, contexts: _Contexts, *, has_gtids: bool
+    stream: BinaryIO, lost: list[Gap], head: Head, contexts: _Contexts, *, has_gtids: bool
 ) -> Iterator[Doubtful]:
     """The first events after damage, where nothing proves them or what precedes them."""
     size = stream.seek(0, io.SEEK_END)
     for one in lost:
-        context = contexts.at(one.end)
-        frame = _event_at(stream, one.end, size, context) if one.start < one.end < size else None
+        context = contexts.at(one.stop)
+        frame = _event_at(stream, one.stop, size, context) if one.start < one.stop < size else None
         if frame is None:
             continue
         if not context.layout.is_checksummed:
             reason = "damage precedes it and may reach into it: the log has no checksums"
-            yield Doubtful(one.end, len(frame.raw), reason)
+            yield Doubtful(one.stop, len(frame.raw), reason)
         elif one.start == head.end and not has_gtids and knows_gtids(context.layout):
             # MySQL 5.6 writes GTIDs with gtid_mode=ON only, and says so right after the format.
-            yield Doubtful(one.end, len(frame.raw), "its GTID event may be lost, if it had one")
+            yield Doubtful(one.stop, len(frame.raw), "its GTID event may be lost, if it had one")
 
 
 def knows_gtids(layout: Format) -> bool:
@@ -152,30 +153,27 @@ def _last_event(stream: BinaryIO, start: int, end: int, context: Context) -> Fra
     return None if position < 0 else _event_at(stream, position, end, context)
 
 
-def _joined(parts: Iterable[Lost]) -> list[Lost]:
-    joined: list[Lost] = []
-    for part in sorted(parts):
-        if joined and part.start <= joined[-1].end:
-            joined[-1] = joined[-1]._replace(end=max(joined[-1].end, part.end))
-        else:
-            joined.append(part)
+def _joined(gaps: Iterable[Gap]) -> list[Gap]:
+    joined: list[Gap] = []
+    for gap in sorted(gaps, key=lambda gap: (gap.start, gap.stop, gap.error.reason)):
+        add_gap(joined, gap)
     return joined
 
 
-def _searched(stream: BinaryIO, search: Search, lost: Lost, context: Context) -> Iterator[Lost]:
+def _searched(stream: BinaryIO, search: Search, lost: Gap, context: Context) -> Iterator[Gap]:
     """What is lost without the whole events in it."""
     size = stream.seek(0, io.SEEK_END)
     start, at, shift = lost.start, lost.start + 1, None
-    while (begin := _find(search, at, lost.end, context)) is not None:
+    while (begin := _find(search, at, lost.stop, context)) is not None:
         end = begin
-        for frame in _whole_events(stream, search, begin, min(lost.end, size), context):
+        for frame in _whole_events(stream, search, begin, min(lost.stop, size), context):
             end, shift = frame.end_position, _shift(frame)
         if end > begin:
-            yield lost._replace(start=start, end=begin)
+            yield lost._replace(start=start, stop=begin)
             start = end
         at = max(begin, end) + 1
     # Where the last of these events is followed by what comes behind, nothing is missing between.
-    is_missing = start < lost.end or start == lost.start
+    is_missing = start < lost.stop or start == lost.start
     if is_missing or not _is_next(shift, _event_at(stream, start, size, context)):
         yield lost._replace(start=start)
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.rows.definitions_of import tables_of
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Table, Tables
 from binlog_kaitai.columns.splits.split import LogFile, list_files, opened, source_of
-from binlog_kaitai.columns.splits.split_points import Cut, Gap, Log
+from binlog_kaitai.columns.splits.split_points import Cut, Log
 from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD, merged_schema
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
 from binlog_kaitai.sources.source import series_of

@@ -9,14 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
+from binlog_kaitai.columns.blocks.gaps import Gap
+from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import LogFile, Split, read_split
 from binlog_kaitai.columns.views.change_schemas import META_FIELDS
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import conform
 
 #: In a row that tells of damage, the columns that tell where it is.
-_PLACE = {"file": "file", "_file": "file", "position": "start", "_position": "start"}
+_PLACE = {"file": "file", "_file": "file", "position": "from", "_position": "from"}
 
 
 def rows_of(
@@ -63,9 +64,9 @@ def rows_around(
     arguments
         Of `binlog_kaitai.columns.splits.split.read_part`.
     """
-    dropped: list[Damage] = []
+    dropped: list[Gap] = []
     for item in read_around(split, view, **arguments):
-        if not isinstance(item, Damage):
+        if not isinstance(item, Gap):
             yield conform(item, target)
         elif options.mode == "PERMISSIVE":
             yield _row_of(item, split, options, target)
@@ -81,19 +82,19 @@ def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
     return pa.schema([*META_FIELDS, *(field for field in target if field.name not in own)])
 
 
-def _row_of(damage: Damage, split: Split, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
-    stop = split.file.size if damage.stop is None else damage.stop
-    place = {"file": damage.file, "from": damage.start, "to": stop, "reason": damage.reason}
-    row = {name: getattr(damage, attribute) for name, attribute in _PLACE.items() if name in target.names}
+def _row_of(damage: Gap, split: Split, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
+    stop = damage.stop_in(split.file.size)
+    place = {"file": split.file.path, "from": damage.start, "to": stop, "reason": damage.error.reason}
+    row = {name: place[key] for name, key in _PLACE.items() if name in target.names}
     if options.corrupt_column in target.names:
         row[options.corrupt_column] = json.dumps(place, ensure_ascii=False)
     return pa.RecordBatch.from_pylist([row], schema=target)
 
 
-def tell_dropped(dropped: Sequence[Damage], split: Split) -> None:
+def tell_dropped(dropped: Sequence[Gap], split: Split) -> None:
     """Count on the worker's stderr, which is where Spark shows what a task says."""
-    size = sum((split.file.size if one.stop is None else one.stop) - one.start for one in dropped)
-    places = ", ".join(f"{one.start} ({one.reason})" for one in dropped[:10])
+    size = sum(one.stop_in(split.file.size) - one.start for one in dropped)
+    places = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
     print(
         f"binlog-kaitai: {split.file.path}: dropped {len(dropped)} damaged ranges, {size} bytes, at {places}",
         file=sys.stderr,

@@ -79,7 +79,7 @@ def test_only_what_is_pending_is_looked_at() -> None:
     assert frames.checksums.tolist() == [BAD] * 10 + [NONE] * 40 + [BAD] * 70 + [OK] * 80
 
 
-@pytest.mark.parametrize("mode", ["uncompiled", "compiled"])
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
 @pytest.mark.parametrize("longest", [40, 4096])
 def test_sums_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(2)

@@ -48,23 +48,18 @@ def mode(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=["plain", "compiled", "uncompiled"])
-def way(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-def test_frame_finds_events(way: str) -> None:
+def test_frame_finds_events(mode: str) -> None:
     sizes = [23, 24, 40, 999, 1000, 2000, 31]
     log = log_of(sizes)
-    found, (starts, lengths, codes) = frame(getattr(frame_kernels.frame, way), log)
+    found, (starts, lengths, codes) = frame(getattr(frame_kernels.frame, mode), log)
     assert found == (len(sizes), len(log), frame_kernels.MORE)
     assert lengths == sizes
     assert starts == [sum(sizes[:index]) for index in range(len(sizes))]
     assert codes == [log[start + 4] for start in starts]
 
 
-def test_frame_stops(way: str) -> None:
-    run = getattr(frame_kernels.frame, way)
+def test_frame_stops(mode: str) -> None:
+    run = getattr(frame_kernels.frame, mode)
     log = log_of([30, 40, 50])
     assert frame(run, log[:-1])[0] == (2, 70, frame_kernels.MORE)
     assert frame(run, log, room=1)[0] == (1, 30, frame_kernels.FULL)
@@ -79,8 +74,8 @@ def test_frame_stops(way: str) -> None:
     assert frame(run, log)[0] == (1, 30, frame_kernels.IMPOSSIBLE)
 
 
-def test_frame_stops_where_another_log_begins(way: str) -> None:
-    run = getattr(frame_kernels.frame, way)
+def test_frame_stops_where_another_log_begins(mode: str) -> None:
+    run = getattr(frame_kernels.frame, mode)
     log = log_of([30, 40, 50])
     log[30:34] = list(b"\xfebin")
     log[43:47] = list((90).to_bytes(4, "little"))
@@ -108,71 +103,71 @@ def test_frame_is_the_same_both_ways_on_any_bytes() -> None:
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 8])
 @pytest.mark.parametrize("order", ["little", "big"])
-def test_numbers_of_all_widths(way: str, width: int, order: Any) -> None:
+def test_numbers_of_all_widths(mode: str, width: int, order: Any) -> None:
     bytes_ = data(100)
     places = np.array([0, 17, 100 - width, 101 - width, -1, 1 << 62])
     out = np.empty(len(places), dtype=np.uint64)
-    getattr(byte_kernels.read_numbers, way)(bytes_, places - 5, 5, width, order == "big", out)
+    getattr(byte_kernels.read_numbers, mode)(bytes_, places - 5, 5, width, order == "big", out)
     inside = [int.from_bytes(bytes_[place : place + width].tobytes(), order) for place in places[:3]]
     assert out.tolist() == [*inside, 0, 0, 0]
 
 
-def test_events_by_type(way: str) -> None:
+def test_events_by_type(mode: str) -> None:
     types = np.array([3, 255, 0, 3, 3, 0], dtype=np.uint8)
     counts = np.full(256, 9, dtype=np.int64)
     order, ranks = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
-    getattr(byte_kernels.divide_by_type, way)(types, counts, order, ranks)
+    getattr(byte_kernels.divide_by_type, mode)(types, counts, order, ranks)
     assert order.tolist() == [2, 5, 0, 3, 4, 1]
     assert ranks.tolist() == [0, 0, 0, 1, 2, 1]
     assert counts.tolist() == np.bincount(types, minlength=256).tolist()
 
 
-def test_bodies_lie_between_header_and_checksum(way: str) -> None:
+def test_bodies_lie_between_header_and_checksum(mode: str) -> None:
     starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
     checksums = np.array(
         [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
     )
     places, lengths = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
     wanted = np.array([0, 2, 3])
-    getattr(bodies.find_bodies, way)(starts, sizes, checksums, wanted, 19, 4, places, lengths)
+    getattr(bodies.find_bodies, mode)(starts, sizes, checksums, wanted, 19, 4, places, lengths)
     assert places.tolist() == [19, 89, 109]
     assert lengths.tolist() == [11, -3, 37]
 
 
-def test_bodies_type_by_type(way: str) -> None:
+def test_bodies_type_by_type(mode: str) -> None:
     starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
     checksums = np.array(
         [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
     )
     counts, (order, ranks) = np.empty(256, dtype=np.int64), np.empty((2, 4), dtype=np.int64)
-    getattr(byte_kernels.divide_by_type, way)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order, ranks)
+    getattr(byte_kernels.divide_by_type, mode)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order, ranks)
     places, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
-    getattr(bodies.find_bodies, way)(starts, sizes, checksums, order, 19, 4, places, lengths)
+    getattr(bodies.find_bodies, mode)(starts, sizes, checksums, order, 19, 4, places, lengths)
     assert places.tolist() == [49, 109, 19, 89]
     assert lengths.tolist() == [17, 37, 11, -3]
 
 
-def test_a_table_map_near_is_the_newest_with_the_id(way: str) -> None:
+def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
     rows, ids = np.array([3, 2, 4, 6, 8, 9, 10]), np.array([9, 1, 7, 1, 2, 1, 8])
     found = np.empty(len(rows), dtype=np.int64)
-    assert not getattr(tables.match_near, way)(rows, ids, maps, map_ids, found)
+    assert not getattr(tables.match_near, mode)(rows, ids, maps, map_ids, found)
     assert found.tolist() == [1, 2, tables._NONE, 4, 5, 4, tables._FAR]
-    assert getattr(tables.match_near, way)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
+    assert getattr(tables.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
 
 
-def test_places_behind_words(way: str) -> None:
+def test_places_behind_words(mode: str) -> None:
     bytes_ = np.frombuffer(b"a\0BEGIN\0BEGIN", dtype=np.uint8)
     found = np.array([True, False, False, False, False, False])
     words = np.frombuffer(b"\0BEGIN", dtype=np.uint8)
-    getattr(walk.ends_with, way)(bytes_, np.array([3, 7, 13, 5, 14, 12]), words, found)
+    getattr(walk.ends_with, mode)(bytes_, np.array([3, 7, 13, 5, 14, 12]), words, found)
     assert found.tolist() == [True, True, True, False, False, False]
 
 
-def test_the_last_marker_of_each_event(way: str) -> None:
+def test_the_last_marker_of_each_event(mode: str) -> None:
     types, is_marker = np.array([5, 3, 4, 3, 3, 5], dtype=np.uint8), np.arange(256) == 3
     places, latest = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
-    assert getattr(marker_kernels.number_markers, way)(types, is_marker, places, latest) == 3
+    assert getattr(marker_kernels.number_markers, mode)(types, is_marker, places, latest) == 3
     assert places[:3].tolist() == [1, 3, 4]
     assert latest.tolist() == [-1, 0, 0, 1, 2, 2]
 
@@ -239,49 +234,49 @@ def test_assemble_refuses_pieces_outside_and_too_little_room(mode: str) -> None:
     assert assemble([number, 0, 0], 12345, 0, room=19) == -1
 
 
-def test_drifts_of_positions(way: str) -> None:
+def test_drifts_of_positions(mode: str) -> None:
     log = log_of([30] * 6)
     starts, sizes = np.arange(6) * 30, np.full(6, 30)
     ends = [4 + 30, 4 + 60, 4 + 90 + 6, 4 + 120 + 6, 0, 4 + 180 + 9]
     for start, end in zip(starts.tolist(), ends, strict=True):
         log[start + 13 : start + 17] = np.frombuffer(end.to_bytes(4, "little"), dtype=np.uint8)
     out = np.zeros(6, dtype=np.int64)
-    count, drift = getattr(byte_kernels.find_drifts, way)(log, starts, sizes, 13, 4, 0, out)
+    count, drift = getattr(byte_kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 0, out)
     assert (out[:count].tolist(), drift) == ([2, 5], 9)
-    count, drift = getattr(byte_kernels.find_drifts, way)(log, starts, sizes, 13, 4, 6, out[:1])
+    count, drift = getattr(byte_kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 6, out[:1])
     assert (out[:count].tolist(), drift) == ([2], 9)
 
 
-def test_sums_of_runs(way: str) -> None:
+def test_sums_of_runs(mode: str) -> None:
     table = np.array([1, 2, 4, 8], dtype=np.uint32)
     starts, ends = np.array([5, 10, 12, 13, 20, 30]), np.array([10, 12, 13, 14, 22, 90])
     limits, sums = np.empty(7, dtype=np.int64), np.empty(6, dtype=np.uint32)
-    count = getattr(byte_kernels.sums_of_runs, way)(table, starts, ends, limits, sums)
+    count = getattr(byte_kernels.sums_of_runs, mode)(table, starts, ends, limits, sums)
     assert limits[: count + 1].tolist() == [0, 3, 4, 5, 6]
     assert sums[:count].tolist() == [8 | 2 | 1, 1, 1, 1]
 
 
-def test_same_ranges(way: str) -> None:
+def test_same_ranges(mode: str) -> None:
     bytes_ = np.frombuffer(b"0123456789ab" * 2, dtype=np.uint8)
     found = np.empty(8, dtype=np.bool_)
     starts, others = np.array([0, 0, 1, 3, 3, -1, 12, 5]), np.array([12, 12, 12, 15, 15, 11, 0, 5])
     lengths = np.array([12, 0, 1, 9, 10, 1, -1, 19])
-    getattr(byte_kernels.same_ranges, way)(bytes_, starts, others, lengths, found)
+    getattr(byte_kernels.same_ranges, mode)(bytes_, starts, others, lengths, found)
     assert found.tolist() == [True, True, False, True, False, False, False, True]
 
 
-def test_hash_ranges(way: str) -> None:
+def test_hash_ranges(mode: str) -> None:
     bytes_ = np.frombuffer(b"0123456789ab" * 2, dtype=np.uint8)
     found = np.empty(6, dtype=np.uint64)
     starts, ends = np.array([0, 12, 0, 12, -1, 20]), np.array([12, 24, 11, 23, 3, 25])
-    getattr(byte_kernels.hash_ranges, way)(bytes_, starts, ends, found)
+    getattr(byte_kernels.hash_ranges, mode)(bytes_, starts, ends, found)
     first, second, third, fourth, *outside = found.tolist()
     assert first == second != third == fourth
     assert outside == [0, 0]
 
 
-def test_are_same(way: str) -> None:
-    run = getattr(byte_kernels.are_same, way)
+def test_are_same(mode: str) -> None:
+    run = getattr(byte_kernels.are_same, mode)
     bytes_ = np.frombuffer(b"0123456789ab" * 3, dtype=np.uint8)
     assert run(bytes_, np.array([0, 12, 24]), 12)
     assert run(bytes_, np.array([3, 27]), 9)
@@ -295,53 +290,53 @@ def test_are_same(way: str) -> None:
         assert run(other, np.array([0, 12, 24]), length - 1)
 
 
-def test_ranges_one_behind_the_other(way: str) -> None:
+def test_ranges_one_behind_the_other(mode: str) -> None:
     bytes_ = data(100)
     starts, lengths = np.array([3, 90, 0, 95, 40, -1]), np.array([40, 10, 0, 6, 17, 2])
     offsets, out = np.empty(7, dtype=np.int64), np.full(75, 7, dtype=np.uint8)
-    getattr(text_kernels.join_ranges, way)(bytes_, starts, lengths, offsets, out)
+    getattr(text_kernels.join_ranges, mode)(bytes_, starts, lengths, offsets, out)
     assert offsets.tolist() == [0, 40, 50, 50, 56, 73, 75]
     parts = [bytes_[3:43], bytes_[90:], np.zeros(6, np.uint8), bytes_[40:57], np.zeros(2, np.uint8)]
     assert out.tolist() == np.concatenate(parts).tolist()
 
 
-def test_chosen_ranges_one_behind_the_other(way: str) -> None:
+def test_chosen_ranges_one_behind_the_other(mode: str) -> None:
     bytes_ = data(100)
     starts, lengths = np.array([3, 90, 0, 95, -1]), np.array([40, 10, 0, 6, 2])
     choices = np.array([1, 0, 5, 1, 2, 3, -1, 4, 1])
     offsets, out = np.empty(10, dtype=np.int32), np.full(72, 7, dtype=np.uint8)
-    getattr(text_kernels.join_chosen, way)(bytes_, starts, lengths, choices, offsets, out)
+    getattr(text_kernels.join_chosen, mode)(bytes_, starts, lengths, choices, offsets, out)
     assert offsets.tolist() == [0, 10, 50, 50, 60, 60, 60, 60, 60, 70]
     parts = [bytes_[90:], bytes_[3:43], bytes_[90:], bytes_[90:], np.full(2, 7, np.uint8)]
     assert out.tolist() == np.concatenate(parts).tolist()
 
 
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 40])
-def test_copies_stay_in_their_array(way: str, size: int) -> None:
+def test_copies_stay_in_their_array(mode: str, size: int) -> None:
     bytes_ = data(size + 3)
     out = np.zeros(size + 5, dtype=np.uint8)
-    getattr(text_kernels.copy, way)(bytes_, 3, size, out, 5)
+    getattr(text_kernels.copy, mode)(bytes_, 3, size, out, 5)
     assert out[5:].tolist() == bytes_[3:].tolist()
 
 
-def test_numbers_in_decimal(way: str) -> None:
+def test_numbers_in_decimal(mode: str) -> None:
     powers = [10**power for power in range(19)]
     numbers = [*powers, *(power - 1 for power in powers), 2**63 - 1, 123_456_789]
     for number in [*numbers, *(-number for number in numbers)]:
         out = np.zeros(24, dtype=np.uint8)
-        end = getattr(text_kernels.put_number, way)(np.int64(number), out, 2)
+        end = getattr(text_kernels.put_number, mode)(np.int64(number), out, 2)
         assert bytes(out[2:end]) == str(number).encode()
         assert not out[end:].any()
 
 
-def test_many_numbers_of_events(way: str) -> None:
+def test_many_numbers_of_events(mode: str) -> None:
     bytes_ = data(3000)
     starts = np.array([*range(0, 2990, 9), 2999, -7, 1 << 62])
     fields = [(0, 4, "little"), (5, 1, "little"), (7, 6, "big"), (2, 8, "big"), (3, 3, "little")]
     out = np.empty((len(fields), len(starts)), dtype=np.uint64)
     is_same = np.ones(len(fields), dtype=np.bool_)
     places = np.array([(place, width, order == "big") for place, width, order in fields], dtype=np.int64)
-    getattr(fixed_fields.read_fixed, way)(bytes_, starts, places, out, is_same)
+    getattr(fixed_fields.read_fixed, mode)(bytes_, starts, places, out, is_same)
     for (place, width, order), found in zip(fields, out.tolist(), strict=True):
         assert found == [number_at(bytes_, start + place, width, order) for start in starts.tolist()]
     assert not is_same.any()
@@ -352,11 +347,11 @@ def number_at(bytes_: Any, place: int, width: int, order: Any) -> int:
     return int.from_bytes(bytes_[place : place + width].tobytes(), order) if is_inside else 0
 
 
-def test_numbers_that_are_the_same_in_all_events(way: str) -> None:
+def test_numbers_that_are_the_same_in_all_events(mode: str) -> None:
     events = np.tile(data(20), 1000)
     events[20 * 900 + 4] += 1
     starts = np.arange(0, len(events), 20)
     places = np.array([(0, 4, 0), (4, 2, 0), (8, 8, 1)], dtype=np.int64)
     out, is_same = np.empty((3, len(starts)), dtype=np.uint64), np.zeros(3, dtype=np.bool_)
-    getattr(fixed_fields.read_fixed, way)(events, starts, places, out, is_same)
+    getattr(fixed_fields.read_fixed, mode)(events, starts, places, out, is_same)
     assert is_same.tolist() == [True, False, True]

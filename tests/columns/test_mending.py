@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks.gaps import TO_THE_END, Gap
 from binlog_kaitai.columns.splits import split_points
-from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
+from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import files_before, plan
 from binlog_kaitai.core.grammar import header_length
 from binlog_kaitai.sources.source import MAGIC
@@ -19,6 +20,15 @@ from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
 
 Row = dict[str, Any]
+
+
+class Damage(NamedTuple):
+    """A gap, and why, in words."""
+
+    start: int
+    stop: int
+    reason: str
+
 
 WHOLE: dict[str, Callable[..., Any]] = {"events": bk.read_events, "changes": bk.read_changes}
 #: What a row lacks that follows the loss of its transaction's GTID event.
@@ -35,8 +45,8 @@ def around(view: str, path: Path, size: int) -> tuple[list[Row], list[Damage]]:
             if view == "changes"
             else (read_around(split, view))
         ):
-            if isinstance(item, Damage):
-                damages.append(item)
+            if isinstance(item, Gap):
+                damages.append(Damage(item.start, item.stop, item.error.reason))
             else:
                 found += item.to_pylist()
     return found, damages
@@ -85,7 +95,7 @@ def test_rows_outside_of_the_damage_are_those_of_the_whole_log(
         path.write_bytes(data)
         found, damages = around(view, path, 0)
         assert damages
-        lost = [(one.start, len(data) if one.stop is None else one.stop) for one in damages]
+        lost = [(one.start, min(one.stop, len(data))) for one in damages]
         assert any(start <= at < stop for start, stop in lost)
         kept = [row for row in whole if not any(start <= place(row) < stop for start, stop in lost)]
         assert comparable(found, tells_names) == comparable(kept, tells_names)
@@ -93,6 +103,35 @@ def test_rows_outside_of_the_damage_are_those_of_the_whole_log(
             assert all(one[key] in (other[key], None) for key in OF_GTID[:2] if key in one)
         for size in (900, 2500):
             assert around(view, path, size) == (found, damages)
+
+
+@pytest.mark.parametrize("view", WHOLE)
+@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-11.8"])
+def test_rows_after_lost_or_inserted_bytes_are_read(tmp_path: Path, server: str, view: str) -> None:
+    log, rng = many(server, "types_metadata"), random.Random(server + view)
+    path = log.write(tmp_path / "binlog.000001")
+    whole = [row for batch in WHOLE[view](str(path)) for row in batch.to_pylist()]
+    for change in (-700, -3, 5, 900):
+        at = rng.randrange(300, len(log.data) // 2)
+        data = log.data[:at] + rng.randbytes(max(change, 0)) + log.data[at + max(-change, 0) :]
+        path.write_bytes(data)
+        found, damages = around(view, path, 0)
+        # Where rows are now; those whose bytes were taken out are nowhere.
+        places = [place(row) + (change if place(row) > at else 0) for row in whole]
+        kept = [
+            row
+            for row, now in zip(whole, places, strict=True)
+            if not at < place(row) < at - change and not any(one.start <= now < one.stop for one in damages)
+        ]
+        assert len(kept) > len(whole) / 2
+        assert comparable(placeless(found), True) == comparable(placeless(kept), True)
+        for size in (900, 2500):
+            assert around(view, path, size) == (found, damages)
+
+
+def placeless(rows: list[Row]) -> list[Row]:
+    places = ("position", "end_position", "_position")
+    return [{key: value for key, value in row.items() if key not in places} for row in rows]
 
 
 def test_one_damaged_event_in_a_transaction_costs_just_its_rows(tmp_path: Path) -> None:
@@ -118,7 +157,7 @@ def test_all_of_a_log_is_damaged_if_its_format_description_cannot_be_read(tmp_pa
     path = tmp_path / "binlog.000001"
     path.write_bytes(data)
     reason = "declares event headers of 3 bytes"
-    assert around("changes", path, size) == ([], [Damage(str(path), len(MAGIC), None, reason)])
+    assert around("changes", path, size) == ([], [Damage(len(MAGIC), TO_THE_END, reason)])
 
 
 @pytest.mark.parametrize("one", special_cases("damaged"), ids=lambda one: one.id)

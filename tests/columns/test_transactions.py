@@ -14,7 +14,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.blocks import payloads
 from binlog_kaitai.columns.transactions import boundaries
 from binlog_kaitai.columns.transactions.batches import read_transactions
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Phase, Role
+from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Phase, Role, Roles
 from binlog_kaitai.columns.transactions.boundary_kernels import STATE_SIZE, follow_events
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.verify.scan import scan
@@ -208,7 +208,7 @@ IN, BEGINS, ENDS, GTID = Phase.IS_INSIDE, Phase.BEGINS, Phase.ENDS, Phase.IN_GTI
 def test_phases_of_transactions(roles: str, expected: list[int]) -> None:
     numbers = np.array(["POGBES".index(role.upper()) for role in roles], dtype=np.int8)
     is_begin = np.array([role == "g" for role in roles])
-    assert Boundaries().phases(numbers, is_begin).tolist() == expected
+    assert Boundaries().phases(Roles(numbers, numbers, is_begin)).tolist() == expected
 
 
 def test_a_statement_and_its_commit_are_one_transaction() -> None:

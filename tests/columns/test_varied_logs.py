@@ -38,7 +38,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("make", [small_transactions, statements])
-@pytest.mark.parametrize("mode", ["uncompiled", "compiled"])
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
 def test_the_columns_say_what_the_reader_says(
     make: Any, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -224,7 +224,7 @@ def test_logs_put_together_are_told_as_such(first: Case, second: Case) -> None:
     assert [type(error) for error in report.damages] == [AnotherLogError] * 2
     assert [error.position for error in report.damages] == places
     assert f"cut at {places[1]}" in str(report.damages[1])
-    assert [(lost.start, lost.end) for lost in report.lost] == [(place, place + 4) for place in places]
+    assert [(lost.start, lost.stop) for lost in report.lost] == [(place, place + 4) for place in places]
     assert report.events == sum(one.events for one in alone)
     assert report.end is not None
     assert (report.end.kind, report.end.position) == (EndKind.CLEAN, len(b"".join(parts)))

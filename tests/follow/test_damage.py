@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
+from binlog_kaitai.columns.blocks.gaps import Gap
+from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following import Follower, Mark
@@ -33,7 +34,7 @@ def follower(folder: Path, split_size: int, at_once: int = 1) -> Follower:
 def found_in(items: Any) -> Counter[str]:
     found: Counter[str] = Counter()
     for item in items:
-        found.update(map(repr, [item] if isinstance(item, Damage) else item.to_pylist()))
+        found.update(map(repr, [item] if isinstance(item, Gap) else item.to_pylist()))
     return found
 
 
@@ -119,7 +120,7 @@ def test_half_an_event_of_a_server_that_writes_is_no_damage(tmp_path: Path) -> N
     path = tmp_path / "binlog.000001"
     path.write_bytes(source[:-100])
     found, mark = followed(tmp_path, "events", 1 << 20)
-    assert not any("Damage" in one for one in found)
+    assert not any("Gap" in one for one in found)
     path.write_bytes(source)
     steps = follower(tmp_path, 1 << 20)
     spans = steps.spans(mark, steps.advance(mark))

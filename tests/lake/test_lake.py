@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.parquet.folder import folder_name, write_changes
 from binlog_kaitai.columns.rows.pages import RowsPages
-from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
+from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import plan
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
@@ -241,11 +242,11 @@ def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -
     written, damages = write_around(split, tmp_path, definitions_at=lambda part: Definitions())
     assert damages
     for view in ("events", "transactions"):
-        batches = [item for item in read_around(split, view) if not isinstance(item, Damage)]
+        batches = [item for item in read_around(split, view) if not isinstance(item, Gap)]
         assert sum(rows(tmp_path / view).values()) == sum(batch.num_rows for batch in batches)
     images: Counter[str] = Counter()
     for item in read_around(split, "changes"):
-        for row in [] if isinstance(item, Damage) else item.to_pylist():
+        for row in [] if isinstance(item, Gap) else item.to_pylist():
             count = (row["before"] is not None) + (row["after"] is not None)
             images[f"{row['schema']}.{row['table']}"] += count
     assert {path.name: rows(path).total() for path in (tmp_path / "changes").iterdir()} == images

@@ -269,5 +269,5 @@ def test_a_damaged_note_of_encryption_is_left_out(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[note.end_position - CHECKSUM_SIZE - 1] ^= 1
     done = _repair(bytes(data), tmp_path)
-    assert [(one.start, one.end) for one in done.lost] == [(note.position, note.end_position)]
+    assert [(one.start, one.stop) for one in done.lost] == [(note.position, note.end_position)]
     assert done.result.events == len(list(bk.open(path))) - 1

@@ -7,18 +7,10 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.columns.kernel.byte_kernels import NONE
-from binlog_kaitai.columns.kernel.compile import kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 
 
-def _find_bodies_alone(
-    starts: Any, sizes: Any, checksums: Any, events: Any, before: int, behind: int, places: Any, lengths: Any
-) -> None:
-    """`find_bodies` by NumPy."""
-    places[:] = starts[events] + before
-    lengths[:] = sizes[events] - before - behind * (checksums[events] != NONE)
-
-
-@kernel_or(_find_bodies_alone)
+@kernel
 def find_bodies(
     starts: Any, sizes: Any, checksums: Any, events: Any, before: int, behind: int, places: Any, lengths: Any
 ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.columns.kernel.byte_kernels import read_u8
-from binlog_kaitai.columns.kernel.compile import kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 
 #: The polynomial of CRC32, its lowest term in the highest bit.
 _POLYNOMIAL = np.uint32(0xEDB88320)
@@ -38,7 +38,7 @@ def _by_calls(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
         out[index] = crc32(view[start:end])
 
 
-@kernel_or(_by_calls)
+@kernel
 def _put_sums(data: Any, starts: Any, ends: Any, tables: Any, out: Any) -> None:
     """What lies outside `data` has the sum 0."""
     for index in range(starts.shape[0]):

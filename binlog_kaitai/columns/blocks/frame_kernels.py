@@ -1,16 +1,14 @@
-"""Finding the events in a block: a kernel, and its twin for few of them."""
+"""Finds the events in a block."""
 
 from __future__ import annotations
 
-import struct
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.columns.kernel.byte_kernels import read_u4
-from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
-from binlog_kaitai.core.framing import FIRST_TYPES, is_start
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.core.framing import FIRST_TYPES
 from binlog_kaitai.core.grammar import header_length as length_of_header
 from binlog_kaitai.core.grammar import header_offset
 from binlog_kaitai.sources.source import MAGIC
@@ -25,59 +23,6 @@ _FIRST_TYPES = tuple(int(kind) for kind in FIRST_TYPES)
 _POSITION_AT, _WHOLE_HEADER = header_offset("next_position"), length_of_header(4)
 # An unsigned index cannot count from the end, which Numba would look for.
 _ONE = np.uint64(1)
-
-
-def _frame_alone(
-    data: Any,
-    at: int,
-    end: int,
-    header_length: int,
-    size_at: int,
-    type_at: int,
-    special: Any,
-    max_size: int,
-    starts: Any,
-    sizes: Any,
-    codes: Any,
-) -> Any:
-    """`frame` for few events: twenty times as fast as that is uncompiled."""
-    found: list[int] = []
-    ends: list[int] = []
-    view = memoryview(data)
-    read, size_is_first = _head(size_at, type_at)
-    stops, room = special.tolist(), starts.shape[0]
-    why = MORE
-    while at >= 0 and at + header_length <= end <= data.shape[0]:
-        size, code = read(view, at)
-        if not size_is_first:
-            size, code = code, size
-        behind = at + size
-        if view[at] == MAGIC[0] and is_start(bytes(view[at : at + header_length])):
-            why = IMPOSSIBLE
-            break
-        if behind > end or size < header_length or size > max_size:
-            why = IMPOSSIBLE if size < header_length or size > max_size else MORE
-            break
-        if stops[code] or len(found) == room:
-            why = SPECIAL if stops[code] else FULL
-            break
-        found.append(at)
-        ends.append(behind)
-        at = behind
-    count = len(found)
-    starts[:count] = found
-    sizes[:count] = ends
-    sizes[:count] -= starts[:count]
-    codes[:count] = data[starts[:count] + type_at]
-    return count, at, why
-
-
-@cache
-def _head(size_at: int, type_at: int) -> tuple[Any, bool]:
-    """What reads an event's size and type code, and whether it gives them in this order."""
-    if size_at < type_at:
-        return struct.Struct(f"<{size_at}xI{type_at - size_at - 4}xB").unpack_from, True
-    return struct.Struct(f"<{type_at}xB{size_at - type_at - 1}xI").unpack_from, False
 
 
 @kernel
@@ -95,7 +40,7 @@ def _is_start(data: Any, at: Any, header_length: Any, size_at: Any, type_at: Any
     return position == _MAGIC_SIZE or position == (_MAGIC_SIZE + size) & 0xFFFF
 
 
-@kernel_or(_frame_alone)
+@kernel
 def frame(
     data: Any,
     at: int,

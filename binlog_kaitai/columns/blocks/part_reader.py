@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Protocol
 
 from binlog_kaitai.columns.blocks.block import Block
-from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, MAX_EVENTS, BlockReader
+from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
@@ -40,17 +40,10 @@ class Blocks(Protocol):
         """Afterwards: how the log ended; None if its end was not reached."""
 
 
-def blocks_of(
-    source: Source,
-    stream: BinaryIO,
-    *,
-    block_size: int = BLOCK_SIZE,
-    max_events: int = MAX_EVENTS,
-    ends_at_gtids: bool = False,
-) -> Blocks:
+def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> Blocks:
     """The blocks of a source, from a stream at its first byte; that of a part must be able to seek.
 
-    The options are those of :class:`BlockReader`; blocks of a part end where they end.
+    The options are those of :class:`BlockReader`.
 
     Raises
     ------
@@ -58,33 +51,8 @@ def blocks_of(
         As the reader does, also while iterating.
     """
     if source.part is None:
-        return _Whole(
-            BlockReader.of_file(
-                stream,
-                source.name,
-                block_size=block_size,
-                max_events=max_events,
-                ends_at_gtids=ends_at_gtids,
-            )
-        )
-    return PartReader(stream, source.part, source.name, block_size=block_size, max_events=max_events)
-
-
-class _Whole:
-    def __init__(self, reader: BlockReader) -> None:
-        self._reader = reader
-        self.context = reader.context
-
-    @property
-    def position(self) -> int:
-        return self._reader.position
-
-    def __iter__(self) -> Iterator[Block]:
-        return iter(self._reader)
-
-    def end(self) -> End | None:
-        reader = self._reader
-        return None if reader.tail is None else judge_end(reader.name, reader.tail, reader.context)
+        return BlockReader.of_file(stream, source.name, **options)
+    return PartReader(stream, source.part, source.name, **options)
 
 
 class PartReader:
@@ -94,27 +62,18 @@ class PartReader:
 
     Parameters
     ----------
-    context
-        What is known where the first piece begins, if not just what the part says.
+    options
+        Those of `BlockReader`.
     """
 
-    def __init__(
-        self,
-        stream: BinaryIO,
-        part: Part,
-        name: str,
-        *,
-        context: Context | None = None,
-        block_size: int = BLOCK_SIZE,
-        max_events: int = MAX_EVENTS,
-    ) -> None:
+    def __init__(self, stream: BinaryIO, part: Part, name: str, **options: Any) -> None:
         self.name = name
         self.position = part.pieces[0][0]
         self._stream = stream
         self._part = part
-        self._sizes: dict[str, Any] = {"block_size": block_size, "max_events": max_events}
+        self._options = {**options, "reads_ahead": False}
         self._reader: BlockReader | None = None
-        self.context = context or context_of(part)
+        self.context = context_of(part)
 
     def __iter__(self) -> Iterator[Block]:
         for start, stop in self._part.pieces:
@@ -123,12 +82,10 @@ class PartReader:
             self._stream.seek(start)
             stream: Any = self._stream if stop is None else Limited(self._stream, stop - start)
             if start == 0:
-                reader = BlockReader.of_file(stream, self.name, reads_ahead=False, **self._sizes)
+                reader = BlockReader.of_file(stream, self.name, **self._options)
                 self.context = reader.context
             else:
-                reader = BlockReader(
-                    stream, self.context, start, name=self.name, reads_ahead=False, **self._sizes
-                )
+                reader = BlockReader(stream, self.context, start, name=self.name, **self._options)
             self._reader = reader
             for block in reader:
                 self.position = reader.position
@@ -163,10 +120,7 @@ class PartReader:
         return FramingError(f"an event goes past {stop}, where other events begin", position=tail.position)
 
     def end(self) -> End | None:
-        reader = self._reader
-        if reader is None or reader.tail is None:
-            return None
-        return judge_end(self.name, reader.tail, reader.context)
+        return None if self._reader is None else self._reader.end()
 
 
 def context_of(part: Part) -> Context:

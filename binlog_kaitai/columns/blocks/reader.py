@@ -37,6 +37,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.reader.ends import End, judge_end
 from binlog_kaitai.sources.layer import is_regular_file
 from binlog_kaitai.sources.source import MAGIC
 
@@ -128,31 +129,20 @@ class BlockReader:
         self._at, self._scanned, self._end = 0, 0, len(ahead)
 
     @classmethod
-    def of_file(
-        cls,
-        stream: BinaryIO,
-        name: str,
-        *,
-        block_size: int = BLOCK_SIZE,
-        max_events: int = MAX_EVENTS,
-        leaves_checks: int = 0,
-        reads_ahead: bool = True,
-        ends_at_gtids: bool = False,
-    ) -> BlockReader:
-        """The blocks of a whole file, from its magic on."""
+    def of_file(cls, stream: BinaryIO, name: str, **options: Any) -> BlockReader:
+        """The blocks of a whole file, from its magic on; the options are those of the class."""
         version, ahead = read_start(stream)
-        return cls(
-            stream,
-            Context(version),
-            len(MAGIC),
-            name=name,
-            ahead=ahead,
-            block_size=block_size,
-            max_events=max_events,
-            leaves_checks=leaves_checks,
-            reads_ahead=reads_ahead,
-            ends_at_gtids=ends_at_gtids,
-        )
+        return cls(stream, Context(version), len(MAGIC), name=name, ahead=ahead, **options)
+
+    def end(self) -> End | None:
+        """Afterwards: how the log ended; None if its end was not reached.
+
+        Raises
+        ------
+        DamagedError
+            As `judge_end` does.
+        """
+        return None if self.tail is None else judge_end(self.name, self.tail, self.context)
 
     def __iter__(self) -> Iterator[Block]:
         blocks = self._blocks()

@@ -25,6 +25,7 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.columns.blocks.crc32_ranges import RangeSums
 from binlog_kaitai.columns.blocks.crc32_shift import RESIDUE, moved_by
 from binlog_kaitai.columns.blocks.random_access import Places
+from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import (
     POSITION_MASK,
     EventType,
@@ -89,7 +90,7 @@ class Search:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._places = Places(stream)
+        self._places = Places(io.BytesIO())  # until the first search
         self.sums = RangeSums(self._places)
         self._known: dict[_Wanted, tuple[int, int | None]] = {}
 
@@ -119,12 +120,20 @@ class Search:
             return None
         return self._find(start, _Wanted(layout, has_own_positions=False, is_shifted=True))
 
-    def resume(self, position: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
-        """Where the next whole event behind a damaged one begins; None if none follows.
+    def event_or_shifted(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
+        """The first of these that is found: what `event` gives, what `shifted_event` gives."""
+        found = self.event(start, layout, has_own_positions=has_own_positions)
+        if found is None and has_own_positions:
+            found = self.shifted_event(start, layout)
+        return found
+
+    def after(self, position: int, context: Context) -> int | None:
+        """Where the next whole event after a damaged one begins; None if none follows.
 
         Where the damaged event's header, and what follows at the end that it states, leave no doubt, that
-        is it.
+        is it. Where bytes were lost or put in, so that no position is right any more, it is a shifted event.
         """
+        layout, has_own_positions = context.layout, context.has_exact_positions
         self._look_again()
         is_placed = has_own_positions and layout.binlog_version > 3
         head = self._headers(np.array([position]), layout)
@@ -134,7 +143,7 @@ class Search:
             if not is_placed or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
                 end: int = head.ends.tolist()[0]
                 return end
-        return self.event(position + 1, layout, has_own_positions=has_own_positions)
+        return self.event_or_shifted(position + 1, layout, has_own_positions=has_own_positions)
 
     def is_whole(self, place: int, layout: Format) -> bool:
         """Whether what stands at an offset is a whole event, of any type, with the checksum that fits."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.core.grammar import POSITION_MASK
 
 #: What is known of an event's checksum: there is none; it fits; it does not; it was not looked at.
@@ -43,20 +42,7 @@ def read_u8(data: Any, at: Any) -> Any:
     return np.uint64(read_u4(data, at)) | np.uint64(read_u4(data, at + _FOUR)) << np.uint64(32)
 
 
-def _find_drifts_alone(
-    data: Any, starts: Any, sizes: Any, stated_at: int, position: int, drift: int, out: Any
-) -> Any:
-    """`find_drifts` by NumPy."""
-    stated = np.empty(len(starts), dtype=np.uint64)
-    _read_numbers_alone(data, starts, stated_at, 4, False, stated)
-    known = np.flatnonzero(stated != 0)
-    distances = (stated.view(np.int64)[known] - position - starts[known] - sizes[known]) & POSITION_MASK
-    found = known[(distances != 0) & (distances != np.concatenate(([drift], distances[:-1])))][: len(out)]
-    out[: len(found)] = found
-    return len(found), int(distances[-1]) if len(distances) else drift
-
-
-@kernel_or(_find_drifts_alone)
+@kernel
 def find_drifts(
     data: Any, starts: Any, sizes: Any, stated_at: int, position: int, drift: int, out: Any
 ) -> Any:
@@ -133,22 +119,7 @@ def turned(value: Any) -> Any:
     return (fours << np.uint64(32)) | (fours >> np.uint64(32))
 
 
-def _read_numbers_alone(
-    data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any
-) -> None:
-    """`read_numbers` by NumPy."""
-    places = starts + offset
-    is_inside = (places >= 0) & (places <= data.shape[0] - width)
-    inside = places[is_inside]
-    values = np.zeros(len(inside), dtype=np.uint64)
-    for step in range(width):
-        shift = 8 * (width - 1 - step if is_big_endian else step)
-        values |= data[inside + step].astype(np.uint64) << np.uint64(shift)
-    out[:] = 0
-    out[is_inside] = values
-
-
-@kernel_or(_read_numbers_alone)
+@kernel
 def read_numbers(data: Any, starts: Any, offset: int, width: int, is_big_endian: bool, out: Any) -> None:
     """Numbers of `width` bytes, `offset` behind `starts`, into `out`, uint64; 0 where not inside `data`."""
     last = data.shape[0] - width
@@ -174,15 +145,7 @@ def put_u4(data: Any, places: Any, numbers: Any) -> None:
     data[places[:, None] + np.arange(4)] = numbers.astype("<u4")[:, None].view(np.uint8)
 
 
-def _divide_by_type_alone(types: Any, counts: Any, order: Any, ranks: Any) -> None:
-    """`divide_by_type` by NumPy."""
-    counts[:] = np.bincount(types, minlength=256)
-    order[:] = np.argsort(types, kind="stable")
-    begins = np.cumsum(counts) - counts
-    ranks[order] = np.arange(len(types)) - begins[types[order]]
-
-
-@kernel_or(_divide_by_type_alone)
+@kernel
 def divide_by_type(types: Any, counts: Any, order: Any, ranks: Any) -> None:
     """Divide events by their type.
 
@@ -240,14 +203,7 @@ def lengths_to_zero(data: Any, starts: Any, lengths: Any, out: Any) -> None:
         out[index] = count
 
 
-def _hash_ranges_alone(data: Any, starts: Any, ends: Any, out: Any) -> None:
-    """`hash_ranges` with CRC32 for the numbers."""
-    view, size = memoryview(data), len(data)
-    for index, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-        out[index] = crc32(view[start:end]) if 0 <= start <= end <= size else 0
-
-
-@kernel_or(_hash_ranges_alone)
+@kernel
 def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
     """A number (uint64) for the bytes of each range, the same for the same bytes; 0 for those outside."""
     for index in range(starts.shape[0]):
@@ -263,16 +219,7 @@ def hash_ranges(data: Any, starts: Any, ends: Any, out: Any) -> None:
         out[index] = value
 
 
-def _same_ranges_alone(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> None:
-    """`same_ranges` by slices of memory."""
-    view, size = memoryview(data), len(data)
-    triples = zip(starts.tolist(), others.tolist(), lengths.tolist(), strict=True)
-    for index, (start, other, length) in enumerate(triples):
-        is_inside = min(start, other, length) >= 0 and max(start, other) + length <= size
-        out[index] = is_inside and view[start : start + length] == view[other : other + length]
-
-
-@kernel_or(_same_ranges_alone)
+@kernel
 def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> None:
     """Whether the bytes at each start are the same as those at the other."""
     for index in range(starts.shape[0]):
@@ -290,15 +237,7 @@ def same_ranges(data: Any, starts: Any, others: Any, lengths: Any, out: Any) -> 
         out[index] = is_same
 
 
-def _are_same_alone(data: Any, starts: Any, length: int) -> bool:
-    """`are_same` by NumPy."""
-    if not len(starts) or length < 0 or starts.min() < 0 or starts.max() + length > len(data):
-        return False
-    found = data[starts[:, None] + np.arange(length)]
-    return bool((found == found[0]).all())
-
-
-@kernel_or(_are_same_alone)
+@kernel
 def are_same(data: Any, starts: Any, length: int) -> bool:
     """Whether there are the same bytes at all places; not so if one lies outside."""
     if starts.shape[0] == 0 or length < 0:

@@ -32,19 +32,15 @@ class Kernel:
     ----------
     plain : callable
         The function as written.
-    uncompiled : callable
-        What to run where there is no machine code: the same, or a function of the same meaning that is
-        faster uncompiled.
     """
 
-    def __init__(self, function: Callable[..., Any], uncompiled: Callable[..., Any] | None = None) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.plain = function
-        self.uncompiled = uncompiled or function
         self._compiled: Callable[..., Any] | None = None
 
     @property
     def compiled(self) -> Callable[..., Any]:
-        """The machine code; `uncompiled`, with a warning, where there is none.
+        """The machine code; `plain`, with a warning, where there is none.
 
         Raises
         ------
@@ -52,17 +48,17 @@ class Kernel:
             There is none, and the environment asks for it.
         """
         if self._compiled is None:
-            self._compiled = self.plain if MODE is Mode.PYTHON else _find(self.plain) or self.uncompiled
+            self._compiled = self.plain if MODE is Mode.PYTHON else _find(self.plain) or self.plain
         return self._compiled
 
     @property
     def run(self) -> Callable[..., Any]:
-        """What to run: the machine code, or `uncompiled` if that is asked for."""
-        return self.uncompiled if MODE is Mode.PYTHON else self.compiled
+        """What to run: the machine code, or `plain` if that is asked for."""
+        return self.plain if MODE is Mode.PYTHON else self.compiled
 
     def __call__(self, *arguments: Any) -> Any:
         # Kernels call each other by this; the compiled ones find compiled ones.
-        return self.uncompiled(*arguments)
+        return self.plain(*arguments)
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:
@@ -71,11 +67,6 @@ def kernel(function: Callable[..., Any]) -> Kernel:
     What Python code calls needs its types in `columns.kernel.signatures`.
     """
     return Kernel(function)
-
-
-def kernel_or(uncompiled: Callable[..., Any]) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a kernel that has a function of the same meaning beside it, for where there is no machine code."""
-    return lambda function: Kernel(function, uncompiled)
 
 
 def inlined(function: _Function) -> _Function:

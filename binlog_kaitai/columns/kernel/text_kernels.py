@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.compile import inlined, kernel, kernel_or
+from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.text.hexdump import put_hexdump
 
 #: Kinds of pieces of a line: bytes of the pool; a number; text that is in the block or in the pool; bytes of
@@ -21,12 +21,7 @@ _TEN, _HUNDRED, _THOUSAND, _TO_FOUR = (np.uint64(number) for number in (10, 100,
 _PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(), dtype=np.uint8)
 
 
-def _copy_alone(source: Any, start: int, length: int, out: Any, at: int) -> None:
-    """`copy` by NumPy."""
-    out[at : at + length] = source[start : start + length]
-
-
-@kernel_or(_copy_alone)
+@kernel
 @inlined
 def copy(source: Any, start: int, length: int, out: Any, at: int) -> None:
     """Copy bytes to `out`, whose next sixteen bytes may be overwritten; all must be inside both arrays."""
@@ -105,14 +100,7 @@ def find_clean(data: Any, starts: Any, lengths: Any, is_clean: Any, out: Any) ->
         out[index] = clean
 
 
-def _put_number_alone(value: int, out: Any, at: int) -> int:
-    """`put_number` by Python's formatting."""
-    digits = b"%d" % value
-    out[at : at + len(digits)] = np.frombuffer(digits, dtype=np.uint8)
-    return at + len(digits)
-
-
-@kernel_or(_put_number_alone)
+@kernel
 def put_number(value: Any, out: Any, at: Any) -> Any:
     """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; gives the end."""
     begin = np.uint64(at)

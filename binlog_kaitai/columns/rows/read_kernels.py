@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.rows.number_kernels import (
     number_members,
     read_big,
@@ -70,14 +70,7 @@ NULLS, ODD, TOTAL, TOLD = range(4)
 STEP = 1024
 
 
-def _mark_valid_alone(starts: Any, bits: Any) -> int:
-    """`mark_valid` by NumPy."""
-    valid = starts >= 0
-    bits[:] = np.packbits(valid, bitorder="little")
-    return len(valid) - int(np.count_nonzero(valid))
-
-
-@kernel_or(_mark_valid_alone)
+@kernel
 def mark_valid(starts: Any, bits: Any) -> int:
     """Bits of validity, eight to a byte of `bits`; gives how many values there are not."""
     nulls = 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import Judge
-from binlog_kaitai.columns.kernel.compile import kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.rows.groups import distinct, group_ranges
 from binlog_kaitai.columns.rows.walk import ends_with
 from binlog_kaitai.columns.rows.widths import Width, widths_of
@@ -282,18 +282,7 @@ def last_of_each(ids: Any) -> Any:
     return np.sort(len(ids) - 1 - from_end)
 
 
-def _match_near_alone(rows: Any, ids: Any, maps: Any, map_ids: Any, out: Any) -> bool:
-    """`match_near` by NumPy."""
-    behind = np.searchsorted(maps, rows)
-    out[:] = np.where(behind <= _NEAR, _NONE, _FAR)
-    for step in range(min(_NEAR, len(maps)), 0, -1):
-        number = behind - step
-        is_it = (number >= 0) & (map_ids[number] == ids)
-        out[is_it] = number[is_it]
-    return not (out == _FAR).any()
-
-
-@kernel_or(_match_near_alone)
+@kernel
 def match_near(rows: Any, ids: Any, maps: Any, map_ids: Any, out: Any) -> bool:
     """For each rows event the number of its table map.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     has_partial_bits,
     is_null,
@@ -193,14 +193,7 @@ def find_runs(numbers: Any, limits: Any) -> int:
     return count
 
 
-def _ends_with_alone(data: Any, ends: Any, words: Any, out: Any) -> None:
-    """`ends_with` by NumPy."""
-    inside = np.flatnonzero((ends >= len(words)) & (ends <= len(data)))
-    places = ends[inside, None] - np.arange(len(words), 0, -1)
-    out[inside[(data[places] == words).all(axis=1)]] = True
-
-
-@kernel_or(_ends_with_alone)
+@kernel
 def ends_with(data: Any, ends: Any, words: Any, out: Any) -> None:
     """Mark the places behind just these bytes; other marks stay."""
     length = words.shape[0]

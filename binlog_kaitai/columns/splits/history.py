@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.columns.blocks.gaps import Gap
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.rows.pages import new_definitions
 from binlog_kaitai.columns.rows.tables import Tables
-from binlog_kaitai.columns.splits.split_points import Cut, Gap, Log
+from binlog_kaitai.columns.splits.split_points import Cut, Log
 from binlog_kaitai.core.grammar import TableMapEvent
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.first_words import may_matter_bytes

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from binlog_kaitai.columns.blocks.gaps import TO_THE_END, Gap
 from binlog_kaitai.columns.splits.split import Split, opened, part_in, read_part
 from binlog_kaitai.columns.splits.split_points import Log
 from binlog_kaitai.core.framing import read_up_to
@@ -26,15 +27,6 @@ _MAX_PIECES = 100
 
 #: The columns of a GTID and of the time that comes with it, and what that time is without.
 _OF_GTID = {"gtid": None, "_gtid": None, "_commit_timestamp": "_timestamp"}
-
-
-class Damage(NamedTuple):
-    """Bytes of a log that cannot be read, and why; `stop` is None where nothing whole follows."""
-
-    file: str
-    start: int
-    stop: int | None
-    reason: str
 
 
 class _Wanted(NamedTuple):
@@ -56,7 +48,7 @@ class _Rest(NamedTuple):
 def read_around(
     split: Split, view: str, *, read: Callable[..., Iterator[Any]] = read_part, **options: Any
 ) -> Iterator[Any]:
-    """The rows of a split, and the `Damage` between them, in the order of the log.
+    """The rows of a split, and the gaps (`Gap`) between them, in the order of the log.
 
     Parameters
     ----------
@@ -75,7 +67,7 @@ def read_around(
             part = part_in(log, split)
     except (DamagedError, NotABinlogError) as error:
         if split.start == 0:
-            yield Damage(split.file.path, error.position or 0, None, error.reason)
+            yield Gap(error.position or 0, TO_THE_END, error)
         return
     wanted = _Wanted(view, read, options)
     while part is not None:
@@ -97,7 +89,7 @@ def _pass_over(
 ) -> Generator[Any, None, Part | None]:
     """The damage, and the rest of its transaction; gives what follows that."""
     if isinstance(error, NotABinlogError):
-        yield Damage(split.file.path, error.position or 0, None, error.reason)
+        yield Gap(error.position or 0, TO_THE_END, error)
         return None
     start, stop = part.pieces[-1]
     pieces: tuple[tuple[int, int | None], ...] = ()
@@ -109,9 +101,9 @@ def _pass_over(
             start = begin.position
         while True:
             at = error.position or 0
-            following = log.resume(at)
+            following = log.after(at)
             if following is None or (stop is not None and following >= stop):
-                yield Damage(split.file.path, at, stop, error.reason)
+                yield Gap(at, TO_THE_END if stop is None else stop, error)
                 return None
             cut = log.first_cut(following, stop)
             behind = stop if cut is None else cut.position
@@ -119,9 +111,9 @@ def _pass_over(
                 # A transaction with damage is one that is not whole; the reader has told what it knows.
                 following = behind if behind is not None else log.size
             # Where framing is lost, how that showed depends on how far was read.
-            is_lost = isinstance(error, (FramingError, TruncatedError))
-            reason = "not a whole event" if is_lost else error.reason
-            yield Damage(split.file.path, at, following, reason)
+            if isinstance(error, (FramingError, TruncatedError)):
+                error = FramingError("not a whole event", file=split.file.path, position=at)
+            yield Gap(at, following, error)
             knows_gtid &= _tells_its_end(log, at, following)
             pieces = (*pieces, (start, at))
             start = following

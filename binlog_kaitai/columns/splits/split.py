@@ -165,9 +165,23 @@ def files_before(splits: Iterable[Split], split: Split) -> list[LogFile]:
     return [files[number] for number in sorted(files)]
 
 
-def read_split(
+def read_split(split: Split, view: str = "changes", **options: Any) -> Iterator[pa.RecordBatch]:
+    """The rows of one split as record batches; the options are those of `read_part`.
+
+    Raises
+    ------
+    BinlogError
+        While reading, after the batches of all events before the damage.
+    """
+    part = _part_of(split)
+    if part is not None:
+        yield from read_part(split, part, view, **options)
+
+
+def read_part(
     split: Split,
-    view: str = "changes",
+    part: Part,
+    view: str,
     *,
     table: str | Iterable[str] | None = None,
     schema: pa.Schema | None = None,
@@ -176,9 +190,10 @@ def read_split(
     scan_ddl: bool = True,
     zero_dates: str = "null",
     verify_checksums: bool = True,
+    definitions_at: Callable[[Part], Definitions] | None = None,
     **filters: Any,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one split as record batches.
+    """The rows of some events of a split's log.
 
     Parameters
     ----------
@@ -199,52 +214,10 @@ def read_split(
         the columns of.
     zero_dates, verify_checksums
         As in `read_changes`.
-    filters
-        As `Filters.of` takes them. Times choose each event, or transaction, for itself.
-
-    Raises
-    ------
-    BinlogError
-        While reading, after the batches of all events before the damage.
-    """
-    part = _part_of(split)
-    if part is not None:
-        yield from read_part(
-            split,
-            part,
-            view,
-            table=table,
-            schema=schema,
-            earlier=earlier,
-            ddl=ddl,
-            scan_ddl=scan_ddl,
-            zero_dates=zero_dates,
-            verify_checksums=verify_checksums,
-            **filters,
-        )
-
-
-def read_part(
-    split: Split,
-    part: Part,
-    view: str,
-    *,
-    table: str | Iterable[str] | None = None,
-    schema: pa.Schema | None = None,
-    earlier: Sequence[LogFile] = (),
-    ddl: str | None = None,
-    scan_ddl: bool = True,
-    zero_dates: str = "null",
-    verify_checksums: bool = True,
-    definitions_at: Callable[[Part], Definitions] | None = None,
-    **filters: Any,
-) -> Iterator[pa.RecordBatch]:
-    """The rows of some events of a split's log; as `read_split`.
-
-    Parameters
-    ----------
     definitions_at
         Gives what is known of tables before a part, instead of `earlier` and `ddl`.
+    filters
+        As `Filters.of` takes them. Times choose each event, or transaction, for itself.
     """
 
     def known() -> Definitions:

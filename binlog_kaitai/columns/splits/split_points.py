@@ -25,16 +25,23 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.gaps import AroundDamage, Gap
 from binlog_kaitai.columns.blocks.part_reader import PartReader, context_of
 from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.kernel.byte_kernels import BAD
-from binlog_kaitai.columns.transactions.boundaries import Boundaries, Phase, Role, roles_of
+from binlog_kaitai.columns.transactions.boundaries import (
+    Boundaries,
+    Phase,
+    Role,
+    roles_of,
+    sure_beginning,
+)
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import read_start, read_up_to
-from binlog_kaitai.core.grammar import EventType, Format, header_length, masks, read_header
+from binlog_kaitai.core.grammar import EventType, header_length, masks, read_header
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
-from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, TruncatedError
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.sources.source import MAGIC, Part
 
 #: Events are followed from this far before an offset, and this far behind a cut, in bytes.
@@ -140,14 +147,6 @@ class Cut(NamedTuple):
     formats: tuple[bytes, ...]
 
 
-class Gap(NamedTuple):
-    """Bytes that are no whole events; `stop` is None where none follow."""
-
-    start: int
-    stop: int | None
-    error: BinlogError
-
-
 class Log:
     """One log, for finding cuts in it.
 
@@ -161,9 +160,8 @@ class Log:
         self.stream = stream
         self.name = name
         self.head = read_head(stream, name)
-        context = self.head.context()
-        self._layout = context.layout
-        self._is_exact = context.has_exact_positions and not self.head.is_relay_log
+        self._context = self.head.context()
+        self._context.has_exact_positions &= not self.head.is_relay_log
         #: Cuts that following from the start has found, some for each stretch; the start itself is one.
         self.known = [Cut(0, ())]
 
@@ -186,7 +184,7 @@ class Log:
             return self.known[0]
         if self.head.is_encrypted:
             return None
-        if self._is_exact and self.head.has_gtids and start >= NEAR:
+        if self._context.has_exact_positions and self.head.has_gtids and start >= NEAR:
             is_sure, cut = self._by_resync(start, stop)
             if is_sure:
                 return cut
@@ -216,44 +214,24 @@ class Log:
 
     def blocks(self, start: Cut, stop: int | None = None) -> Iterator[Block | Gap]:
         """The events from a cut on that can be framed, about up to `stop`, and what cannot."""
-        at: int | None = start.position
-        context: Context | None = None
-        while at is not None and (stop is None or at < stop):
-            part = Part(((at, None),), self.head.binlog_version, start.formats)
-            reader = PartReader(self.stream, part, self.name, context=context, block_size=_BLOCK)
-            error: BinlogError | None = None
-            try:
-                for block in reader:
-                    bad = np.flatnonzero(checksums.check(block) == BAD)[:1].tolist()
-                    whole = block.part(0, bad[0]) if bad else block
-                    if len(whole):
-                        yield whole
-                    if bad:
-                        error = ChecksumError(BAD_CHECKSUM, position=int(block.positions[bad[0]]))
-                        break
-                    if stop is not None and reader.position >= stop:
-                        return
-                else:
-                    end = reader.end()
-                    if end is None or not end.bytes_behind:
-                        return
-                    error = TruncatedError("a part of an event", position=end.position)
-            except BinlogError as caught:
-                error = caught
-            assert error is not None
-            gap = reader.position if error.position is None else error.position
-            context = reader.context
-            at = self.resume(gap, context.layout)
-            yield Gap(gap, at, error)
+        at = start.position
+        self.stream.seek(at)
+        context = context_of(Part((), self.head.binlog_version, start.formats)) if at else None
+        options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK, "reads_ahead": False}
+        found = AroundDamage(self.stream, self.name, context, at, is_checked=True, **options)
+        for one in found:
+            yield one
+            end = one.stop if isinstance(one, Gap) else int(one.end_positions[-1])
+            if stop is not None and end >= stop:
+                return
 
-    def resume(self, position: int, layout: Format | None = None) -> int | None:
-        """Where the next whole event behind a damaged one begins; None if there is none."""
-        layout = layout or self._layout
-        return self.search.resume(position, layout, has_own_positions=self._is_exact)
+    def after(self, position: int) -> int | None:
+        """Where the next whole event after a damaged one begins; None if there is none."""
+        return self.search.after(position, self._context)
 
     def _by_resync(self, start: int, stop: int | None) -> tuple[bool, Cut | None]:
         """Whether the answer is sure, and the answer."""
-        at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._layout)
+        at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._context.layout)
         if at is None:
             return False, None
         formats, follower = self.head.formats, CutFinder(self.head)
@@ -319,14 +297,13 @@ class CutFinder:
         return found
 
     def _without_gtids(self, block: Block) -> Any:
-        roles = roles_of(block).roles
-        phases = self._boundaries.phases(roles)
+        found = roles_of(block)
+        roles, phases = found.roles, self._boundaries.phases(found)
         before = np.concatenate(([self._last_role], roles[:-1]))
         self._last_role = Role(roles[-1])
         begins = (phases & Phase.BEGINS != 0) & ((roles == Role.BEGIN) | (before == Role.END))
         if not self._is_sure:
-            known = np.flatnonzero(np.isin(roles, (Role.GTID, Role.OUTSIDE, Role.BEGIN, Role.END)))
-            first = int(known[0]) if len(known) else len(roles)
-            begins[: first + (roles[first : first + 1] == Role.END).sum()] = False
-            self._is_sure = len(known) > 0
+            first = sure_beginning(roles)
+            begins[:first] = False
+            self._is_sure = first < len(roles) or roles[-1] == Role.END
         return begins & (phases & Phase.IN_GTID == 0)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import binascii
 from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.compile import kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 
 #: Bytes that a line holds.
 LINE = 57
@@ -17,16 +16,7 @@ _LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 PAIRS = np.array([_LETTERS[bits >> 6] | _LETTERS[bits & 63] << 8 for bits in range(1 << 12)], dtype=np.uint16)
 
 
-def _put_base64_alone(data: Any, start: int, end: int, letters: Any, out: Any, at: int) -> int:
-    """`put_base64` by Python's own."""
-    for begin in range(start, end, LINE):
-        line = binascii.b2a_base64(data[begin : min(begin + LINE, end)])
-        out[at : at + len(line)] = np.frombuffer(line, dtype=np.uint8)
-        at += len(line)
-    return at
-
-
-@kernel_or(_put_base64_alone)
+@kernel
 def put_base64(data: Any, start: int, end: int, letters: Any, out: Any, at: int) -> int:
     """Write base64 in lines of 76 characters, each ended, at `out[at]`; gives the end.
 

@@ -299,7 +299,7 @@ class _Log:
         self._check_definitions(block, roles, failures)
         if failures:
             stop = min(failures)
-            block, roles = block.part(0, stop), Roles(*(values[:stop] for values in roles))
+            block, roles = block.part(0, stop), roles.part(0, stop)
             gtids = gtids and gtids._replace(first=gtids.first[:stop], second=gtids.second[:stop])
         self.unmatched.look(block, len(block), gtids, pool)
         yield self._finished(block, roles, gtids, pool)

@@ -143,10 +143,15 @@ def _of_long_word(prefix: bytes) -> Meaning | None:
 
 
 class Roles(NamedTuple):
-    """Role and outcome of each event of a block, int8 arrays."""
+    """Role and outcome of each event of a block (int8); which are a BEGIN, or a GTID event instead of it."""
 
     roles: Any
     outcomes: Any
+    begins: Any
+
+    def part(self, begin: int, end: int) -> Roles:
+        """Those of some events."""
+        return Roles(*(values[begin:end] for values in self))
 
 
 _FIXED: dict[int, Meaning] = {
@@ -179,7 +184,31 @@ def roles_of(block: Block) -> Roles:
         if kind == EventType.xa_prepare_log_event:
             one_phase = block.body(kind).numbers("is_one_phase").astype(np.bool_)
             outcomes[rows[one_phase]] = Outcome.COMMIT
-    return Roles(roles, outcomes)
+    begins = roles == Role.BEGIN
+    if EventType.gtid_event in block.counts:
+        # MariaDB writes no BEGIN where more than one statement follows.
+        alone = block.body(EventType.gtid_event).numbers("is_standalone").astype(np.bool_)
+        begins[block.rows_of(EventType.gtid_event)] = ~alone
+    return Roles(roles, outcomes, begins)
+
+
+def sure_beginning(roles: Any, *, has_gtids: bool = False) -> int:
+    """Number of the first event after a gap that cannot belong to what is lost; their count if none is.
+
+    Parameters
+    ----------
+    has_gtids
+        Each transaction begins with a GTID event: BEGIN and END prove nothing.
+    """
+    is_sure = (roles == Role.OUTSIDE) | (roles == Role.GTID)
+    if has_gtids:
+        return first_true(is_sure)
+    return min(first_true(is_sure | (roles == Role.BEGIN)), first_true(roles == Role.END) + 1, len(roles))
+
+
+def first_true(is_it: Any) -> int:
+    """Number of the first item that is true; their count if none is."""
+    return int(np.argmax(is_it)) if is_it.any() else len(is_it)
 
 
 def _rows(block: Block, kind: int, roles: Any, outcomes: Any) -> None:
@@ -258,12 +287,15 @@ class Segments(NamedTuple):
         The first one goes on from the block before.
     is_open : bool
         The last one may go on in the next block.
+    phases : int8 array
+        What the machine says of each event of the block.
     """
 
     rows: NDArray[np.int64]
     starts: NDArray[np.int64]
     continues: bool
     is_open: bool
+    phases: Any = None
 
 
 class Boundaries:
@@ -272,25 +304,15 @@ class Boundaries:
     def __init__(self) -> None:
         self._state = np.zeros(STATE_SIZE, dtype=np.bool_)
 
-    def phases(self, roles: NDArray[np.int8], is_begin: NDArray[np.bool_] | None = None) -> Any:
-        """What the machine says of each event of the next block (`Phase`, int8).
-
-        Parameters
-        ----------
-        roles : int8 array
-            What the events are.
-        is_begin : bool array, optional
-            GTID events that stand for a BEGIN as well, which matters to `Phase.ENDS` alone.
-        """
-        if is_begin is None:
-            is_begin = np.zeros(len(roles), dtype=np.bool_)
-        found = np.empty(len(roles), dtype=np.int8)
-        follow_events.run(roles, is_begin, self._state, found)
-        return found
+    def phases(self, found: Roles) -> NDArray[np.int8]:
+        """What the machine says of each event of the next block (`Phase`, int8)."""
+        phases = np.empty(len(found.roles), dtype=np.int8)
+        follow_events.run(found.roles, found.begins, self._state, phases)
+        return phases
 
     def divide(self, found: Roles, *, is_before_gtid: bool = False) -> Segments:
         """The transactions of the next block; `is_before_gtid`: after it comes a GTID event."""
-        phases = self.phases(found.roles)
+        phases = self.phases(found)
         if is_before_gtid:
             self._state[IS_OPEN] = False
         rows = np.flatnonzero(phases & Phase.IS_INSIDE)
@@ -298,7 +320,7 @@ class Boundaries:
         continues = len(rows) > 0 and not (len(starts) and starts[0] == 0)
         if continues:
             starts = np.concatenate(([0], starts))
-        return Segments(rows, starts, continues, bool(self._state[IS_OPEN]))
+        return Segments(rows, starts, continues, bool(self._state[IS_OPEN]), phases)
 
     def count(self, block: Block) -> int:
         """How many transactions of `divide` begin in the next block, with less work where GTIDs tell."""

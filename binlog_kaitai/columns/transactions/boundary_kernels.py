@@ -21,27 +21,27 @@ STATE_SIZE = 4
 
 
 @kernel
-def follow_events(roles: Any, is_begin: Any, state: Any, phases: Any) -> None:
+def follow_events(roles: Any, begins: Any, state: Any, phases: Any) -> None:
     """Follow transactions through events, by the rule of `boundaries`.
 
     Parameters
     ----------
     roles
         What each event is, int8.
-    is_begin
-        Bool array: GTID events that stand for a BEGIN as well.
+    begins
+        Bool array: of GTID events, those that stand for a BEGIN as well.
     state
         Bool array of `STATE_SIZE` values: as left by the events before, and left for those after.
     phases
         Gets what the machine says of each event, int8.
     """
     has_gtid, is_begun, is_open, is_alone = state[0], state[1], state[2], state[3]
-    for event in range(min(roles.shape[0], is_begin.shape[0], phases.shape[0])):
+    for event in range(min(roles.shape[0], begins.shape[0], phases.shape[0])):
         role = roles[event]
         was_begun = is_begun
         if role in (GTID, OUTSIDE):
             has_gtid = role == GTID
-            is_begun = has_gtid and is_begin[event]
+            is_begun = has_gtid and begins[event]
         elif role in (BEGIN, END):
             is_begun = role == BEGIN
         phase = IN_GTID if has_gtid else 0

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from binlog_kaitai.columns.kernel.compile import kernel, kernel_or
+from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
 
 #: A number has at most as many digits, and `copy` needs room behind what it writes.
 NUMBER_ROOM = 40
 
 
-def _number_markers_alone(types: Any, is_marker: Any, places: Any, latest: Any) -> int:
-    """`number_markers` by NumPy."""
-    found = np.flatnonzero(is_marker[types])[: len(places)]
-    places[: len(found)] = found
-    latest[:] = np.searchsorted(found, np.arange(len(types)), side="right") - 1
-    return len(found)
-
-
-@kernel_or(_number_markers_alone)
+@kernel
 def number_markers(types: Any, is_marker: Any, places: Any, latest: Any) -> int:
     """Find the events of some types, and for each event the last of them up to it.
 

@@ -49,7 +49,7 @@ class Page:
         first, behind = int(self.parts.first[begin]), int(self.parts.last[end - 1]) + 1
         block = self.block.part(first, behind)
         parts = Parts(block, self.parts.part(begin, end))
-        roles = Roles(*(values[first:behind] for values in self.roles))
+        roles = self.roles.part(first, behind)
         gtids, pool = self._gtids(block, first)
         changes = self.changes.part(first, behind)
         return parts_of(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from binlog_kaitai.columns.blocks.checksums import STATUSES
+from binlog_kaitai.columns.blocks.gaps import Gap, add_gap
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError
 from binlog_kaitai.reader.ends import End
@@ -13,19 +13,8 @@ from binlog_kaitai.reader.ends import End
 #: More damages than this are counted, not kept.
 MAX_DAMAGES = 1000
 
-#: The end of what is lost where nothing can be read behind it.
-TO_THE_END = 1 << 63
-
 #: Length of the text of a UUID; a source of MariaDB, `domain-server`, is shorter.
 _UUID_LENGTH = 36
-
-
-class Lost(NamedTuple):
-    """Bytes of a log in which no event is whole, by offsets, and why; none where an event is missing."""
-
-    start: int
-    end: int
-    reason: str
 
 
 @dataclass
@@ -48,7 +37,7 @@ class Report:
         The first :data:`MAX_DAMAGES` damages, in the order of the file.
     damage_count : int
         How many there are.
-    lost : list of Lost
+    lost : list of Gap
         What cannot be used, in the order of the file; neighbours are one.
     end : End or None
         How the file ended; None if reading stopped before.
@@ -71,7 +60,7 @@ class Report:
     bodies: int = 0
     damages: list[BinlogError] = field(default_factory=list)
     damage_count: int = 0
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[Gap] = field(default_factory=list)
     end: End | None = None
     previous_gtids: GtidSet | None = None
     gtids: GtidSet = field(default_factory=GtidSet)
@@ -91,21 +80,16 @@ class Report:
             for error in self.damages
         )
 
-    def add(self, error: BinlogError, end: int | None = None) -> None:
-        """Note a damage, and that no event can be used from its position to `end`.
+    def add(self, error: BinlogError, stop: int | None = None) -> None:
+        """Note a damage, and that no event can be used from its position to `stop`.
 
-        Without `end` there is nothing to leave out: something is missing before that position.
+        Without `stop` there is nothing to leave out: something is missing before that position.
         """
         self.damage_count += 1
         if len(self.damages) < MAX_DAMAGES:
             self.damages.append(error)
         start = error.position or 0
-        end = start if end is None else end
-        if self.lost and self.lost[-1].start <= start <= self.lost[-1].end:
-            last = self.lost[-1]
-            self.lost[-1] = last._replace(end=max(last.end, end))
-        else:
-            self.lost.append(Lost(start, end, error.reason))
+        add_gap(self.lost, Gap(start, start if stop is None else stop, error))
 
     def gaps(self) -> dict[str, list[tuple[int, int]]]:
         """First and last of the numbers that are left out between the log's GTIDs, by source.

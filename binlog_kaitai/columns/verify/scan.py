@@ -9,36 +9,28 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.columns.blocks import checksums
 from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.gaps import TO_THE_END, AroundDamage
 from binlog_kaitai.columns.blocks.payloads import expand
 from binlog_kaitai.columns.blocks.reader import BlockReader
-from binlog_kaitai.columns.blocks.resync import Search
 from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, OK, find_drifts
 from binlog_kaitai.columns.transactions.boundaries import Boundaries
 from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.columns.verify.bodies import Bodies
 from binlog_kaitai.columns.verify.images import RowImages
-from binlog_kaitai.columns.verify.report import MAX_DAMAGES, TO_THE_END, Report
+from binlog_kaitai.columns.verify.report import MAX_DAMAGES, Report
 from binlog_kaitai.core.adapter import gtid_set
-from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.framing import Tail, TailKind, another_log, is_start, read_start, read_up_to
-from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, header_offset
+from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
 from binlog_kaitai.ddl.series import SeriesDefinitions
-from binlog_kaitai.errors import (
-    AnotherLogError,
-    BinlogError,
-    DamagedError,
-    FramingError,
-    reading,
-)
-from binlog_kaitai.reader.ends import End, EndKind, judge_end
+from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, reading
+from binlog_kaitai.reader.ends import EndKind
 from binlog_kaitai.sources.source import MAGIC, Source
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
@@ -104,7 +96,6 @@ class _Scan:
     ) -> None:
         self._report = report
         self._progress = progress
-        self._search: Search | None = None  # where there is damage
         self._begin = len(MAGIC)  # of the log's first event; later where another log follows in the file
         self._is_relay_log = False
         # Of the positions in the headers, against where the events are; not known right behind lost bytes.
@@ -117,103 +108,51 @@ class _Scan:
         self._is_thorough = is_thorough
         self._boundaries = Boundaries()
 
-    def run(self, stream: Any, start: Start | None = None) -> None:
+    def run(self, stream: BinaryIO, start: Start | None = None) -> None:
         report = self._report
-        reader: BlockReader | None
         try:
-            if start is None:
-                reader = BlockReader.of_file(stream, report.file, leaves_checks=2)
-            else:
-                reader = self._after(start, stream)
+            found = self._around(stream, start)
         except BinlogError as error:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
-        while reader is not None:
-            reader = self._run_to_damage(reader, stream)
+        try:
+            for one in found:
+                if isinstance(one, Block):
+                    self._take(one)
+                    self._progress(found.reader.position)
+                elif not one.is_last:
+                    self._note_gap(one.start, one.stop, one.error)
+                elif found.end is None or found.end.kind is EndKind.TRUNCATED:
+                    raise one.error
+        except BinlogError as error:
+            report.add(error.at(file=report.file, position=found.reader.position), TO_THE_END)
+        tail, report.end = found.reader.tail, found.end
+        report.size = found.reader.position + (tail.size if tail else 0)
         if self._drift and self._off_to_the_end is not None:
             report.add(self._off_to_the_end)
         report.bodies = self._bodies.count
 
-    def _after(self, start: Start, stream: Any) -> BlockReader:
-        """A reader of the events after a start that stands elsewhere."""
-        first = BlockReader.of_file(io.BytesIO(start.data), self._report.file)
+    def _around(self, stream: BinaryIO, start: Start | None) -> AroundDamage:
+        """All of a log, or what follows its start, which stands elsewhere."""
+        name = self._report.file
+        options: dict[str, Any] = {"enters_logs": True, "leaves_checks": 2}
+        if start is None:
+            return AroundDamage(stream, name, **options)
+        first = BlockReader.of_file(io.BytesIO(start.data), name)
         for block in first:
             self._take(block)
         self._drift = None
         stream.seek(start.end)
-        return BlockReader(stream, first.context, start.end, name=self._report.file, leaves_checks=2)
+        return AroundDamage(stream, name, first.context, start.end, **options)
 
-    def _run_to_damage(self, reader: BlockReader, stream: Any) -> BlockReader | None:
-        """Read up to the end or to where the frames are lost; gives the reader of what follows."""
-        report = self._report
-        found: BinlogError | None = None
-        try:
-            for block in reader:
-                self._take(block)
-                self._progress(reader.position)
-        except BinlogError as error:
-            found = error.at(file=report.file, position=reader.position)
-        report.size = reader.position + (reader.tail.size if reader.tail else 0)
-        if isinstance(found, AnotherLogError) and stream.seekable():
-            return self._go_on_with_another(reader, stream, reader.position)
-        following = self._find_following(reader, stream, found)
-        if following is not None:
-            reason = found.reason if found else "the event does not end where its header says"
-            skipped = following.position - reader.position
-            reason += f"; the next whole event is {skipped} bytes on, at {following.position}"
-            lie = FramingError(reason, file=report.file, position=reader.position)
-            report.add(lie, following.position)
-            stream.seek(max(following.position - len(MAGIC), 0))
-            if is_start(read_up_to(stream, header_length(4))):
-                return self._go_on_with_another(following, stream, following.position - len(MAGIC))
-            stream.seek(following.position)
-        elif found is not None:
-            report.add(found, TO_THE_END)
-        elif reader.tail is not None:
-            self._note_end(reader.tail, reader.context)
-        return following
-
-    def _go_on_with_another(self, reader: BlockReader, stream: Any, position: int) -> BlockReader | None:
-        """Read the other log that begins at a position of the file."""
-        self._begin = position + len(MAGIC)
-        self._report.add(another_log(position).at(file=reader.name, position=position), self._begin)
-        self._is_relay_log, self._drift = False, None
-        stream.seek(position)
-        try:
-            version, ahead = read_start(stream)
-        except BinlogError as error:
-            error.position = position
-            self._report.add(error.at(file=reader.name, position=position), TO_THE_END)
-            return None
-        return BlockReader(
-            stream, Context(version), self._begin, name=reader.name, ahead=ahead, leaves_checks=2
-        )
-
-    def _find_following(
-        self, reader: BlockReader, stream: Any, found: BinlogError | None
-    ) -> BlockReader | None:
-        is_lost = isinstance(found, DamagedError) or (found is None and reader.tail is not None)
-        if not is_lost or (reader.tail and reader.tail.kind is TailKind.NOTHING) or not stream.seekable():
-            return None
-        if self._search is None:
-            self._search = Search(stream)
-        layout, start = reader.context.layout, reader.position + 1
-        has_own_positions = self._is_exact and not self._is_relay_log
-        position = self._search.event(start, layout, has_own_positions=has_own_positions)
-        if position is None and has_own_positions:
-            position = self._search.shifted_event(start, layout)
-        if position is None:
-            return None
-        stream.seek(position)
+    def _note_gap(self, start: int, stop: int, error: BinlogError) -> None:
         self._drift = None
-        return BlockReader(stream, reader.context, position, name=reader.name)
-
-    def _note_end(self, tail: Tail, context: Context) -> None:
-        try:
-            self._report.end = judge_end(self._report.file, tail, context)
-        except DamagedError as error:
-            self._report.add(error, TO_THE_END)
-            self._report.end = End(self._report.file, EndKind.TRUNCATED, tail.position, tail.size)
+        if isinstance(error, AnotherLogError):
+            self._begin, self._is_relay_log = stop, False
+        else:
+            reason = f"{error.reason}; the next whole event is {stop - start} bytes on, at {stop}"
+            error = FramingError(reason, position=start)
+        self._report.add(error.at(file=self._report.file, position=start), stop)
 
     def _take(self, block: Block) -> None:
         report = self._report

@@ -10,6 +10,7 @@ import numpy as np
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.rows.pages import RowsPage
 from binlog_kaitai.columns.transactions.boundaries import Boundaries, Outcome, Role, Roles
+from binlog_kaitai.columns.transactions.values import Parts
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
@@ -71,48 +72,38 @@ class Transactions:
     """
 
     def __init__(self, block: Block, found: Roles, boundaries: Boundaries, before: Carried) -> None:
-        count = len(found.roles)
-        parts = boundaries.divide(found)
-        self.continues = parts.continues
-        base = before.number if parts.continues else before.number + 1
-        self.number_of = np.full(count, -1, dtype=np.int64)
-        lengths = np.diff(parts.starts, append=len(parts.rows))
-        self.number_of[parts.rows] = base + np.repeat(np.arange(len(parts.starts)), lengths)
-        self.base = base
-        self.count = len(parts.starts)
-        self.first = parts.rows[parts.starts]
-        ends = parts.rows[np.append(parts.starts[1:], len(parts.rows)) - 1] if self.count else parts.starts
-        self.closing = np.array(ends, dtype=np.int64)
-        if parts.is_open and self.count:
-            self.closing[-1] = -1
-        roles, outcomes = found.roles, found.outcomes
-        # An event that ends a transaction closes it, whatever follows.
-        rows = np.flatnonzero((roles == Role.END) & (self.number_of >= 0))[::-1]
-        self.closing[self.number_of[rows] - base] = rows
-        self.outcomes = np.full(self.count, Outcome.OPEN, dtype=np.int8)
-        self.outcomes[self.number_of[rows] - base] = outcomes[rows]
-        self.is_begun = np.zeros(self.count, dtype=np.bool_)
-        begins = np.flatnonzero((roles == Role.BEGIN) & (self.number_of >= 0))
-        self.is_begun[self.number_of[begins] - base] = True
-        # MariaDB's GTID event stands for BEGIN, too.
-        self.is_begun[self.number_of[_with_flag(block, "is_standalone", is_set=False)] - base] = True
-        if parts.continues:
+        segments = boundaries.divide(found)
+        parts = Parts(block, segments)
+        self.continues = segments.continues
+        self.base = base = before.number + (not segments.continues)
+        self.count, self.first = len(parts), parts.first
+        ends = np.flatnonzero(found.roles == Role.END)
+        # The first event that ends a transaction closes it, whatever follows.
+        at = parts.first_of(ends)
+        closing = np.array(parts.last, dtype=np.int64)
+        if segments.is_open and self.count:
+            closing[-1] = -1
+        is_ended = at >= 0
+        self.closing = np.where(is_ended, np.append(ends, -1)[at], closing)
+        self.outcomes = np.append(found.outcomes[ends], np.int8(Outcome.OPEN))[at]
+        self.is_begun = parts.any(found.begins)
+        if self.continues:
             self.is_begun[0] |= before.is_begun
         self.is_cut = self.is_begun & (self.outcomes == Outcome.OPEN) & (self.closing >= 0)
         self.outcomes[self.is_cut] = Outcome.ROLLBACK
-        is_ended = np.zeros(self.count, dtype=np.bool_)
-        is_ended[self.number_of[rows] - base] = True
-        if parts.continues:
+        if self.continues:
             is_ended[0] |= before.is_ended
         self.carried = before
         if self.count:
             self.carried = Carried(base + self.count - 1, bool(self.is_begun[-1]), bool(is_ended[-1]))
         # What follows an end stands by itself.
-        behind = np.flatnonzero(self.number_of >= 0)
-        behind = behind[is_ended[self.number_of[behind] - base]]
-        self.number_of[behind[behind > self.closing[self.number_of[behind] - base]]] = -1
-        if parts.continues and before.is_ended:
-            self.number_of[self.number_of == base] = -1
+        numbers = parts.number_of
+        inside = np.flatnonzero(numbers >= 0)
+        inside = inside[is_ended[numbers[inside]]]
+        numbers[inside[inside > self.closing[numbers[inside]]]] = -1
+        if self.continues and before.is_ended:
+            numbers[numbers == 0] = -1
+        self.number_of = np.where(numbers < 0, -1, base + numbers)
 
 
 class Statements:
@@ -223,7 +214,10 @@ def _matters(block: Block, found: Roles) -> Any:
 
 def xa_rows(block: Block) -> Any:
     """The statements of XA, as numbers of events: more than the BEGIN and COMMIT that they stand for."""
-    of_mariadb = _with_flag(block, "is_prepared_xa")
+    of_mariadb = block.rows_of(EventType.gtid_event)
+    if len(of_mariadb):
+        prepares = block.body(EventType.gtid_event).numbers("is_prepared_xa")
+        of_mariadb = of_mariadb[prepares.astype(np.bool_)]
     kind = EventType.query_event
     rows = block.rows_of(kind)
     if not len(rows):
@@ -234,11 +228,3 @@ def xa_rows(block: Block) -> Any:
     # Servers write these two letters, large or small.
     is_xa = (lengths > 2) & (data[places] | 0x20 == ord("x")) & (data[places + 1] | 0x20 == ord("a"))
     return np.union1d(of_mariadb, rows[is_xa])
-
-
-def _with_flag(block: Block, name: str, *, is_set: bool = True) -> Any:
-    """MariaDB's GTID events with a flag, or without."""
-    rows = block.rows_of(EventType.gtid_event)
-    if not len(rows):
-        return rows
-    return rows[block.body(EventType.gtid_event).numbers(name).astype(np.bool_) == is_set]

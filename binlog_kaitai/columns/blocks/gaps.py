@@ -1,0 +1,209 @@
+"""Blocks of whole events and the gaps between them: how everything here goes on after damage.
+
+Rules
+-----
+1. A gap begins at an event that cannot be whole: its header is impossible, the log ends inside it, or, where
+   checksums are asked for, its checksum is wrong.
+2. It ends where the next whole event begins (`resync`), which is read as if nothing were missing.
+3. Nothing whole follows what is not damage, such as encryption.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks import checksums
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.part_reader import Limited
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.blocks.resync import Search
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import TailKind, another_log, is_start, read_start, read_up_to
+from binlog_kaitai.core.grammar import header_length
+from binlog_kaitai.errors import (
+    BAD_CHECKSUM,
+    AnotherLogError,
+    BinlogError,
+    ChecksumError,
+    DamagedError,
+    FramingError,
+    TruncatedError,
+)
+from binlog_kaitai.reader.ends import End, EndKind
+from binlog_kaitai.sources.source import MAGIC
+
+#: The end of a gap that no whole event follows.
+TO_THE_END = 1 << 63
+
+
+class Gap(NamedTuple):
+    """Bytes of a log that are not whole events, by offsets, and why; none where an event is missing."""
+
+    start: int
+    stop: int
+    error: BinlogError
+
+    @property
+    def is_last(self) -> bool:
+        """Whether no whole event follows."""
+        return self.stop == TO_THE_END
+
+    def stop_in(self, size: int) -> int:
+        """Where it ends in a log of so many bytes."""
+        return size if self.is_last else self.stop
+
+
+def add_gap(gaps: list[Gap], gap: Gap) -> None:
+    """Append a gap; if it begins in the last one, or right after it, the two are one."""
+    if gaps and gaps[-1].start <= gap.start <= gaps[-1].stop:
+        gaps[-1] = gaps[-1]._replace(stop=max(gaps[-1].stop, gap.stop))
+    else:
+        gaps.append(gap)
+
+
+class AroundDamage:
+    """The blocks of a log from an event on, and the gaps between them, in the order of the log.
+
+    Parameters
+    ----------
+    stream
+        The log: at its first byte, if `context` is None, else at an event.
+    context
+        What is known before the event.
+    position
+        Offset of the event.
+    search
+        Finds whole events in the same stream; for callers that go over it more than once.
+    known
+        Gaps that have been found before, in order; they have an end.
+    is_checked
+        An event whose checksum is wrong is a gap.
+    enters_logs
+        Where another log begins in the same file, go on in that. The gap is then its magic.
+    options
+        Those of `BlockReader`.
+
+    Attributes
+    ----------
+    reader : BlockReader
+        Reads the block at hand; at a gap, the one before.
+    end : End or None
+        Afterwards: how the log ended; None where what follows the last gap was not read.
+
+    Raises
+    ------
+    NotABinlogError, EncryptedError
+        The first bytes are not those of a readable log.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        name: str,
+        context: Context | None = None,
+        position: int = 0,
+        *,
+        search: Search | None = None,
+        known: Iterable[Gap] = (),
+        is_checked: bool = False,
+        enters_logs: bool = False,
+        **options: Any,
+    ) -> None:
+        self.end: End | None = None
+        self._stream, self._name, self._options = stream, name, options
+        self._search = search or Search(stream)
+        self._known = deque(known)
+        self._is_checked, self._enters_logs = is_checked, enters_logs
+        self._is_over = False
+        if context is None:
+            self.reader = BlockReader.of_file(stream, name, **options)
+        else:
+            self.reader = self._read_from(position, context)
+
+    def __iter__(self) -> Iterator[Block | Gap]:
+        while not self._is_over:
+            yield from self._pass_gaps((yield from self._blocks()))
+
+    def _blocks(self) -> Generator[Block, None, BinlogError | None]:
+        """The blocks of the reader; gives the error that ends them."""
+        try:
+            for block in self.reader:
+                bad = np.flatnonzero(checksums.check(block) == BAD)[:1].tolist() if self._is_checked else []
+                whole = block.part(0, bad[0]) if bad else block
+                if len(whole):
+                    yield whole
+                if bad:
+                    return ChecksumError(BAD_CHECKSUM, position=int(block.positions[bad[0]]))
+        except BinlogError as error:
+            return error
+        return None
+
+    def _pass_gaps(self, error: BinlogError | None) -> Iterator[Gap]:
+        """What ends the blocks of the reader, if not the end of the log; goes on after it."""
+        reader, tail = self.reader, self.reader.tail
+        start = reader.position if error is None or error.position is None else error.position
+        if error is None and self._known:
+            yield (gap := self._known.popleft())
+            self.reader = self._read_from(gap.stop, reader.context)
+            return
+        if isinstance(error, AnotherLogError) and self._enters_logs and self._stream.seekable():
+            yield from self._enter_log(start)
+            return
+        is_cut = error is None and tail is not None and tail.kind is not TailKind.NOTHING
+        stop = None
+        if (is_cut or isinstance(error, DamagedError)) and self._stream.seekable():
+            stop = self._search.after(start, reader.context)
+        if stop is not None:
+            lie = FramingError("the event does not end where its header says", position=start)
+            yield Gap(start, stop, error or lie)
+            if self._enters_logs and self._is_start(stop - len(MAGIC)):
+                yield from self._enter_log(stop - len(MAGIC))
+            else:
+                self.reader = self._read_from(stop, reader.context)
+            return
+        self._is_over = True
+        if error is None:
+            error = self._judge_end()
+        if error is not None:
+            yield Gap(start, TO_THE_END, error)
+
+    def _judge_end(self) -> BinlogError | None:
+        """How the log ended; gives what is wrong with the bytes after its last whole event."""
+        tail = self.reader.tail
+        assert tail is not None
+        try:
+            self.end = self.reader.end()
+        except DamagedError as error:
+            self.end = End(self._name, EndKind.TRUNCATED, tail.position, tail.size)
+            return error
+        return TruncatedError("a part of an event", position=tail.position) if tail.size else None
+
+    def _read_from(self, position: int, context: Context) -> BlockReader:
+        stream: Any = self._stream
+        stream.seek(position)
+        if self._known:
+            stream = Limited(stream, self._known[0].start - position)
+        return BlockReader(stream, context, position, name=self._name, **self._options)
+
+    def _is_start(self, position: int) -> bool:
+        self._stream.seek(max(position, 0))
+        return is_start(read_up_to(self._stream, header_length(4)))
+
+    def _enter_log(self, position: int) -> Iterator[Gap]:
+        """Go on in the other log that begins at an offset."""
+        begin = position + len(MAGIC)
+        yield Gap(position, begin, another_log(position))
+        self._stream.seek(position)
+        try:
+            version, ahead = read_start(self._stream)
+        except BinlogError as error:
+            self._is_over, error.position = True, position
+            yield Gap(position, TO_THE_END, error)
+            return
+        context = Context(version)
+        self.reader = BlockReader(self._stream, context, begin, name=self._name, ahead=ahead, **self._options)
