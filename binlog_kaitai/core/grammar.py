@@ -28,6 +28,7 @@ from binlog_grammar.json_diff import JsonDiff
 from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout, walk_over
 from binlog_grammar.log_start import LogStart
 from binlog_grammar.row_image import RowImage
+from binlog_grammar.stream_packet import StreamPacket
 from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent
 from binlog_grammar.table_map_metadata import TableMapMetadata
@@ -58,6 +59,7 @@ __all__ = [
     "JsonBinary",
     "JsonDiff",
     "Layout",
+    "StreamPacket",
     "TableMapEvent",
     "TableMapField",
     "TransactionPayloadEvent",
@@ -74,6 +76,7 @@ __all__ = [
     "parse_compressed",
     "parse_document",
     "parse_event",
+    "parse_packet",
     "plain_decoders",
     "read_header",
     "trace_event",
@@ -323,6 +326,21 @@ def parse_compressed(data: bytes) -> CompressedData:
     """
     try:
         return CompressedData(KaitaiStream(io.BytesIO(data)))
+    except Exception as error:  # as in parse_event
+        raise GrammarError(reason_of(error)) from error
+
+
+def parse_packet(data: bytes, *, has_semi_sync: bool = False) -> StreamPacket:
+    """The grammar's object of a message in a server's stream that is not an event: its end, or an error.
+
+    Raises
+    ------
+    GrammarError
+        The bytes do not follow the grammar.
+    """
+    parameters = Format.of_version(4).parameters(0, None)
+    try:
+        return StreamPacket(has_semi_sync, *parameters, KaitaiStream(io.BytesIO(data)))
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
 

@@ -1,0 +1,27 @@
+"""Running servers: their binary logs, fetched as a replica would and kept byte for byte.
+
+===========  ==================================================================
+address      `mysql://…` URLs, option files and the environment: how to connect
+causes       what a server's refusal means, and whether another try may help
+requests     the messages that a replica sends, as bytes
+session      a connection that asks for a log
+packets      the stream of packets → the bytes of one log after another
+archive      the directory: its logs, index and state
+fetch        archive and server together: resume, reconnect, follow
+===========  ==================================================================
+
+Rules
+-----
+1. A log in the archive is the server's log, byte for byte, up to where it was fetched. Events that a server
+   makes up for the stream (its first ROTATE, heartbeats, a format description in mid-log) never get in.
+2. Only whole transactions count. Nothing counts before it is on disk (fsync).
+3. What was fetched is never overwritten. After an interruption the last transaction is fetched again and
+   compared, so that a server that was reset or replaced is found out.
+"""
+
+from __future__ import annotations
+
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.fetch import Fetch, fetch
+
+__all__ = ["Address", "Fetch", "fetch"]
