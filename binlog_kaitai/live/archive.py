@@ -98,6 +98,7 @@ class Archive:
         self._rest = Place("")  # as `place`, not on disk yet
         self._rests = Rests()
         self._is_closed = False  # by an event of the server
+        self._is_flag_unsafe = False
         self._names: list[str] = []
         with writing_to(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +126,7 @@ class Archive:
     @property
     def unsafe(self) -> bool:
         """Whether whole transactions have been written that `sync` has not made safe."""
-        return self._rest != self.place and bool(self._rest.name)
+        return (self._rest != self.place or self._is_flag_unsafe) and bool(self._rest.name)
 
     # -- logs
 
@@ -197,6 +198,17 @@ class Archive:
         if self._is_closed:
             self._set_in_use(is_set=False)
 
+    def finish(self) -> None:
+        """Another log follows: no more comes of this one.
+
+        A log that its server did not close, since it was killed, is recovered at the next start. MySQL clears
+        the in-use flag then, MariaDB leaves it.
+        """
+        if not self._is_closed and self.server is not None and not self.server.is_mariadb:
+            self._set_in_use(is_set=False)
+            self._is_flag_unsafe = True
+        self.sync()
+
     def sync(self, *, and_state: bool = True) -> None:
         """Have all whole transactions on disk, and say so in the state."""
         if not self.unsafe or self._file is None:
@@ -204,6 +216,7 @@ class Archive:
         is_new = self.place is None or not self.place.position
         with writing_to(str(self.folder / self._rest.name)):
             os.fsync(self._file)
+            self._is_flag_unsafe = False
             if is_new:
                 os.fsync(self._lock)
         if is_new:

@@ -22,6 +22,9 @@ _BUSY = (1040, 1053, 1078, 1152, 1158, 1159, 1160, 1161, 1184, 1203, 1205, 1226,
 _LOST = (2002, 2003, 2005, 2006, 2012, 2013, 2055)
 _PASSING = frozenset((*_BUSY, *_LOST))
 
+#: What was asked for where the connection begins.
+LOGIN = "the login"
+
 PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, NOT_AN_EVENT, SAME_ID = (
     "purged", "gtids purged", "diverged", "past the end", "not an event", "same id",
 )  # fmt: skip
@@ -53,7 +56,7 @@ _CAUSES = (
     (
         r"truncated in the middle|bogus data|event (size|type)|read error",
         NOT_AN_EVENT,
-        "in the server's log no event begins there: the log is damaged, or another one than it was",
+        "in the server's log no event begins there: its logs were reset, or the log is damaged",
     ),
     (
         r"same server_uuid/server_id|same server_id|same server_uuid",
@@ -84,10 +87,11 @@ def refusal(code: int, message: str, *, what: str = "") -> ServerError:
     says = f"the server says {code}: {message}"
     if code in _PASSING:
         return ConnectionLostError(says)
+    # A registration without the privilege is denied in the words of a login.
+    if code == ACCESS_DENIED_TO_DO or (code in _ACCESS_DENIED and what != LOGIN):
+        return ServerError(f"{what or 'this'} needs a privilege that the user does not have; {says}")
     if code in _ACCESS_DENIED:
         return ServerError(f"the server refuses the login; {says}")
-    if code == ACCESS_DENIED_TO_DO:
-        return ServerError(f"{what or 'this'} needs a privilege that the user does not have; {says}")
     if code == SAME_SERVER_ID:
         return with_cause(SAME_ID, f"{_SAME_ID}; {says}")
     if code == READING_LOG:

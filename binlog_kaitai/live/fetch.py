@@ -202,7 +202,8 @@ class Fetch:
                 case State.IDLE:
                     self._rest(session, stream)
                 case State.NEXT_LOG:
-                    self._leave(stream)
+                    self._archive.finish()
+                    self._report("log complete", self._facts())
                     stream.begin_next()
                     self._enter(stream)
                 case State.ENDED:
@@ -223,10 +224,6 @@ class Fetch:
             raise ServerError(f"the server begins {stream.log_name} at {stream.position}, not at its start")
         self._archive.begin(stream.log_name)
         stream.read(len(MAGIC))
-
-    def _leave(self, stream: EventStream) -> None:
-        self._sync()
-        self._report("log complete", self._facts())
 
     def _read_burst(self, stream: EventStream) -> None:
         """Take what has come, up to the end of an event."""

@@ -17,7 +17,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
 from binlog_kaitai.live import requests
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.causes import UNKNOWN_VARIABLE, refusal
+from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
 from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
 from binlog_kaitai.live.packets import EventStream
 
@@ -84,7 +84,7 @@ class Session:
             import pymysql
         except ImportError as error:
             raise UsageError(_NEEDED) from error
-        with self._told("the login"):
+        with self._told(LOGIN):
             self._connection: Any = pymysql.connect(
                 **address.arguments(),
                 charset="utf8mb4",

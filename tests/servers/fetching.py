@@ -74,9 +74,15 @@ def workload(server: Server, seed: int, count: int = 1 << 30) -> Iterator[str]:
 
 def _rows(choose: random.Random) -> list[str]:
     rows = ", ".join(
-        f"({choose.randrange(1 << 40)}, '{'v' * choose.randrange(400)}')" for _ in range(choose.choice((1, 1, 40)))
+        f"({choose.randrange(1 << 40)}, '{'v' * choose.randrange(400)}')"
+        for _ in range(choose.choice((1, 1, 40)))
     )
-    return ["BEGIN", f"INSERT INTO f.a (n, v) VALUES {rows}", f"UPDATE f.a SET n = n + 1 WHERE id % 97 = 1", "COMMIT"]
+    return [
+        "BEGIN",
+        f"INSERT INTO f.a (n, v) VALUES {rows}",
+        f"UPDATE f.a SET n = n + 1 WHERE id % 97 = 1",
+        "COMMIT",
+    ]
 
 
 def _statement(choose: random.Random) -> list[str]:
@@ -106,7 +112,12 @@ def _xa(choose: random.Random) -> list[str]:
 
 
 def _rollback(choose: random.Random) -> list[str]:
-    return ["BEGIN", "INSERT INTO f.a (n) VALUES (7)", f"REPLACE INTO f.b VALUES ({choose.randrange(9)}, 'r')", "ROLLBACK"]
+    return [
+        "BEGIN",
+        "INSERT INTO f.a (n) VALUES (7)",
+        f"REPLACE INTO f.b VALUES ({choose.randrange(9)}, 'r')",
+        "ROLLBACK",
+    ]
 
 
 def _tagged(choose: random.Random) -> list[str]:
@@ -115,7 +126,11 @@ def _tagged(choose: random.Random) -> list[str]:
 
 
 def _compressed(choose: random.Random) -> list[str]:
-    return ["SET binlog_transaction_compression = ON", *_rows(choose), "SET binlog_transaction_compression = OFF"]
+    return [
+        "SET binlog_transaction_compression = ON",
+        *_rows(choose),
+        "SET binlog_transaction_compression = OFF",
+    ]
 
 
 class Writing:

@@ -142,7 +142,8 @@ def test_purged_logs_are_named(name: str, start_server: StartServer, tmp_path: P
     server.execute(f"PURGE BINARY LOGS TO '{newest}'")
     done = run_fetch(server.port, archive)
     assert done.returncode == 2
-    assert f"its oldest log is {newest}" in done.stderr
+    oldest = server.execute("SHOW BINARY LOGS")[0][0]  # MariaDB keeps what a dump may still need
+    assert f"its oldest log is {oldest}" in done.stderr
     if name == "mysql-9.7":
         (uuid,) = server.execute("SELECT @@server_uuid")[0]
         assert f"the transactions {uuid}:" in done.stderr
