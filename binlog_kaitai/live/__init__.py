@@ -7,7 +7,7 @@ requests     the messages that a replica sends, as bytes
 session      a connection that asks for a log
 packets      the stream of packets → the bytes of one log after another
 archive      the directory: its logs, index and state
-fetch        archive and server together: resume, reconnect, follow
+fetching     archive and server together: resume, reconnect, follow
 ===========  ==================================================================
 
 Rules
@@ -22,6 +22,6 @@ Rules
 from __future__ import annotations
 
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.fetch import Fetch, fetch
+from binlog_kaitai.live.fetching import Fetch, fetch
 
 __all__ = ["Address", "Fetch", "fetch"]

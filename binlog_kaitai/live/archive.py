@@ -138,7 +138,8 @@ class Archive:
         ServerError
             The archive has a log of this name.
         """
-        if (self.folder / name).exists() and self.place != Place(name):
+        is_begun = self.place is not None and (self.place.name, self.place.position) == (name, 0)
+        if (self.folder / name).exists() and not is_begun:
             reason = (
                 f"the server begins a log {name}, and the archive has one; nothing is overwritten. "
                 "Were the server's logs reset? Fetch into another directory"

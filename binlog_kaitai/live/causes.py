@@ -59,6 +59,11 @@ _CAUSES = (
         "in the server's log no event begins there: its logs were reset, or the log is damaged",
     ),
     (
+        r"exceeded max_allowed_packet",
+        NOT_AN_EVENT,
+        "the server finds no event that it may send there: its logs were reset, or an event is too long",
+    ),
+    (
         r"same server_uuid/server_id|same server_id|same server_uuid",
         SAME_ID,
         _SAME_ID,

@@ -65,7 +65,7 @@ def gtid_set(gtids: GtidSet) -> bytes:
         if is_tagged:
             # A variable-length integer; below 64 its byte holds twice the number.
             parts += [_u1(2 * len(tag)), tag]
-        ranges = list(intervals)
+        ranges = list(iter(intervals))  # a list of the set itself would ask for its size
         parts.append(_u8(len(ranges)))
         parts += [_u8(first) + _u8(last + 1) for first, last in ranges]
     return b"".join(parts)

@@ -73,16 +73,11 @@ def workload(server: Server, seed: int, count: int = 1 << 30) -> Iterator[str]:
 
 
 def _rows(choose: random.Random) -> list[str]:
-    rows = ", ".join(
-        f"({choose.randrange(1 << 40)}, '{'v' * choose.randrange(400)}')"
-        for _ in range(choose.choice((1, 1, 40)))
-    )
-    return [
-        "BEGIN",
-        f"INSERT INTO f.a (n, v) VALUES {rows}",
-        f"UPDATE f.a SET n = n + 1 WHERE id % 97 = 1",
-        "COMMIT",
-    ]
+    count = choose.choice((1, 1, 40))
+    values = [(choose.randrange(1 << 40), "v" * choose.randrange(400)) for _ in range(count)]
+    rows = ", ".join(f"({number}, '{text}')" for number, text in values)
+    insert = f"INSERT INTO f.a (n, v) VALUES {rows}"
+    return ["BEGIN", insert, "UPDATE f.a SET n = n + 1 WHERE id % 97 = 1", "COMMIT"]
 
 
 def _statement(choose: random.Random) -> list[str]:
@@ -112,12 +107,8 @@ def _xa(choose: random.Random) -> list[str]:
 
 
 def _rollback(choose: random.Random) -> list[str]:
-    return [
-        "BEGIN",
-        "INSERT INTO f.a (n) VALUES (7)",
-        f"REPLACE INTO f.b VALUES ({choose.randrange(9)}, 'r')",
-        "ROLLBACK",
-    ]
+    kept = f"REPLACE INTO f.b VALUES ({choose.randrange(9)}, 'r')"
+    return ["BEGIN", "INSERT INTO f.a (n) VALUES (7)", kept, "ROLLBACK"]
 
 
 def _tagged(choose: random.Random) -> list[str]:
@@ -126,11 +117,8 @@ def _tagged(choose: random.Random) -> list[str]:
 
 
 def _compressed(choose: random.Random) -> list[str]:
-    return [
-        "SET binlog_transaction_compression = ON",
-        *_rows(choose),
-        "SET binlog_transaction_compression = OFF",
-    ]
+    switch = "SET binlog_transaction_compression = {}".format
+    return [switch("ON"), *_rows(choose), switch("OFF")]
 
 
 class Writing:

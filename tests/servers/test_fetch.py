@@ -58,7 +58,7 @@ def test_archive_is_the_logs_of_the_server(name: str, start_server: StartServer,
     assert differences(archive, server) == []
 
 
-@pytest.mark.parametrize("name", ("mysql-9.7", "mariadb-11.8"))
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_kills_and_cuts(name: str, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(name)
     prepare(server)
@@ -109,7 +109,7 @@ def test_dead_connection_is_noticed(start_server: StartServer, tmp_path: Path) -
     assert differences(archive, server) == []
 
 
-@pytest.mark.parametrize("name", ("mysql-9.7", "mariadb-11.8"))
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_another_server_is_refused(name: str, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(name)
     prepare(server)
@@ -129,7 +129,7 @@ def test_another_server_is_refused(name: str, start_server: StartServer, tmp_pat
     assert {path.name: path.read_bytes() for path in archive.iterdir()} == before
 
 
-@pytest.mark.parametrize("name", ("mysql-9.7", "mariadb-11.8"))
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_purged_logs_are_named(name: str, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(name)
     prepare(server)
