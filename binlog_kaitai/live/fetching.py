@@ -116,14 +116,14 @@ class Fetch:
     def _run(self) -> None:
         failures = damages = 0
         while True:
-            before = self._archive.written
+            before = self._archive.place
             address = self._addresses[failures % len(self._addresses)]
             try:
                 self._fetch_from(address)
                 return
             except (ConnectionLostError, DamagedError) as error:
                 self._archive.cut()
-                if self._archive.written > before:
+                if self._archive.place != before:
                     failures = damages = 0
                 failures += 1
                 damages += isinstance(error, DamagedError)

@@ -16,6 +16,7 @@ import io
 import select
 import ssl
 import time
+from contextlib import suppress
 from enum import Enum
 from typing import Any
 
@@ -60,8 +61,8 @@ _SPECIAL[list(_LOOKED_AT)] = True
 _BEFORE_DESCRIPTION = tuple(8 if kind == EventType.rotate_event else 0 for kind in range(1, 5))
 
 _BUFFER = 4 << 20
-#: While a burst has fewer bytes, its end is waited for so long, in seconds: fewer steps are cheaper.
-_SMALL_BURST, _PATIENCE = 256 << 10, 0.002
+#: While fewer bytes have come, more are waited for so long, in seconds.
+_SMALL_BURST, _PATIENCE = 1 << 20, 0.002
 
 
 class State(Enum):
@@ -117,7 +118,6 @@ class EventStream(io.RawIOBase):
         self._left = 0  # bytes of the packet at hand that are still to be given
         self._is_continued = False
         self._pending = b""
-        self._burst = 0
         self._heard = time.monotonic()
         self.state = State.IDLE
         self.log_name = self.next_name = ""
@@ -127,6 +127,13 @@ class EventStream(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        """Give the memory free: an error may keep the stream."""
+        self._view = memoryview(b"")
+        self._buffer = np.empty(0, dtype=np.uint8)
+        self._at = self._end = 0
+        super().close()
 
     @property
     def is_semi_sync(self) -> bool:
@@ -172,7 +179,6 @@ class EventStream(io.RawIOBase):
             if patience == left:
                 raise ConnectionLostError(f"nothing has come from the server for {self._timeout:g} s")
             return False
-        self._burst = 0
         self.state = State.READING
         return True
 
@@ -185,7 +191,6 @@ class EventStream(io.RawIOBase):
             count = self._give(view)
             if count:
                 self.position += count
-                self._burst += count
                 return count
         return 0
 
@@ -362,6 +367,13 @@ class EventStream(io.RawIOBase):
             self._buffer[:have] = self._buffer[self._at : self._end].copy()
             self._at, self._end = 0, have
         self._end += self._receive_into(self._view[self._end :])
+        # TLS gives 16 KiB at a time; each step from here on costs more than that is worth.
+        with suppress(ConnectionLostError):  # what has come counts first
+            while self._has_room() and self._is_ready(self._patience):
+                self._end += self._receive_into(self._view[self._end :])
+
+    def _has_room(self) -> bool:
+        return self._end - self._at < _SMALL_BURST and self._end < len(self._buffer)
 
     def _receive_into(self, view: memoryview) -> int:
         try:
@@ -375,8 +387,7 @@ class EventStream(io.RawIOBase):
         return count
 
     def _is_idle(self) -> bool:
-        patience = self._patience if self._burst < _SMALL_BURST else 0.0
-        return self._at == self._end and not self._is_ready(patience)
+        return self._at == self._end and not self._is_ready(0)
 
     def _is_ready(self, seconds: float) -> bool:
         if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():

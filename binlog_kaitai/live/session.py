@@ -80,6 +80,7 @@ class Session:
         self._replica = replica
         self._heartbeat = heartbeat
         self._timeout = 2 * heartbeat + _GRACE
+        self._stream: EventStream | None = None
         try:
             import pymysql
         except ImportError as error:
@@ -108,7 +109,9 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection, and the stream on it."""
+        if self._stream is not None:
+            self._stream.close()
         with suppress(Exception):
             self._connection._force_close()
 
@@ -252,7 +255,7 @@ class Session:
             self._connection._read_packet()
         self._send(request)
         self._connection._sock.settimeout(self._timeout)
-        stream = EventStream(self._connection._sock, self._timeout, is_eager=is_eager)
+        stream = self._stream = EventStream(self._connection._sock, self._timeout, is_eager=is_eager)
         stream.begin()
         return stream
 
