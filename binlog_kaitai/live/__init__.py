@@ -8,6 +8,7 @@ session      a connection that asks for a log
 packets      the stream of packets → the bytes of one log after another
 archive      the directory: its logs, index and state
 fetching     archive and server together: resume, reconnect, follow
+source       a server's logs as streams, for whatever reads logs
 ===========  ==================================================================
 
 Rules

@@ -49,7 +49,8 @@ _IN_USE = masks.EventHeader.IS_IN_USE
 #: Events that end a log.
 _ENDS = (EventType.rotate_event, EventType.stop_event)
 
-_SERVER_IDS = 1 << 31, (1 << 32) - 1
+#: Server ids that are chosen at random: few people give servers so high ones.
+SERVER_IDS = 1 << 31, (1 << 32) - 1
 
 
 @dataclass(frozen=True)
@@ -325,7 +326,7 @@ class Archive:
         path = self.folder / STATE
         if not path.exists():
             self._refuse_strangers()
-            chosen = random.SystemRandom().randrange(*_SERVER_IDS) if server_id is None else server_id
+            chosen = random.SystemRandom().randrange(*SERVER_IDS) if server_id is None else server_id
             return Replica(chosen, str(uuid.uuid4()))
         with reading(str(path)):
             text = path.read_text(encoding="utf-8")

@@ -137,13 +137,13 @@ class Fetch:
         name, position = self._place(address)
         with self._session(address) as session:
             self._archive.identify(session.server)
+            if self._semi_sync and not session.has_semi_sync():
+                reason = "semi-synchronous replication is not enabled on the server (--semi-sync)"
+                raise ServerError(reason, file=address.name)
             try:
                 stream = session.dump(name, position, waits=self._follows, semi_sync=self._semi_sync)
             except ServerError as error:
                 raise self._explained(error, address, name, position) from error
-            if self._semi_sync and not stream.is_semi_sync:
-                reason = "semi-synchronous replication is not enabled on the server (--semi-sync)"
-                raise ServerError(reason, file=address.name)
             self._report("connected", {"server": address.name, "log": stream.log_name, "position": position})
             try:
                 self._read(session, stream)

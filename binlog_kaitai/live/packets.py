@@ -135,11 +135,6 @@ class EventStream(io.RawIOBase):
         self._at = self._end = 0
         super().close()
 
-    @property
-    def is_semi_sync(self) -> bool:
-        """Whether the server has agreed to wait for acknowledgements."""
-        return self._prefix == _SEMI_SYNC
-
     # -- the log that is read
 
     def begin(self) -> None:

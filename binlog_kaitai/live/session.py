@@ -212,6 +212,11 @@ class Session:
         """Whether a dump may begin past 4 GiB: that takes GTIDs of MySQL."""
         return not self.server.is_mariadb and self.variable("gtid_mode") == "ON"
 
+    def has_semi_sync(self) -> bool:
+        """Whether semi-synchronous replication is enabled on the server."""
+        names = ("rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled")
+        return any(self.variable(f"global.{name}") in ("1", "ON") for name in names)
+
     def acknowledge(self, stream: EventStream, position: int) -> None:
         """Tell a server of semi-synchronous replication that all before a position is safe."""
         payload = requests.semi_sync_ack(stream.log_name, position)

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai.errors import SourceError, reading
@@ -22,6 +23,9 @@ from binlog_kaitai.sources import remote
 #: The first four bytes of a binary log, plain and encrypted (`BINLOG_MAGIC`, sql/rpl_log_encryption.h).
 MAGIC = b"\xfebin"
 ENCRYPTED_MAGIC = b"\xfdbin"
+
+#: Running servers. What speaks to them takes all that reads logs, and is found by name from here.
+_SERVERS = ("mysql://", "mariadb://")
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
@@ -83,7 +87,8 @@ def resolve(source: SourceLike | Iterable[SourceLike]) -> list[Source]:
     source
         A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its
         binary logs, by index file where there is just one);
-        a ``.index`` file; ``"-"`` for stdin; ``bytes``; an open binary file; or several of these.
+        a ``.index`` file; a running server, ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for
+        stdin; ``bytes``; an open binary file; or several of these.
 
     Raises
     ------
@@ -105,6 +110,9 @@ def resolve(source: SourceLike | Iterable[SourceLike]) -> list[Source]:
 def _resolve_path(path: str) -> list[Source]:
     if path == "-":
         return [Source("-", lambda: _borrow(sys.stdin.buffer))]
+    if path.lower().startswith(_SERVERS):
+        live = import_module("binlog_kaitai.live.source")
+        return cast(list[Source], live.resolve(path))
     if remote.is_url(path):
         return _resolve_url(path)
     if os.path.isdir(path):

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 import random
 import signal
+import subprocess
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+import binlog_kaitai as bk
+from binlog_kaitai.live import fetch as bk_fetch
+from binlog_kaitai.live import fetching, requests
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import (
     Proxy,
     Writing,
     differences,
+    environment,
     following,
     kill,
     logs_in,
@@ -197,11 +204,83 @@ def test_refusals_have_their_own_words(start_server: StartServer, tmp_path: Path
         assert "wrong" not in done.stderr
 
 
-def run_url(target: str, archive: Path):  # type: ignore[no-untyped-def]
-    import subprocess
-    import sys
-
-    from tests.servers.fetching import environment
-
+def run_url(target: str, archive: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "binlog_kaitai", "fetch", target, "--to", str(archive)]
     return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_semi_sync(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    """Commits wait for the archive; what is acknowledged is in it, whatever becomes of both."""
+    server = start_server(name)
+    prepare(server)
+    archive = tmp_path / "archive"
+    done = run_fetch(server.port, archive, "--follow", "--semi-sync")
+    assert (done.returncode, "not enabled" in done.stderr) == (2, True)
+    word = _enable_semi_sync(server)
+    try:
+        with following(server.port, archive, "--semi-sync"):
+            wait_for(lambda: archived(archive, server), "the first log")
+            before = int(dict(server.execute("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync%'"))[f"{word}_yes_tx"])
+            run_workload(server, 11, 40)
+            status = dict(server.execute("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync%'"))
+            assert int(status[f"{word}_yes_tx"]) - before > 20
+            assert status[f"{word}_status"] == "ON"
+            sizes = {one: (server.data / one).stat().st_size for one in logs_in(server.data)}
+            # No second has to pass: it was on disk before each commit returned.
+            assert {one: (archive / one).stat().st_size for one in logs_in(archive)} == sizes
+        assert differences(archive, server) == []
+    finally:
+        server.restart()
+
+
+def _enable_semi_sync(server: Server) -> str:
+    """Gives the beginning of the names of its status variables."""
+    if server.spec.flavour == "mariadb":
+        server.execute("SET GLOBAL rpl_semi_sync_master_enabled=1, GLOBAL rpl_semi_sync_master_timeout=20000")
+        return "Rpl_semi_sync_master"
+    with suppress(Exception):
+        server.execute("INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'")
+    server.execute("SET GLOBAL rpl_semi_sync_source_enabled=1, GLOBAL rpl_semi_sync_source_timeout=20000")
+    return "Rpl_semi_sync_source"
+
+
+@pytest.mark.parametrize("name", ["mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8"])
+def test_a_server_as_a_source(name: str, start_server: StartServer) -> None:
+    server = start_server(name)
+    prepare(server)
+    run_workload(server, 21, 60)
+    address = f"mysql://root:@127.0.0.1:{server.port}/"
+    logs = [server.data / one for one in logs_in(server.data)]
+    printed = [printed_by("rows", "--format", "json", address).replace(address, f"{server.data}/")]
+    printed.append(printed_by("rows", "--format", "json", *map(str, logs)))
+    assert printed[0] == printed[1]
+    assert len(printed[0]) > 1000
+    newest = bk.open(f"{address}?from={logs[-1].name}")
+    assert [event.raw for event in newest][1:] == [event.raw for event in bk.open(logs[-1])][1:]
+    assert bk.read_changes(address).read_all().num_rows == bk.read_changes(logs).read_all().num_rows
+    with pytest.raises(bk.UsageError, match="no log none"):
+        bk.open(f"{address}?from=none")
+
+
+def printed_by(*arguments: str) -> str:
+    command = [sys.executable, "-m", "binlog_kaitai", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_place_that_only_gtids_can_name(
+    start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As past 4 GiB, where COM_BINLOG_DUMP cannot begin."""
+    monkeypatch.setattr(fetching, "MAX_SHORT_POSITION", 100)
+    monkeypatch.setattr(requests, "MAX_SHORT_POSITION", 100)
+    for name in ("mysql-9.7", "mariadb-11.8"):
+        server = start_server(name)
+        prepare(server)
+        archive = tmp_path / name
+        for seed in range(3):
+            run_workload(server, seed, 10)
+            bk_fetch(f"mysql://root:@127.0.0.1:{server.port}/", archive)
+            assert differences(archive, server) == []
