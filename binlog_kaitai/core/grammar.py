@@ -36,7 +36,8 @@ from binlog_grammar.transaction_payload_event import TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent
 from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
 
-from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, show, unfinished_field
+from binlog_kaitai.core.traced import bit_fields, meanings, trace
+from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, show
 from binlog_kaitai.errors import DamagedStartError, GrammarError
 
 __all__ = [
@@ -382,37 +383,10 @@ def trace_event(
 
     Returns the traced object, as far as it could be read, and what stopped the reading, if anything.
     """
-    return _trace(raw, layout.parameters(type_code, table_map))
-
-
-def meanings() -> dict[str, dict[str, str]]:
-    """What the grammar says of each field: by name of the class, then by name of the field."""
-    from binlog_grammar_traced.meanings import MEANINGS
-
-    return MEANINGS
-
-
-def bit_fields() -> dict[str, dict[str, int]]:
-    """How many bits the fields have that do not fill bytes: by names of the class and the field."""
-    from binlog_grammar_traced.meanings import BITS
-
-    return BITS
-
-
-def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None]:
-    from binlog_grammar_traced.binlog_event import BinlogEvent as TracedEvent
-
-    # A table map of the plain classes serves the traced ones as well.
-    traced: Any = TracedEvent
-    event = traced(*parameters, KaitaiStream(io.BytesIO(raw)))
-    try:
-        event._read()
-    except Exception as error:  # as in parse_event
-        return event, GrammarError(reason_of(error), field=unfinished_field(event, error))
-    return event, None
+    return trace(raw, layout.parameters(type_code, table_map))
 
 
 def _describe(error: Exception, raw: bytes, parameters: Parameters) -> GrammarError:
     # Errors of the runtime do not say which field they happened in; the traced classes do.
-    _, traced = _trace(raw, parameters)
+    _, traced = trace(raw, parameters)
     return traced or GrammarError(reason_of(error))

@@ -5,7 +5,9 @@ address      `mysql://…` URLs, option files and the environment: how to connec
 causes       what a server's refusal means, and whether another try may help
 requests     the messages that a replica sends, as bytes
 session      a connection that asks for a log
+wire         the packets of a connection, as they come
 packets      the stream of packets → the bytes of one log after another
+state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
 fetching     archive and server together: resume, reconnect, follow
 source       a server's logs as streams, for whatever reads logs

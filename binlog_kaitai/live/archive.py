@@ -15,12 +15,10 @@ is cleared with the event that closes the log.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import random
 import uuid
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +33,8 @@ from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_hea
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.follow.quiescent_points import Rests
 from binlog_kaitai.live.session import Replica, Server
+from binlog_kaitai.live.state import Place, State, read_names, refuse_strangers, replace_file
 from binlog_kaitai.sources.source import MAGIC, series_of
-
-STATE = "fetch.json"
-_VERSION = 1
 
 #: The last transaction is fetched again and compared, unless it is longer, in bytes.
 _MOST_AGAIN = 16 << 20
@@ -51,21 +47,6 @@ _ENDS = (EventType.rotate_event, EventType.stop_event)
 
 #: Server ids that are chosen at random: few people give servers so high ones.
 SERVER_IDS = 1 << 31, (1 << 32) - 1
-
-
-@dataclass(frozen=True)
-class Place:
-    """How far a log is safe.
-
-    Attributes
-    ----------
-    again : int
-        Where to begin when it is resumed: an earlier place between transactions, or the same.
-    """
-
-    name: str
-    position: int = 0
-    again: int = 0
 
 
 class Archive:
@@ -323,58 +304,20 @@ class Archive:
             raise SourceError("another fetch is writing to this directory", file=str(self.folder)) from error
 
     def _load(self, server_id: int | None) -> Replica:
-        path = self.folder / STATE
-        if not path.exists():
-            self._refuse_strangers()
+        state = State.load(self.folder)
+        if state is None:
+            refuse_strangers(self.folder)
             chosen = random.SystemRandom().randrange(*SERVER_IDS) if server_id is None else server_id
             return Replica(chosen, str(uuid.uuid4()))
-        with reading(str(path)):
-            text = path.read_text(encoding="utf-8")
-        try:
-            state = json.loads(text)
-            if state["version"] != _VERSION:
-                raise ValueError(f"version {state['version']}")
-            self.server = Server(**state["server"]) if state["server"] else None
-            self.place = Place(**state["place"]) if state["place"] else None
-            replica = Replica(**state["replica"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise SourceError(f"not the state of an archive: {error}", file=str(path)) from error
-        self._names = self._read_index()
+        self.server, self.place, replica = state.server, state.place, state.replica
+        self._names = read_names(self.folder)
         return replica if server_id is None else Replica(server_id, replica.uuid)
 
-    def _refuse_strangers(self) -> None:
-        names = sorted(path.name for path in self.folder.iterdir() if not path.name.startswith("."))
-        logs = [name for name in names if name.endswith(".index") or name.rpartition(".")[2].isdigit()]
-        if logs:
-            reason = f"has {logs[0]} in it, and no {STATE}: fetch did not make it; choose another directory"
-            raise SourceError(reason, file=str(self.folder))
-
     def _save(self) -> None:
-        state = {
-            "version": _VERSION,
-            "server": asdict(self.server) if self.server else None,
-            "replica": asdict(self.replica),
-            "place": asdict(self.place) if self.place else None,
-        }
-        self._replace(self.folder / STATE, json.dumps(state, indent=1) + "\n")
+        State(self.replica, self.server, self.place).save(self.folder)
 
     def _write_index(self) -> None:
-        self._replace(self.index, "".join(f"./{name}\n" for name in self._names))
-
-    def _replace(self, path: Path, text: str) -> None:
-        draft = path.with_name(f".{path.name}.new")
-        with writing_to(str(path)):
-            with draft.open("w", encoding="utf-8", errors="surrogateescape") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-
-    def _read_index(self) -> list[str]:
-        for path in self.folder.glob("*.index"):
-            with reading(str(path)):
-                return [line.removeprefix("./") for line in path.read_text(encoding="utf-8").split()]
-        return []
+        replace_file(self.index, "".join(f"./{name}\n" for name in self._names))
 
     # -- after an interruption
 
@@ -399,7 +342,7 @@ class Archive:
         self._end = self._rest.position
         if name not in self._names:
             self._names.append(name)
-        if safe and self._read_index() != self._names:
+        if safe and read_names(self.folder) != self._names:
             self._write_index()
         self.sync()
 

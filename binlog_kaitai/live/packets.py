@@ -13,10 +13,6 @@ other. All other packets are read by the grammar.
 from __future__ import annotations
 
 import io
-import select
-import ssl
-import time
-from contextlib import suppress
 from enum import Enum
 from typing import Any
 
@@ -39,6 +35,7 @@ from binlog_kaitai.errors import ConnectionLostError, FramingError, ServerError
 from binlog_kaitai.live import packet_kernels as kernels
 from binlog_kaitai.live.causes import refusal
 from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE_AT, unpack
+from binlog_kaitai.live.wire import BUFFER, Wire
 from binlog_kaitai.sources.source import MAGIC
 
 _V4 = 4
@@ -59,10 +56,6 @@ _SPECIAL[list(_LOOKED_AT)] = True
 
 #: The first ROTATE comes before the format description; its fixed part has 8 bytes in every server.
 _BEFORE_DESCRIPTION = tuple(8 if kind == EventType.rotate_event else 0 for kind in range(1, 5))
-
-_BUFFER = 4 << 20
-#: While fewer bytes have come, more are waited for so long, in seconds.
-_SMALL_BURST, _PATIENCE = 1 << 20, 0.002
 
 
 class State(Enum):
@@ -104,21 +97,11 @@ class EventStream(io.RawIOBase):
     """
 
     def __init__(self, socket: Any, timeout: float, *, is_eager: bool = False) -> None:
-        self._socket = socket
-        self._timeout = timeout
-        self._patience = 0.0 if is_eager else _PATIENCE
-        self._poll = select.poll()
-        self._poll.register(socket, select.POLLIN)
-        self._buffer = np.empty(_BUFFER, dtype=np.uint8)
-        buffer: Any = self._buffer
-        self._view = memoryview(buffer)
-        self._at = self._end = 0
-        self._sequence = 1  # the command had 0
+        self._wire = Wire(socket, timeout, is_eager=is_eager)
         self._prefix = 0  # not known before the first packet
         self._left = 0  # bytes of the packet at hand that are still to be given
         self._is_continued = False
         self._pending = b""
-        self._heard = time.monotonic()
         self.state = State.IDLE
         self.log_name = self.next_name = ""
         self.position = self._next_position = 0
@@ -130,9 +113,7 @@ class EventStream(io.RawIOBase):
 
     def close(self) -> None:
         """Give the memory free: an error may keep the stream."""
-        self._view = memoryview(b"")
-        self._buffer = np.empty(0, dtype=np.uint8)
-        self._at = self._end = 0
+        self._wire.close()
         super().close()
 
     # -- the log that is read
@@ -168,11 +149,7 @@ class EventStream(io.RawIOBase):
         ConnectionLostError
             Nothing has come for the time of the timeout, not even a heartbeat.
         """
-        left = max(0.0, self._heard + self._timeout - time.monotonic())
-        patience = left if seconds is None else min(seconds, left)
-        if self._at == self._end and not self._is_ready(patience):
-            if patience == left:
-                raise ConnectionLostError(f"nothing has come from the server for {self._timeout:g} s")
+        if not self._wire.wait(seconds):
             return False
         self.state = State.READING
         return True
@@ -207,19 +184,19 @@ class EventStream(io.RawIOBase):
         if count:
             return count
         if why == kernels.BROKEN:
-            self._check_sequence()
+            self._wire.check_sequence()
         if why == kernels.MORE and not self._is_packet_begun():
-            if self._is_idle():
+            if self._wire.is_idle():
                 self.state = State.IDLE
             else:
-                self._receive()
+                self._wire.receive()
             return 0
         self._special()
         return 0
 
     def _unpack(self, view: memoryview) -> tuple[int, int]:
-        self._at, self._sequence, count, why = unpack.run(
-            self._buffer, self._at, self._end, self._sequence, self._prefix, _HEADER,
+        self._wire.at, self._wire.sequence, count, why = unpack.run(
+            self._wire.buffer, self._wire.at, self._wire.end, self._wire.sequence, self._prefix, _HEADER,
             header_offset("len_event"), header_offset("type_code"), _SPECIAL, _ACK,
             np.frombuffer(view, dtype=np.uint8), 0,
         )  # fmt: skip
@@ -228,41 +205,41 @@ class EventStream(io.RawIOBase):
     def _give_part(self, view: memoryview) -> int:
         """Bytes of an event that does not come through the kernel, straight to where they belong."""
         if not self._left:
-            self._need(PACKET_HEADER)
-            length = self._begin_packet()
+            self._wire.need(PACKET_HEADER)
+            length = self._wire.begin_packet()
             self._left, self._is_continued = length, length == CONTINUED
             return 0
         size = min(self._left, len(view))
-        have = min(self._end - self._at, size)
+        have = min(self._wire.end - self._wire.at, size)
         if have:
-            view[:have] = self._view[self._at : self._at + have]
-            self._at += have
+            view[:have] = self._wire.view[self._wire.at : self._wire.at + have]
+            self._wire.at += have
         else:
-            have = self._receive_into(view[:size])
+            have = self._wire.receive_into(view[:size])
         self._left -= have
         return have
 
     def _is_packet_begun(self) -> bool:
         """Whether enough is there of a packet that no kernel takes: it is too long, or too short."""
-        have = self._end - self._at
+        have = self._wire.end - self._wire.at
         if have < PACKET_HEADER:
             return False
-        length = self._length()
+        length = self._wire.length()
         whole = PACKET_HEADER + length <= have
-        return whole or (length > _BUFFER // 2 and have >= PACKET_HEADER + _SEMI_SYNC + _HEADER)
+        return whole or (length > BUFFER // 2 and have >= PACKET_HEADER + _SEMI_SYNC + _HEADER)
 
     def _special(self) -> None:
         """Look at the packet that comes next."""
-        self._need(PACKET_HEADER)
-        self._check_sequence()
-        length = self._length()
-        self._need(PACKET_HEADER + min(length, _SEMI_SYNC + _HEADER))
-        begin = self._at + PACKET_HEADER
-        head = bytes(self._view[begin : begin + min(length, _SEMI_SYNC + _HEADER)])
+        self._wire.need(PACKET_HEADER)
+        self._wire.check_sequence()
+        length = self._wire.length()
+        self._wire.need(PACKET_HEADER + min(length, _SEMI_SYNC + _HEADER))
+        begin = self._wire.at + PACKET_HEADER
+        head = bytes(self._wire.view[begin : begin + min(length, _SEMI_SYNC + _HEADER)])
         if not head or head[0] != StreamPacket.PacketKind.event:
-            self._end_of_stream(self._whole_packet())
+            self._end_of_stream(self._wire.whole_packet())
             return
-        if self._buffer[self._at + SEQUENCE_AT] != self._sequence:
+        if self._wire.buffer[self._wire.at + SEQUENCE_AT] != self._wire.sequence:
             raise ConnectionLostError("a packet of the stream is missing", file=self.log_name)
         if not self._prefix:
             # The first event has the time 0, so that this is not a part of it.
@@ -271,7 +248,7 @@ class EventStream(io.RawIOBase):
             raise FramingError("a packet of the stream cannot hold an event's header", file=self.log_name)
         header = read_header(head[self._prefix :], _V4)
         if header.type_code in _LOOKED_AT and self._is_made_up(header):
-            self._take_made_up(header, self._whole_packet()[self._prefix :])
+            self._take_made_up(header, self._wire.whole_packet()[self._prefix :])
             return
         self._begin_event(header, length, head)
 
@@ -282,11 +259,16 @@ class EventStream(io.RawIOBase):
             raise FramingError(reason, file=self.log_name, position=self.position)
         if not self.log_name:
             raise FramingError("the stream does not begin with a ROTATE_EVENT")
-        self._begin_packet()
-        self._at += self._prefix
+        self._wire.begin_packet()
+        self._wire.at += self._prefix
         self._left, self._is_continued = length - self._prefix, length == CONTINUED
         if self._prefix == _SEMI_SYNC and head[self._prefix - 1] & _ACK:
             self.ack_wanted = True
+
+    def sent_acknowledgement(self) -> None:
+        """A packet was sent in between: the server counts on from it."""
+        self.ack_wanted = False
+        self._wire.sequence = 1
 
     # -- what the server makes up
 
@@ -315,84 +297,6 @@ class EventStream(io.RawIOBase):
         if message.kind == StreamPacket.PacketKind.error:
             raise refusal(message.body.error_code, message.body.message)
         self.state = State.ENDED
-
-    # -- the socket
-
-    def _length(self) -> int:
-        return int.from_bytes(self._view[self._at : self._at + SEQUENCE_AT], "little")
-
-    def _check_sequence(self) -> None:
-        found = int(self._buffer[self._at + SEQUENCE_AT])
-        if found != self._sequence and found:  # MariaDB counts an error at its shutdown as 0
-            reason = f"packet {found} comes where packet {self._sequence} is due"
-            raise ConnectionLostError(reason, file=self.log_name, position=self.position)
-
-    def _begin_packet(self) -> int:
-        """Take the header of a packet; gives the length of its payload."""
-        self._check_sequence()
-        length = self._length()
-        self._at += PACKET_HEADER
-        self._sequence = (self._sequence + 1) % 256
-        return length
-
-    def _whole_packet(self) -> bytes:
-        length = self._length()
-        if PACKET_HEADER + length > _BUFFER:
-            raise FramingError(f"a packet of {length} bytes that is not an event", file=self.log_name)
-        self._need(PACKET_HEADER + length)
-        self._begin_packet()
-        self._at += length
-        return bytes(self._view[self._at - length : self._at])
-
-    def sent_acknowledgement(self) -> None:
-        """A packet was sent in between: the server counts on from it."""
-        self.ack_wanted = False
-        self._sequence = 1
-
-    def _need(self, size: int) -> None:
-        """Have so many bytes in the buffer."""
-        while self._end - self._at < size:
-            self._receive()
-
-    def _receive(self) -> None:
-        if self._at == self._end:
-            self._at = self._end = 0
-        elif self._end == len(self._buffer) or self._at > len(self._buffer) // 2:
-            have = self._end - self._at
-            self._buffer[:have] = self._buffer[self._at : self._end].copy()
-            self._at, self._end = 0, have
-        self._end += self._receive_into(self._view[self._end :])
-        # TLS gives 16 KiB at a time; each step from here on costs more than that is worth.
-        with suppress(ConnectionLostError):  # what has come counts first
-            while self._has_room() and self._is_ready(self._patience):
-                self._end += self._receive_into(self._view[self._end :])
-
-    def _has_room(self) -> bool:
-        return self._end - self._at < _SMALL_BURST and self._end < len(self._buffer)
-
-    def _receive_into(self, view: memoryview) -> int:
-        try:
-            count = int(self._socket.recv_into(view))
-        except OSError as error:  # a timeout is one, too
-            reason = f"the connection broke: {error.strerror or error}"
-            raise ConnectionLostError(reason) from error
-        if not count:
-            raise ConnectionLostError("the server closed the connection")
-        self._heard = time.monotonic()
-        return count
-
-    def _is_idle(self) -> bool:
-        return self._at == self._end and not self._is_ready(0)
-
-    def _is_ready(self, seconds: float) -> bool:
-        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
-            return True
-        deadline = time.monotonic() + seconds
-        while True:
-            if self._poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
-                return True
-            if time.monotonic() >= deadline:
-                return False
 
 
 def checked_name(name: str) -> str:

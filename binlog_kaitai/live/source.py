@@ -1,7 +1,7 @@
 """A server as a source: each of its logs as a stream, up to what the server has at that moment.
 
-A log is read over a connection of its own, from its magic to its end, and takes no room on a disk. Who reads a
-log twice fetches it twice; for more than a look, `fetch` it.
+A log is read over a connection of its own, from its magic to its end, and takes no room on a disk. Whoever
+reads a log twice fetches it twice; for more than a look, `fetch` it.
 """
 
 from __future__ import annotations

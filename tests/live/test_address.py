@@ -125,7 +125,7 @@ def test_what_is_no_address(parse, url: str) -> None:  # type: ignore[no-untyped
 
 
 def test_files_that_are_not_there(parse) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(SourceError, match="none.pem"):
+    with pytest.raises(SourceError, match=r"none\.pem"):
         parse("mysql://h?ssl-ca=/none.pem").arguments()
     with pytest.raises(SourceError):
         Address.parse("mysql://h", defaults_file="/none.cnf")
