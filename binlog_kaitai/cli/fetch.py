@@ -49,6 +49,12 @@ EXIT_UNREACHABLE = 4
     help="How often an idle server is to say something; without a word for twice that, fetch reconnects.",
 )
 @click.option("--defaults-file", type=click.Path(), metavar="FILE", help="The only option file to read.")
+@click.option(
+    "--metrics-file",
+    type=options.LocalPath(path_type=Path),
+    metavar="FILE",
+    help="Keep this file up to date for Prometheus.",
+)
 @options.formats("text", "json")
 def command(
     url: str,
@@ -59,6 +65,7 @@ def command(
     server_id: int | None,
     heartbeat: float,
     defaults_file: str | None,
+    metrics_file: Path | None,
     output: str,
 ) -> None:
     """Keep an archive of a running server's binary logs, byte for byte.
@@ -93,6 +100,7 @@ def command(
             server_id=server_id,
             heartbeat=heartbeat,
             defaults_file=defaults_file,
+            metrics_file=metrics_file,
             report=_say_json if output == "json" else _say_text,
         )
     except ConnectionLostError as error:

@@ -10,6 +10,7 @@ packets      the stream of packets → the bytes of one log after another
 state        the files of an archive besides its logs
 archive      the directory: its logs, index and state
 fetching     archive and server together: resume, reconnect, follow
+metrics      a file for Prometheus
 source       a server's logs as streams, for whatever reads logs
 ===========  ==================================================================
 

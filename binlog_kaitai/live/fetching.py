@@ -26,6 +26,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.gap import explain_gap
+from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import EventStream, State, checked_name
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
 from binlog_kaitai.live.session import Session
@@ -69,6 +70,8 @@ class Fetch:
         Instead of the one that the archive has chosen.
     heartbeat
         Seconds after which an idle server is to say something.
+    metrics_file
+        A file for Prometheus that says how things are, see `metrics`.
     report
         Called with what happens.
     """
@@ -83,8 +86,10 @@ class Fetch:
         semi_sync: bool = False,
         server_id: int | None = None,
         heartbeat: float = 10.0,
+        metrics_file: Path | None = None,
         report: Report = lambda what, facts: None,
     ) -> None:
+        self._metrics = Metrics(metrics_file)
         self._addresses = list(addresses)
         self._folder = folder
         self._start = start
@@ -130,6 +135,8 @@ class Fetch:
                 if damages == _TRIES_OF_DAMAGE or not (self._follows or failures < _TRIES):
                     raise
                 pause = _pause(failures)
+                self._metrics.values["reconnects_total"] += 1
+                self._show(is_connected=False, is_caught_up=False)
                 self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
                 time.sleep(pause)
 
@@ -145,6 +152,7 @@ class Fetch:
             except ServerError as error:
                 raise self._explained(error, address, name, position) from error
             self._report("connected", {"server": address.name, "log": stream.log_name, "position": position})
+            self._show(is_connected=True, is_caught_up=False)
             try:
                 self._read(session, stream)
             except ServerError as error:
@@ -210,6 +218,7 @@ class Fetch:
                     if self._follows:
                         raise ConnectionLostError("the server ended the stream")
                     self._sync()
+                    self._show(is_connected=False, is_caught_up=True)
                     self._report("up to date", self._facts())
                     return
 
@@ -239,6 +248,7 @@ class Fetch:
             archive.write(block)
             if archive.written - self._synced_bytes >= _SYNC_BYTES or self._is_due():
                 self._sync()
+                self._show(is_caught_up=False)
 
     def _check(self, block: Block, has_exact_positions: bool) -> None:
         """Refuse what was damaged on its way, or on the server."""
@@ -248,6 +258,7 @@ class Fetch:
         if block.is_special:
             return
         last = block.fixed_header(len(block) - 1)
+        self._metrics.values["last_event_timestamp_seconds"] = last.timestamp
         end = int(block.end_positions[-1])
         if has_exact_positions and last.next_position and last.next_position != end & POSITION_MASK:
             reason = f"events are missing before this one, which ends at {end}; its header says "
@@ -259,9 +270,11 @@ class Fetch:
         if stream.ack_wanted:
             self._archive.sync(and_state=False)
             session.acknowledge(stream, stream.position)
+        self._show(is_caught_up=True)
         while True:
             if self._is_due():
                 self._sync()
+                self._show(is_caught_up=True)
             until_due = None
             if self._archive.unsafe:
                 until_due = max(0.0, self._synced_at + _SYNC_SECONDS - time.monotonic())
@@ -274,6 +287,20 @@ class Fetch:
     def _sync(self) -> None:
         self._archive.sync()
         self._synced_at, self._synced_bytes = time.monotonic(), self._archive.written
+
+    def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
+        """Bring the metrics up to date."""
+        values, place = self._metrics.values, self._archive.place
+        values["caught_up"] = is_caught_up
+        values["bytes_total"] = self._archive.written
+        if is_connected is not None:
+            values["connected"] = is_connected
+        if values["connected"]:
+            values["last_contact_timestamp_seconds"] = time.time()
+        if place is not None:
+            values["log_number"] = int(place.name.rpartition(".")[2])
+            values["position_bytes"] = place.position
+        self._metrics.write(at_once=is_connected is not None)
 
     def _facts(self) -> dict[str, Any]:
         place = self._archive.place
@@ -296,6 +323,7 @@ def fetch(
     server_id: int | None = None,
     heartbeat: float = 10.0,
     defaults_file: str | None = None,
+    metrics_file: Path | None = None,
     report: Report = lambda what, facts: None,
 ) -> None:
     """Copy the binary logs of a running server into a directory, or go on with that.
@@ -306,7 +334,7 @@ def fetch(
         See `Address.parse`.
     to
         The archive's directory.
-    start, follow, semi_sync, server_id, heartbeat, report
+    start, follow, semi_sync, server_id, heartbeat, metrics_file, report
         See `Fetch`.
     defaults_file
         The only option file to read.
@@ -325,5 +353,6 @@ def fetch(
         semi_sync=semi_sync,
         server_id=server_id,
         heartbeat=heartbeat,
+        metrics_file=metrics_file,
         report=report,
     ).run()

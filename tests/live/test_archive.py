@@ -206,3 +206,14 @@ def test_past_4_gib_the_log_comes_again_and_is_compared(
     FakeFetch(source, tmp_path / "a").run()
     assert source.asked[-1] == (max(source.logs), 4)
     assert same(contents(tmp_path / "a"), source.logs)
+
+
+def test_metrics(source: Source, tmp_path: Path) -> None:
+    FakeFetch(source, tmp_path / "a", metrics_file=tmp_path / "fetch.prom").run()
+    lines = [line.split() for line in (tmp_path / "fetch.prom").read_text().splitlines() if line[0] != "#"]
+    values = {name.removeprefix("binlog_kaitai_fetch_"): float(value) for name, value in lines}
+    newest = max(source.logs)
+    assert (values["log_number"], values["position_bytes"]) == (int(newest[-6:]), len(source.logs[newest]))
+    assert values["bytes_total"] == sum(map(len, source.logs.values())) - 4 * len(source.logs)
+    assert (values["caught_up"], values["connected"], values["lag_seconds"]) == (1, 0, 0)
+    assert values["last_event_timestamp_seconds"] > 1.7e9
