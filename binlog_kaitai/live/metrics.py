@@ -1,4 +1,4 @@
-"""What an operator watches: a file in the text format of Prometheus, for node_exporter's textfile collector."""
+"""What an operator watches: a file in Prometheus' text format, for node_exporter's textfile collector."""
 
 from __future__ import annotations
 
