@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -217,3 +218,26 @@ def test_metrics(source: Source, tmp_path: Path) -> None:
     assert values["bytes_total"] == sum(map(len, source.logs.values())) - 4 * len(source.logs)
     assert (values["caught_up"], values["connected"], values["lag_seconds"]) == (1, 0, 0)
     assert values["last_event_timestamp_seconds"] > 1.7e9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_disk_that_is_full(
+    source: Source, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, choose = os.pwrite, random.Random(seed)
+    room = choose.randrange(sum(map(len, source.logs.values())))
+
+    def write_what_fits(file: int, data: Any, at: int) -> int:
+        nonlocal room
+        count = min(len(data), room)
+        if not count:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        room -= count
+        return write(file, bytes(data[:count]), at)
+
+    monkeypatch.setattr(os, "pwrite", write_what_fits)
+    with pytest.raises(SourceError, match="No space left"):
+        FakeFetch(source, tmp_path / "a").run()
+    monkeypatch.setattr(os, "pwrite", write)
+    FakeFetch(source, tmp_path / "a").run()
+    assert same(contents(tmp_path / "a"), source.logs)

@@ -16,6 +16,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.live import fetch as bk_fetch
 from binlog_kaitai.live import fetching, requests
+from tests.live.test_packets import not_in_use
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import (
     Proxy,
@@ -33,12 +34,13 @@ from tests.servers.fetching import (
     wait_for,
 )
 from tools.servers import Server
+from tools.servers.keys import encryption_options
 
 pytestmark = pytest.mark.server
 
 SERVERS = ("mysql-5.6", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 
-KILLS, CUTS, SERVER_KILLS = 20, 10, 3
+KILLS, CUTS, SERVER_KILLS = 20, 10, 10
 
 
 def archived(archive: Path, server: Server) -> bool:
@@ -285,3 +287,29 @@ def test_a_place_that_only_gtids_can_name(
             run_workload(server, seed, 10)
             bk_fetch(f"mysql://root:@127.0.0.1:{server.port}/", archive)
             assert differences(archive, server) == []
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_logs_that_the_server_encrypts(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    """The stream is plain, and so is the archive; it is what the server's own client copies."""
+    server = start_server(name)
+    try:
+        server.restart(*encryption_options(server))
+        prepare(server)
+        archive = tmp_path / "archive"
+        for seed in range(3):
+            run_workload(server, seed, 10)
+            assert run_fetch(server.port, archive).returncode == 0
+        assert run_fetch(server.port, archive).returncode == 0
+        copies = tmp_path / "copies"
+        copies.mkdir()
+        login = ["--host=127.0.0.1", f"--port={server.port}", "--user=root", f"--result-file={copies}/"]
+        command = [*server.client(), "--no-defaults", "--read-from-remote-server", "--raw", "--to-last-log"]
+        subprocess.run([*command, *login, "binlog.000001"], check=True, capture_output=True, timeout=60)
+        assert logs_in(copies) == logs_in(archive)
+        for one in logs_in(archive):
+            mine, theirs = (not_in_use((folder / one).read_bytes()) for folder in (archive, copies))
+            assert mine == theirs
+        assert "damage" not in printed_by("verify", str(archive))
+    finally:
+        server.restart()
