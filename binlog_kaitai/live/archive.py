@@ -31,7 +31,7 @@ from binlog_kaitai.columns.kernel.byte_kernels import BAD
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
-from binlog_kaitai.follow.quiescent_points import Rests
+from binlog_kaitai.following.quiescent_points import Rests
 from binlog_kaitai.live.session import Replica, Server
 from binlog_kaitai.live.state import Place, State, read_names, refuse_strangers, replace_file
 from binlog_kaitai.sources.source import MAGIC, series_of

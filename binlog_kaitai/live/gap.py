@@ -7,7 +7,7 @@ from binlog_kaitai.columns.transactions.gtid_runs import add_gtids
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import reading
-from binlog_kaitai.follow.log_headers import read_head
+from binlog_kaitai.following.log_headers import read_head
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
 from binlog_kaitai.live.session import Session
