@@ -89,7 +89,7 @@ def refusal(code: int, message: str, *, what: str = "") -> ServerError:
     what
         What was asked of the server, where that says more.
     """
-    says = f"the server says {code}: {message}"
+    says = message if code in _LOST else f"the server says {code}: {message}"
     if code in _PASSING:
         return ConnectionLostError(says)
     # A registration without the privilege is denied in the words of a login.

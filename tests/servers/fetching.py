@@ -27,7 +27,8 @@ USER, PASSWORD = "archivist", "se'cret ñ"
 def prepare(server: Server) -> None:
     """An empty log, a user with no more than the grant that is needed, and tables."""
     for *_, xid in server.execute("XA RECOVER"):  # left where a server was killed; it holds locks
-        server.execute(f"XA ROLLBACK '{xid}'")
+        name = xid.decode() if isinstance(xid, bytes) else xid
+        server.execute(f"XA ROLLBACK '{name}'")
     server.execute("DROP DATABASE IF EXISTS f")
     with suppress(Exception):
         server.execute(f"DROP USER {USER}@'127.0.0.1'")
