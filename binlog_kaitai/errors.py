@@ -4,6 +4,8 @@
 
     BinlogError
      ├── SourceError        a path, index file or stream cannot be read
+     │    └── ServerError   a server refuses what is asked of it, or is not the one it was
+     │         └── ConnectionLostError   it cannot be reached; another try may help
      ├── UsageError         an option makes no sense
      ├── NotABinlogError    the file starts like no binary log
      ├── EncryptedError     the log is encrypted
@@ -61,7 +63,7 @@ class BinlogError(Exception):
         self.event_type = event_type
         self.field = field
 
-    def at(self, *, file: str, position: int, event_type: str | None = None) -> BinlogError:
+    def at(self, *, file: str, position: int | None, event_type: str | None = None) -> BinlogError:
         """Fill in the place where it is still unknown; returns the same exception.
 
         An error that names a file has all there is to say of the place in it.
@@ -137,6 +139,22 @@ class DataLossWarning(UserWarning):
 
 class SourceError(BinlogError):
     """A path, index file or stream cannot be read."""
+
+
+class ServerError(SourceError):
+    """A server refuses what is asked of it, or is not the one it was; another try would not help.
+
+    Attributes
+    ----------
+    cause : str
+        Why, where that is known; see `binlog_kaitai.live.causes`.
+    """
+
+    cause = ""
+
+
+class ConnectionLostError(ServerError):
+    """A server cannot be reached, or the connection broke; another try may help."""
 
 
 class UsageError(BinlogError, ValueError):

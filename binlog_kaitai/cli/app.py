@@ -35,6 +35,7 @@ _COMMANDS = {
     "events": "One line for each event.",
     "explain": "Every byte of an event: offset, hex, field, value, meaning.",
     "export": "Write logs as Parquet files.",
+    "fetch": "Keep an archive of a running server's logs, byte for byte.",
     "gtids": "Sets of GTIDs: what logs have, and what one has and another does not.",
     "pipeline": "Keep a lake of Parquet files up to date, by Spark.",
     "repair": "Write what is whole in a damaged log as a log without damage.",
@@ -80,12 +81,13 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 @click.group(cls=_Commands, context_settings=_SETTINGS)
 @click.version_option(binlog_kaitai.__version__, "-V", "--version")
 def app() -> None:
-    """See, verify and explain binary logs of MySQL and MariaDB, without a server.
+    """See, verify, explain and archive binary logs of MySQL and MariaDB.
 
     SOURCE is a file, a glob pattern, a directory of logs, a server's .index file, or - for stdin.
 
     Exit codes: 0 fine; 1 the data is damaged, what and where is on stderr; 2 wrong usage, or a
-    file that is not there or is not a binary log; 3, of sql, some of the script is comments only.
+    file that is not there or is not a binary log; 3, of sql, some of the script is comments only;
+    4, of fetch, the server cannot be reached.
     """
 
 

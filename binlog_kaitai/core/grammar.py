@@ -10,7 +10,7 @@ import io
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from binlog_grammar import masks, plain_decoders
@@ -31,6 +31,7 @@ from binlog_grammar.keyring_file import KeyringFile
 from binlog_grammar.layouts import BODIES, ENUMS, LAYOUTS, UNKNOWN_BODY, Layout, walk_over
 from binlog_grammar.log_start import LogStart
 from binlog_grammar.row_image import RowImage
+from binlog_grammar.stream_packet import StreamPacket
 from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent
 from binlog_grammar.table_map_metadata import TableMapMetadata
@@ -39,7 +40,8 @@ from binlog_grammar.user_var_event import UserVarEvent
 from binlog_grammar.zstd_seek_table import ZstdSeekTable
 from kaitaistruct import KaitaiStream, KaitaiStruct, ValidationFailedError
 
-from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, show, unfinished_field
+from binlog_kaitai.core.traced import bit_fields, meanings, trace
+from binlog_kaitai.core.tree import children, find_leftover, inflated_size, reason_of, show
 from binlog_kaitai.errors import DamagedStartError, GrammarError
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "JsonDiff",
     "KeyringFile",
     "Layout",
+    "StreamPacket",
     "TableMapEvent",
     "TableMapField",
     "TransactionPayloadEvent",
@@ -82,6 +85,7 @@ __all__ = [
     "parse_compressed",
     "parse_document",
     "parse_event",
+    "parse_packet",
     "parse_structure",
     "plain_decoders",
     "read_header",
@@ -324,6 +328,12 @@ def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> 
         raise GrammarError(reason_of(error)) from error
 
 
+def parse_packet(data: bytes, *, has_semi_sync: bool = False) -> StreamPacket:
+    """The grammar's object of a message in a server's stream that is not an event: its end, or an error."""
+    parameters = Format.of_version(4).parameters(0, None)
+    return parse_structure(partial(StreamPacket, has_semi_sync, *parameters), data)
+
+
 SEEK_FOOTER_SIZE = 9  # of a `ZstdSeekTable.Footer`, in bytes
 
 
@@ -364,37 +374,10 @@ def trace_event(
 
     Returns the traced object, as far as it could be read, and what stopped the reading, if anything.
     """
-    return _trace(raw, layout.parameters(type_code, table_map))
-
-
-def meanings() -> dict[str, dict[str, str]]:
-    """What the grammar says of each field: by name of the class, then by name of the field."""
-    from binlog_grammar_traced.meanings import MEANINGS
-
-    return MEANINGS
-
-
-def bit_fields() -> dict[str, dict[str, int]]:
-    """How many bits the fields have that do not fill bytes: by names of the class and the field."""
-    from binlog_grammar_traced.meanings import BITS
-
-    return BITS
-
-
-def _trace(raw: bytes, parameters: Parameters) -> tuple[Any, GrammarError | None]:
-    from binlog_grammar_traced.binlog_event import BinlogEvent as TracedEvent
-
-    # A table map of the plain classes serves the traced ones as well.
-    traced: Any = TracedEvent
-    event = traced(*parameters, KaitaiStream(io.BytesIO(raw)))
-    try:
-        event._read()
-    except Exception as error:  # as in parse_event
-        return event, GrammarError(reason_of(error), field=unfinished_field(event, error))
-    return event, None
+    return trace(raw, layout.parameters(type_code, table_map))
 
 
 def _describe(error: Exception, raw: bytes, parameters: Parameters) -> GrammarError:
     # Errors of the runtime do not say which field they happened in; the traced classes do.
-    _, traced = _trace(raw, parameters)
+    _, traced = trace(raw, parameters)
     return traced or GrammarError(reason_of(error))

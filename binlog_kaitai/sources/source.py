@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai.core.framing import MAGIC as MAGIC
@@ -23,6 +24,9 @@ from binlog_kaitai.sources import remote
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.opening import is_log, plain, plain_size
 from binlog_kaitai.sources.packed import SUFFIXES
+
+#: Running servers. What speaks to them takes all that reads logs, and is found by name from here.
+_SERVERS = ("mysql://", "mariadb://")
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
@@ -98,7 +102,8 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
     source
         A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its
         binary logs, by index file where there is just one);
-        a ``.index`` file; ``"-"`` for stdin; ``bytes``; an open binary file; or several of these.
+        a ``.index`` file; a running server, ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for
+        stdin; ``bytes``; an open binary file; or several of these.
     keys
         Where to look for the keys of encrypted logs, besides the environment.
 
@@ -115,6 +120,9 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         path = os.fspath(source)
         if path == "-":
             return [Source.of_stream(sys.stdin.buffer, "-", keys)]
+        if path.lower().startswith(_SERVERS):
+            live = import_module("binlog_kaitai.live.source")
+            return cast(list[Source], live.resolve(path))
         return [Source.of_path(found, keys) for found in _paths_of(path)]
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.columns.splits.skip_damage import Damage, read_around
+from binlog_kaitai.columns.blocks.gaps import Gap
+from binlog_kaitai.columns.splits.skip_damage import read_around
 from binlog_kaitai.columns.splits.split import divide, files_before, list_files, plan, read_split
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import BinlogError, EncryptedError
@@ -166,13 +167,13 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
             list(bk.open(data, keys=KEYS))
 
 
-def damaged_rows(path: str, keys: Keys) -> tuple[list[tuple[int, str]], list[Damage]]:
+def damaged_rows(path: str, keys: Keys) -> tuple[list[tuple[int, str]], list[Gap]]:
     """Position and type of all events that can be read, and the damage."""
     events: list[tuple[int, str]] = []
-    damages: list[Damage] = []
+    damages: list[Gap] = []
     (split,) = divide(list_files(path, keys), 0)
     for one in read_around(split, "events", columns=["position", "type"]):
-        if isinstance(one, Damage):
+        if isinstance(one, Gap):
             damages.append(one)
         else:
             events += zip(*(one.column(name).to_pylist() for name in ("position", "type")), strict=True)

@@ -143,6 +143,9 @@ _TABLE = {
         "number_markers": "u1[] b1[] i8[]* i8[]*",
         "write_numbered": "u1[] i8[] i8[] i8[] i8[] i8 u1[]* i8[]*",
     },
+    "binlog_kaitai.live.packet_kernels": {
+        "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]* i8",
+    },
 }
 
 #: The types of each kernel's arguments, by its module and name.

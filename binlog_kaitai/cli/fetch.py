@@ -1,0 +1,130 @@
+"""`binlog-kaitai fetch`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from binlog_kaitai.cli import options
+from binlog_kaitai.cli.messages import say
+from binlog_kaitai.core.filters import MAX_SERVER_ID
+from binlog_kaitai.errors import ConnectionLostError, UsageError
+from binlog_kaitai.render.json_text import to_json
+
+#: The server cannot be reached; all else that goes wrong does so again at the next try.
+EXIT_UNREACHABLE = 4
+
+
+@click.command()
+@click.argument("url", metavar="URL")
+@click.option(
+    "--to",
+    "target",
+    type=options.LocalPath(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="The archive's directory.",
+)
+@click.option("--follow", is_flag=True, help="Go on with what the server writes, until interrupted.")
+@click.option(
+    "--from",
+    "start",
+    default="earliest",
+    show_default=True,
+    metavar="PLACE",
+    help="Where a new archive begins: earliest, latest, a log's name, or GTIDs that are not needed.",
+)
+@click.option("--semi-sync", is_flag=True, help="Have the server's commits wait until they are archived.")
+@click.option("--server-id", type=options.number, metavar="N", help="Instead of the one chosen at random.")
+@click.option(
+    "--heartbeat",
+    type=click.FloatRange(0.1, 3600),
+    default=10,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often an idle server is to say something; without a word for twice that, fetch reconnects.",
+)
+@click.option("--defaults-file", type=click.Path(), metavar="FILE", help="The only option file to read.")
+@click.option(
+    "--metrics-file",
+    type=options.LocalPath(path_type=Path),
+    metavar="FILE",
+    help="Keep this file up to date for Prometheus.",
+)
+@options.formats("text", "json")
+def command(
+    url: str,
+    target: Path,
+    follow: bool,
+    start: str,
+    semi_sync: bool,
+    server_id: int | None,
+    heartbeat: float,
+    defaults_file: str | None,
+    metrics_file: Path | None,
+    output: str,
+) -> None:
+    """Keep an archive of a running server's binary logs, byte for byte.
+
+    URL is mysql://[USER@]HOST[:PORT]/ or mariadb://…; user, password and more may also come from the option
+    files of the servers' clients (groups [client] and [binlog-kaitai]) and from MYSQL_PWD. The user needs
+    REPLICATION SLAVE.
+
+    A run goes on where the last one ended, however that did; nothing is overwritten, and a server that is not
+    the archive's is refused. Exits 4 if the server cannot be reached, 2 if it refuses.
+
+    \b
+    Examples:
+      binlog-kaitai fetch mysql://repl@db1/ --to archive
+      binlog-kaitai fetch mysql://repl@db1/ --to archive --follow
+      binlog-kaitai fetch 'mariadb://repl@db2/?ssl-ca=/etc/ssl/db.pem' --to archive --from mysql-bin.000042
+    """
+    from binlog_kaitai.live import fetch
+
+    if server_id is not None and not 1 <= server_id <= MAX_SERVER_ID:
+        raise UsageError(f"--server-id {server_id} is not a number from 1 to {MAX_SERVER_ID}")
+    if semi_sync and not follow:
+        raise UsageError("--semi-sync is for --follow")
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        fetch(
+            url,
+            target,
+            start=start,
+            follow=follow,
+            semi_sync=semi_sync,
+            server_id=server_id,
+            heartbeat=heartbeat,
+            defaults_file=defaults_file,
+            metrics_file=metrics_file,
+            report=_say_json if output == "json" else _say_text,
+        )
+    except ConnectionLostError as error:
+        say(f"binlog-kaitai: {error}", err=True)
+        sys.exit(EXIT_UNREACHABLE)
+    except KeyboardInterrupt:
+        if not follow:
+            raise
+
+
+def _interrupt(*given: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def _say_json(what: str, facts: dict[str, Any]) -> None:
+    click.echo(to_json({"event": what, **facts}))
+    sys.stdout.flush()
+
+
+def _say_text(what: str, facts: dict[str, Any]) -> None:
+    match what:
+        case "retry":
+            say(f"{facts['reason']}; another try in {facts['seconds']} s", err=True)
+        case "connected":
+            say(f"{facts['server']}: from {facts['log']}, position {facts['position']}", err=True)
+        case _:
+            say(f"{facts['log']}: {what}, {facts['position']} bytes")

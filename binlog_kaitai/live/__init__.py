@@ -1,0 +1,31 @@
+"""Running servers: their binary logs, fetched as a replica would and kept byte for byte.
+
+===========  ==================================================================
+address      `mysql://…` URLs, option files and the environment: how to connect
+causes       what a server's refusal means, and whether another try may help
+requests     the messages that a replica sends, as bytes
+session      a connection that asks for a log
+wire         the packets of a connection, as they come
+packets      the stream of packets → the bytes of one log after another
+state        the files of an archive besides its logs
+archive      the directory: its logs, index and state
+fetching     archive and server together: resume, reconnect, follow
+metrics      a file for Prometheus
+source       a server's logs as streams, for whatever reads logs
+===========  ==================================================================
+
+Rules
+-----
+1. A log in the archive is the server's log, byte for byte, up to where it was fetched. Events that a server
+   makes up for the stream (its first ROTATE, heartbeats, a format description in mid-log) never get in.
+2. Only whole transactions count. Nothing counts before it is on disk (fsync).
+3. What was fetched is never overwritten. After an interruption the last transaction is fetched again and
+   compared, so that a server that was reset or replaced is found out.
+"""
+
+from __future__ import annotations
+
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.fetching import Fetch, fetch
+
+__all__ = ["Address", "Fetch", "fetch"]

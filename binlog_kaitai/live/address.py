@@ -1,0 +1,305 @@
+"""How to connect to a server: a URL, option files and the environment, as the servers' own clients take them.
+
+What the URL says counts most, then option files (groups `[client]` and `[binlog-kaitai]`, the later one
+first), then the environment (`MYSQL_PWD`, `MYSQL_HOST`, `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`). A password in a
+URL on the command line can be seen by other users of the machine; option files and the environment are for
+that.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from binlog_kaitai.errors import SourceError, UsageError, reading
+
+SCHEMES = ("mysql", "mariadb")
+
+#: The files that the clients read, in this order.
+OPTION_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
+GROUPS = ("client", "binlog-kaitai")
+
+_ENVIRONMENT = {
+    "password": "MYSQL_PWD",
+    "host": "MYSQL_HOST",
+    "port": "MYSQL_TCP_PORT",
+    "socket": "MYSQL_UNIX_PORT",
+}
+_IN_URL = ("socket", "ssl-mode", "ssl-ca", "ssl-capath", "ssl-cert", "ssl-key", "connect-timeout")
+_MODES = ("DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY")
+_INCLUDES = 8
+
+
+@dataclass(frozen=True)
+class Address:
+    """One server, and how to log in.
+
+    Attributes
+    ----------
+    scheme : str
+        ``mysql`` or ``mariadb``; the server itself says which one it is.
+    tls_mode : str
+        As `--ssl-mode` of MySQL's clients: DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    user: str | None
+    password: str = field(repr=False)
+    socket: str | None
+    tls_mode: str
+    tls_files: Mapping[str, str]
+    connect_timeout: float
+
+    @classmethod
+    def parse(
+        cls,
+        url: str,
+        *,
+        defaults_file: str | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> list[Address]:
+        """The servers that a URL names, with what option files and the environment add.
+
+        Parameters
+        ----------
+        url
+            ``mysql://[user[:password]@]host[:port][,host[:port]…][/][?ssl-mode=…&ssl-ca=…&socket=…]``.
+        defaults_file
+            The only option file to read.
+
+        Raises
+        ------
+        UsageError
+            It is not such a URL, or a value makes no sense.
+        SourceError
+            The option file cannot be read.
+        """
+        given = os.environ if environment is None else environment
+        options: dict[str, str] = {name: given[key] for name, key in _ENVIRONMENT.items() if given.get(key)}
+        options.update(read_options(defaults_file))
+        in_url, hosts = _parse_url(url)
+        options.update(in_url)
+        base = cls(
+            scheme=urlsplit(url).scheme.lower(),
+            host="",
+            port=0,
+            user=options.get("user"),
+            password=options.get("password", ""),
+            socket=options.get("socket"),
+            tls_mode=_tls_mode(options),
+            tls_files={key: options[f"ssl-{key}"] for key in _TLS_FILES if options.get(f"ssl-{key}")},
+            connect_timeout=_seconds(options.get("connect-timeout", "10")),
+        )
+        found = []
+        for host, port in hosts or [("", "")]:
+            # A socket of the option file is that of this machine's server.
+            is_local = not host and not options.get("host")
+            one = replace(
+                base,
+                host=host or options.get("host", "localhost"),
+                port=_port(port or options.get("port", "3306")),
+                socket=base.socket if is_local or "socket" in in_url else None,
+            )
+            found.append(one)
+        return found
+
+    @property
+    def name(self) -> str:
+        """The server for messages: no password, no options."""
+        user = f"{self.user}@" if self.user else ""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{user}{self.socket or f'{host}:{self.port}'}/"
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments for PyMySQL."""
+        found: dict[str, Any] = {
+            "host": self.host,
+            "port": self.port,
+            "user": self.user,
+            "password": self.password.encode("utf-8", "surrogateescape"),
+            "connect_timeout": self.connect_timeout,
+        }
+        if self.socket:
+            found["unix_socket"] = self.socket
+        if self.tls_mode == "DISABLED":
+            found["ssl_disabled"] = True
+        elif self.tls_mode != "PREFERRED":
+            found["ssl"] = _context(self.tls_mode, self.tls_files)
+        return found
+
+
+_TLS_FILES = ("ca", "capath", "cert", "key")
+
+
+def is_server_url(text: str) -> bool:
+    """Whether a source is a server."""
+    scheme, mark, _ = text.partition("://")
+    return bool(mark) and scheme.lower() in SCHEMES
+
+
+def _parse_url(url: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
+    """Options of a URL, and its hosts with their ports."""
+    if not is_server_url(url):
+        raise UsageError("the URL of a server begins with mysql:// or mariadb://")
+    try:
+        parts = urlsplit(url)
+        query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError as error:
+        raise UsageError(f"not the URL of a server: {error}") from None
+    if parts.path.strip("/"):
+        raise UsageError("the URL of a server has no path: a binary log holds all databases")
+    options = {}
+    for key, value in query:
+        name = key.replace("_", "-").lower()
+        if name not in _IN_URL:
+            raise UsageError(f"{key!r} is not an option of a server's URL; there are {', '.join(_IN_URL)}")
+        options[name] = value
+    login, _, hosts = parts.netloc.rpartition("@")
+    user, colon, password = login.partition(":")
+    if user:
+        options["user"] = unquote(user)
+    if colon:
+        options["password"] = unquote(password)
+    return options, [_split_host(one) for one in hosts.split(",") if one]
+
+
+def _split_host(text: str) -> tuple[str, str]:
+    if text.startswith("["):
+        host, _, rest = text[1:].partition("]")
+        return host, rest.removeprefix(":")
+    host, _, port = text.partition(":")
+    return unquote(host), port
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and 0 < int(text) < 1 << 16:
+        return int(text)
+    raise UsageError(f"{text!r} is not a port, a number from 1 to 65535")
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < 1 << 20:
+        raise UsageError(f"{text!r} is not a number of seconds")
+    return value
+
+
+# -- TLS
+
+
+def _tls_mode(options: Mapping[str, str]) -> str:
+    """The mode that the options mean; MariaDB's clients have switches of their own."""
+    mode = options.get("ssl-mode", "").upper()
+    if mode and mode not in _MODES:
+        raise UsageError(f"{mode!r} is not an ssl-mode; there are {', '.join(_MODES)}")
+    if mode:
+        return mode
+    if _is_off(options, "ssl") or "skip-ssl" in options or "disable-ssl" in options:
+        return "DISABLED"
+    if "ssl-verify-server-cert" in options and not _is_off(options, "ssl-verify-server-cert"):
+        return "VERIFY_IDENTITY"
+    if options.get("ssl-ca") or options.get("ssl-capath"):
+        return "VERIFY_CA"
+    return "REQUIRED" if "ssl" in options else "PREFERRED"
+
+
+def _is_off(options: Mapping[str, str], name: str) -> bool:
+    return options.get(name, "").lower() in ("0", "off", "false")
+
+
+def _context(mode: str, files: Mapping[str, str]) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=files.get("ca"), capath=files.get("capath"))
+        # Certificates that servers make for themselves lack what Python 3.13 insists on.
+        context.verify_flags &= ~getattr(ssl, "VERIFY_X509_STRICT", 0)
+        context.check_hostname = mode == "VERIFY_IDENTITY"
+        context.verify_mode = ssl.CERT_REQUIRED if mode.startswith("VERIFY") else ssl.CERT_NONE
+        if "cert" in files:
+            context.load_cert_chain(files["cert"], files.get("key"))
+    except (OSError, ssl.SSLError) as error:
+        names = ", ".join(files.values())
+        raise SourceError(f"the files for TLS cannot be used: {error}", file=names or None) from error
+    return context
+
+
+# -- option files
+
+
+def read_options(defaults_file: str | None = None) -> dict[str, str]:
+    """Options of the groups that count, from the usual files or from just one.
+
+    Raises
+    ------
+    SourceError
+        The one that was asked for cannot be read.
+    """
+    if defaults_file is not None:
+        with reading(defaults_file):
+            return _of_groups([Path(defaults_file)])
+    paths = [Path(name).expanduser() for name in OPTION_FILES]
+    return _of_groups([path for path in paths if os.access(path, os.R_OK)])
+
+
+def _of_groups(paths: list[Path]) -> dict[str, str]:
+    by_group: dict[str, dict[str, str]] = {}
+    for path in paths:
+        for group, name, value in _lines(path, 0):
+            by_group.setdefault(group, {})[name] = value
+    return {name: value for group in GROUPS for name, value in by_group.get(group, {}).items()}
+
+
+def _lines(path: Path, depth: int) -> Iterator[tuple[str, str, str]]:
+    """Group, name and value of each option; names have hyphens, a switch has no value."""
+    if depth > _INCLUDES:
+        raise UsageError("option files include each other", file=str(path))
+    group = ""
+    for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+        text = line.strip()
+        if text.startswith("!include"):
+            word, _, target = text.partition(" ")
+            for included in _included(word, Path(target.strip())):
+                yield from _lines(included, depth + 1)
+        elif text.startswith("["):
+            group = text[1:].partition("]")[0].strip()
+        elif text and text[0] not in "#;!":
+            name, _, value = text.partition("=")
+            plain = name.strip().lower().replace("_", "-").removeprefix("loose-")
+            yield group, plain, _unquoted(value.strip())
+
+
+def _included(word: str, target: Path) -> list[Path]:
+    if word == "!includedir":
+        return sorted(target.glob("*.cnf")) if target.is_dir() else []
+    return [target] if target.is_file() else []
+
+
+def _unquoted(value: str) -> str:
+    """A value without its quotes, or without the comment after it; the clients' escapes are resolved."""
+    if value[:1] in ("'", '"') and value.find(value[0], 1) > 0:
+        return _escaped(value[1 : value.rindex(value[0])])
+    return _escaped(value.partition(" #")[0].rstrip())
+
+
+_ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "\\": "\\", "s": " "}
+
+
+def _escaped(value: str) -> str:
+    parts = value.split("\\")
+    found = parts[0]
+    rest = iter(parts[1:])
+    for part in rest:
+        if not part:  # two of them in a row
+            found += "\\" + next(rest, "")
+        else:
+            found += _ESCAPES.get(part[0], "\\" + part[0]) + part[1:]
+    return found

@@ -1,0 +1,376 @@
+"""The directory of an archive: a server's logs, their index, and what is safe of them.
+
+=================  ===========================================================
+`binlog.000001` …  the logs, byte for byte
+`binlog.index`     their names, as a server's index file has them
+`fetch.json`       the state: which server, who this client is, what is on disk
+=================  ===========================================================
+
+The state is written after the bytes that it speaks of are on disk (fsync), and replaced as a whole. What a
+log has beyond it was cut short: whole transactions whose checksums are right are kept, the rest is cut off
+when the archive is opened. A log that is being fetched has its in-use flag set, as the server's own has; it
+is cleared with the event that closes the log.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import random
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.checksums import check
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
+from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
+from binlog_kaitai.following.quiescent_points import Rests
+from binlog_kaitai.live.session import Replica, Server
+from binlog_kaitai.live.state import Place, State, read_names, refuse_strangers, replace_file
+from binlog_kaitai.sources.source import MAGIC, series_of
+
+#: The last transaction is fetched again and compared, unless it is longer, in bytes.
+_MOST_AGAIN = 16 << 20
+
+_FLAGS_AT = len(MAGIC) + header_offset("flags")
+_IN_USE = masks.EventHeader.IS_IN_USE
+
+#: Events that end a log.
+_ENDS = (EventType.rotate_event, EventType.stop_event)
+
+#: Server ids that are chosen at random: few people give servers so high ones.
+SERVER_IDS = 1 << 31, (1 << 32) - 1
+
+
+class Archive:
+    """One directory, open for writing; nobody else has it open.
+
+    Attributes
+    ----------
+    place : Place or None
+        Up to where the archive is safe; None before the first log.
+    replica : Replica
+        Who this client is to servers.
+    server : Server or None
+        The server that the logs are of.
+    written : int
+        Bytes since it was opened.
+
+    Raises
+    ------
+    SourceError
+        The directory is not an archive, is in use, or lacks bytes that were safe.
+    """
+
+    def __init__(self, folder: Path, *, server_id: int | None = None) -> None:
+        self.folder = folder
+        self.place: Place | None = None
+        self.server: Server | None = None
+        self.written = 0
+        self.context = Context(4)
+        self._file: int | None = None
+        self._end = 0  # of the log that is open, in bytes
+        self._rest = Place("")  # as `place`, not on disk yet
+        self._rests = Rests()
+        self._is_closed = False  # by an event of the server
+        self._is_flag_unsafe = False
+        self._names: list[str] = []
+        with writing_to(str(folder)):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(folder, os.O_RDONLY)
+        try:
+            self._take_lock()
+            self.replica = self._load(server_id)
+            self._recover()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give the directory free; what is not safe is cut off when it is opened again."""
+        self._close_file()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    @property
+    def index(self) -> Path:
+        """The index file, which has the name of the first log's series."""
+        return self.folder / f"{series_of(self._names[0])[1]}index"
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether whole transactions have been written that `sync` has not made safe."""
+        return (self._rest != self.place or self._is_flag_unsafe) and bool(self._rest.name)
+
+    # -- logs
+
+    def begin(self, name: str) -> None:
+        """Begin a log.
+
+        Raises
+        ------
+        ServerError
+            The archive has a log of this name.
+        """
+        is_begun = self.place is not None and (self.place.name, self.place.position) == (name, 0)
+        if (self.folder / name).exists() and not is_begun:
+            reason = (
+                f"the server begins a log {name}, and the archive has one; nothing is overwritten. "
+                "Were the server's logs reset? Fetch into another directory"
+            )
+            raise ServerError(reason, file=str(self.folder / name))
+        self.sync()
+        self._close_file()
+        self.place = self._rest = Place(name)
+        self._save()
+        with writing_to(str(self.folder / name)):
+            self._file = os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o640)
+        self._start(0)
+        if name not in self._names:
+            self._names.append(name)
+
+    def resume(self, name: str, position: int) -> None:
+        """Go on with the newest log, from a place at or before its end."""
+        if self.place is None or name != self.place.name:
+            here = self.place.name if self.place else "no log"
+            raise ServerError(f"the server sends the log {name}; the archive ends in {here}")
+        self._rests = Rests()
+        self.context = _context_of(self.folder / name)
+
+    def check_description(self, raw: bytes) -> None:
+        """Compare the format description that a server makes up in mid-log with the log's own.
+
+        Raises
+        ------
+        ServerError
+            It is of another log.
+        """
+        assert self._file is not None
+        mine = os.pread(self._file, len(raw), len(MAGIC))
+        # Position, flags and checksum are those of the stream.
+        if read_header(mine, 4)[:4] != read_header(raw, 4)[:4]:
+            raise self._differs(len(MAGIC))
+
+    def write(self, block: Block) -> None:
+        """Add the next events of the log; those that are there already are compared.
+
+        Raises
+        ------
+        ServerError
+            They are not what the archive has.
+        SourceError
+            They cannot be written.
+        """
+        begin, end = int(block.positions[0]), int(block.end_positions[-1])
+        data = memoryview(block.data)[int(block.starts[0]) :][: end - begin]
+        if begin < self._end:
+            data = data[self._compare(data, begin) :]
+        if len(data):
+            self._put(data, is_first=begin == len(MAGIC))
+        places = np.append(block.positions, end)[self._rests.of(block)]
+        self._note(places[places >= self._rest.position].tolist())
+        self._is_closed = int(block.types[-1]) in _ENDS
+        if self._is_closed:
+            self._set_in_use(is_set=False)
+
+    def finish(self) -> None:
+        """Another log follows: no more comes of this one.
+
+        A log that its server did not close, since it was killed, is recovered at the next start. MySQL clears
+        the in-use flag then, MariaDB leaves it.
+        """
+        if not self._is_closed and self.server is not None and not self.server.is_mariadb:
+            self._set_in_use(is_set=False)
+            self._is_flag_unsafe = True
+        self.sync()
+
+    def sync(self, *, and_state: bool = True) -> None:
+        """Have all whole transactions on disk, and say so in the state."""
+        if not self.unsafe or self._file is None:
+            return
+        is_new = self.place is None or not self.place.position
+        with writing_to(str(self.folder / self._rest.name)):
+            os.fsync(self._file)
+            self._is_flag_unsafe = False
+            if is_new:
+                os.fsync(self._lock)
+        if is_new:
+            self._write_index()
+        if and_state or is_new:
+            self.place = self._rest
+            self._save()
+
+    def cut(self) -> None:
+        """Take back what is written of a transaction that is not whole."""
+        if self._file is not None and self._rest.name:
+            with writing_to(str(self.folder / self._rest.name)):
+                os.ftruncate(self._file, self._rest.position)
+            self._end = self._rest.position
+            self.sync()
+
+    def identify(self, server: Server) -> None:
+        """Note whose logs these are, or compare.
+
+        Raises
+        ------
+        ServerError
+            They are another server's.
+        """
+        known = self.server
+        if known is not None and (known.is_mariadb, known.uuid) != (server.is_mariadb, server.uuid):
+            names = known.uuid or known.version, server.uuid or server.version
+            reason = (
+                f"the archive is of the server {names[0]}, and this one is {names[1]}; "
+                "fetch its logs into another directory"
+            )
+            raise ServerError(reason, file=str(self.folder))
+        if known != server:
+            self.server = server
+            self._save()
+
+    # -- bytes
+
+    def _start(self, end: int) -> None:
+        self._end = end
+        self._rests, self._is_closed = Rests(), False
+        self.context = Context(4)
+
+    def _put(self, data: Any, *, is_first: bool) -> None:
+        assert self._file is not None
+        with writing_to(str(self.folder / self._rest.name)):
+            if not self._end:
+                self._end = os.pwrite(self._file, MAGIC, 0)
+            while len(data):
+                count = os.pwrite(self._file, data, self._end)
+                self._end += count
+                self.written += count
+                data = data[count:]
+        if is_first:
+            self._set_in_use(is_set=True)
+
+    def _compare(self, data: memoryview, begin: int) -> int:
+        """How many of some bytes the log has; they must be the same."""
+        assert self._file is not None
+        count = min(len(data), self._end - begin)
+        with reading(str(self.folder / self._rest.name)):
+            mine = bytearray(os.pread(self._file, count, begin))
+        if begin <= _FLAGS_AT < begin + len(mine):
+            mine[_FLAGS_AT - begin] &= ~_IN_USE
+        if mine != bytes(data[:count]):
+            raise self._differs(begin)
+        return count
+
+    def _differs(self, position: int) -> ServerError:
+        reason = (
+            "the server's log is not the one in the archive: the server was reset or replaced. "
+            "Fetch into another directory"
+        )
+        return ServerError(reason, file=str(self.folder / self._rest.name), position=position)
+
+    def _set_in_use(self, *, is_set: bool) -> None:
+        assert self._file is not None
+        with writing_to(str(self.folder / self._rest.name)):
+            flags = os.pread(self._file, 1, _FLAGS_AT)[0]
+            flags = flags | _IN_USE if is_set else flags & ~_IN_USE
+            os.pwrite(self._file, bytes([flags]), _FLAGS_AT)
+
+    def _note(self, places: list[int]) -> None:
+        """Remember up to where no transaction is open."""
+        if not places or places[-1] <= self._rest.position:
+            return
+        last = places[-1]
+        near = [place for place in (*places[-2:-1], self._rest.position, last) if last - place <= _MOST_AGAIN]
+        self._rest = Place(self._rest.name, last, max(near[0], len(MAGIC)))
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    # -- state
+
+    def _take_lock(self) -> None:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise SourceError("another fetch is writing to this directory", file=str(self.folder)) from error
+
+    def _load(self, server_id: int | None) -> Replica:
+        state = State.load(self.folder)
+        if state is None:
+            refuse_strangers(self.folder)
+            chosen = random.SystemRandom().randrange(*SERVER_IDS) if server_id is None else server_id
+            return Replica(chosen, str(uuid.uuid4()))
+        self.server, self.place, replica = state.server, state.place, state.replica
+        self._names = read_names(self.folder)
+        return replica if server_id is None else Replica(server_id, replica.uuid)
+
+    def _save(self) -> None:
+        State(self.replica, self.server, self.place).save(self.folder)
+
+    def _write_index(self) -> None:
+        replace_file(self.index, "".join(f"./{name}\n" for name in self._names))
+
+    # -- after an interruption
+
+    def _recover(self) -> None:
+        """Keep what is whole of the newest log, and cut off the rest."""
+        if self.place is None:
+            return
+        name, safe = self.place.name, self.place.position
+        path = self.folder / name
+        size = path.stat().st_size if path.exists() else 0
+        if size < safe:
+            reason = f"has {size} bytes, of which {safe} were safe: the archive is damaged"
+            raise SourceError(reason, file=str(path))
+        with writing_to(str(path)):
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o640)
+        self._start(safe)
+        self._rest = self.place
+        if size > safe:
+            self._keep_whole(path)
+        with writing_to(str(path)):
+            os.ftruncate(self._file, self._rest.position)
+        self._end = self._rest.position
+        if name not in self._names:
+            self._names.append(name)
+        if safe and read_names(self.folder) != self._names:
+            self._write_index()
+        self.sync()
+
+    def _keep_whole(self, path: Path) -> None:
+        """Go on to the end of the last whole transaction, as long as checksums prove the bytes."""
+        begin = max(self._rest.position, len(MAGIC))
+        with suppress(BinlogError), reading(str(path)), path.open("rb") as stream:
+            if stream.read(len(MAGIC)) != MAGIC:
+                return
+            context = _context_of(path) if self._rest.position else Context(4)
+            stream.seek(begin)
+            reader = BlockReader(stream, context, begin, name=str(path), reads_ahead=False)
+            for block in reader:
+                if not block.is_special and not block.layout.is_checksummed:
+                    return
+                if (check(block) == BAD).any():
+                    return
+                places = np.append(block.positions, block.end_positions[-1])[self._rests.of(block)]
+                self._note(places.tolist())
+                if int(block.types[-1]) in _ENDS and self._rest.position == places[-1]:
+                    self._set_in_use(is_set=False)
+
+
+def _context_of(path: Path) -> Context:
+    """What the first events of a log say about those that follow."""
+    with reading(str(path)), path.open("rb") as stream:
+        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16, reads_ahead=False)
+        for block in reader:
+            if not block.is_special:
+                break
+    return reader.context

@@ -1,0 +1,113 @@
+"""What a server's refusal means, and whether another try may help.
+
+Servers put most reasons why they cannot send a log under one number (ER_MASTER_FATAL_ERROR_READING_BINLOG,
+1236), so that its text has to be looked at. The wordings are those of MySQL 5.6 to 9.7 and MariaDB 10.5 to
+11.8; MySQL says "source" and "replica" since 8.0.26.
+"""
+
+from __future__ import annotations
+
+import re
+
+from binlog_kaitai.errors import ConnectionLostError, ServerError
+
+#: The numbers of MySQL and MariaDB (`mysqld_ername.h`, client `errmsg.h`).
+READING_LOG, SAME_SERVER_ID, ACCESS_DENIED_TO_DO = 1236, 4052, 1227
+UNKNOWN_VARIABLE, UNKNOWN_COMMAND = 1193, 1047
+_ACCESS_DENIED = (1045, 1698, 1044, 1130, 1129, 3118, 1820, 1862)
+
+#: Of the server: too many connections, shutdown, killed, offline, the network.
+_BUSY = (1040, 1053, 1078, 1152, 1158, 1159, 1160, 1161, 1184, 1203, 1205, 1226, 1317, 1927, 3032, 3169, 4031)
+#: Of the client: no connection, or lost.
+_LOST = (2002, 2003, 2005, 2006, 2012, 2013, 2055)
+_PASSING = frozenset((*_BUSY, *_LOST))
+
+#: What was asked for where the connection begins.
+LOGIN = "the login"
+
+PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, NOT_AN_EVENT, SAME_ID = (
+    "purged", "gtids purged", "diverged", "past the end", "not an event", "same id",
+)  # fmt: skip
+
+_SAME_ID = "another replica has the same server id; give this archive its own by --server-id"
+
+#: Of error 1236: what its text has, the cause, and what to say of it.
+_CAUSES = (
+    (
+        r"could not find first log|could not find next log",
+        PURGED,
+        "the server does not have this log: it was purged, or the server's logs were reset",
+    ),
+    (
+        r"purged required binary logs|GTID state requested|has been purged",
+        GTIDS_PURGED,
+        "the server has purged transactions that are missing here",
+    ),
+    (
+        r"more GTIDs than|which is not in the (master|source)|diverged",
+        DIVERGED,
+        "there are transactions here that the server does not have: it is another server, or lost them",
+    ),
+    (
+        r"position > file size|impossible position",
+        PAST_THE_END,
+        "the server's log is shorter than the archive's: its logs were reset, or it lost transactions",
+    ),
+    (
+        r"truncated in the middle|bogus data|event (size|type)|read error",
+        NOT_AN_EVENT,
+        "in the server's log no event begins there: its logs were reset, or the log is damaged",
+    ),
+    (
+        r"exceeded max_allowed_packet",
+        NOT_AN_EVENT,
+        "the server finds no event that it may send there: its logs were reset, or an event is too long",
+    ),
+    (
+        r"same server_uuid/server_id|same server_id|same server_uuid",
+        SAME_ID,
+        _SAME_ID,
+    ),
+    (
+        r"(log|logging) is not (open|enabled)|binary log is not",
+        "no log",
+        "the server writes no binary log (log_bin is off)",
+    ),
+    (
+        r"cannot replicate anonymous|AUTO_POSITION|gtid_mode",
+        "gtid mode",
+        "the server cannot find transactions by GTID; give the name of a log instead",
+    ),
+)
+
+
+def refusal(code: int, message: str, *, what: str = "") -> ServerError:
+    """The error for what a server says; a `ConnectionLostError` where another try may help.
+
+    Parameters
+    ----------
+    what
+        What was asked of the server, where that says more.
+    """
+    says = message if code in _LOST else f"the server says {code}: {message}"
+    if code in _PASSING:
+        return ConnectionLostError(says)
+    # A registration without the privilege is denied in the words of a login.
+    if code == ACCESS_DENIED_TO_DO or (code in _ACCESS_DENIED and what != LOGIN):
+        return ServerError(f"{what or 'this'} needs a privilege that the user does not have; {says}")
+    if code in _ACCESS_DENIED:
+        return ServerError(f"the server refuses the login; {says}")
+    if code == SAME_SERVER_ID:
+        return with_cause(SAME_ID, f"{_SAME_ID}; {says}")
+    if code == READING_LOG:
+        for pattern, cause, text in _CAUSES:
+            if re.search(pattern, message, re.IGNORECASE):
+                return with_cause(cause, f"{text}; {says}")
+    return ServerError(f"{what}: {says}" if what else says)
+
+
+def with_cause(cause: str, reason: str) -> ServerError:
+    """An error that knows its cause, one of the constants of this module."""
+    error = ServerError(reason)
+    error.cause = cause
+    return error

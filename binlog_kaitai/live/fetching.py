@@ -1,0 +1,358 @@
+"""Archive and server together: begin, resume, reconnect, follow."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from binlog_kaitai.columns.blocks.block import Block
+from binlog_kaitai.columns.blocks.checksums import check, error_at
+from binlog_kaitai.columns.blocks.reader import BlockReader
+from binlog_kaitai.columns.kernel.byte_kernels import BAD
+from binlog_kaitai.core.grammar import POSITION_MASK
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.errors import (
+    BinlogError,
+    ConnectionLostError,
+    DamagedError,
+    FramingError,
+    ServerError,
+    UsageError,
+)
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.gap import explain_gap
+from binlog_kaitai.live.metrics import Metrics
+from binlog_kaitai.live.packets import EventStream, State, checked_name
+from binlog_kaitai.live.requests import MAX_SHORT_POSITION
+from binlog_kaitai.live.session import Session
+from binlog_kaitai.sources.source import MAGIC
+
+EARLIEST, LATEST = "earliest", "latest"
+
+#: What was written is made safe after so many bytes, or so many seconds.
+_SYNC_BYTES, _SYNC_SECONDS = 64 << 20, 1.0
+
+#: Seconds between tries: the first ones, and the longest.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+
+#: Without following, so many tries in a row without a new byte are enough.
+_TRIES = 8
+
+#: Damage on the wire may pass; damage in the server's log does not.
+_TRIES_OF_DAMAGE = 3
+
+#: What happens, as a word and what there is to say of it.
+Report = Callable[[str, dict[str, Any]], None]
+
+
+class Fetch:
+    """Keeps an archive of a server's logs up to date.
+
+    Parameters
+    ----------
+    addresses
+        The server; more than one name of it may be given, which are tried in turn.
+    folder
+        The archive's directory.
+    start
+        Where a new archive begins: ``earliest``, ``latest``, the name of a log, or a set of GTIDs that are
+        not needed: the log with the first transaction that is not in it.
+    follows
+        Go on for ever; else up to what the server has by now.
+    semi_sync
+        Acknowledge what is safe, so that the server's commits wait for the archive.
+    server_id
+        Instead of the one that the archive has chosen.
+    heartbeat
+        Seconds after which an idle server is to say something.
+    metrics_file
+        A file for Prometheus that says how things are, see `metrics`.
+    report
+        Called with what happens.
+    """
+
+    def __init__(
+        self,
+        addresses: Sequence[Address],
+        folder: Path,
+        *,
+        start: str = EARLIEST,
+        follows: bool = False,
+        semi_sync: bool = False,
+        server_id: int | None = None,
+        heartbeat: float = 10.0,
+        metrics_file: Path | None = None,
+        report: Report = lambda what, facts: None,
+    ) -> None:
+        self._metrics = Metrics(metrics_file)
+        self._addresses = list(addresses)
+        self._folder = folder
+        self._start = start
+        self._follows = follows
+        self._semi_sync = semi_sync
+        self._server_id = server_id
+        self._heartbeat = heartbeat
+        self._report = report
+        self._synced_at, self._synced_bytes = time.monotonic(), 0
+
+    def run(self) -> None:
+        """Fetch until nothing more is there; with `follows`, until interrupted.
+
+        Raises
+        ------
+        ServerError
+            The server refuses, or is not the archive's; `ConnectionLostError` after some tries.
+        SourceError
+            The archive cannot be written.
+        """
+        self._archive = Archive(self._folder, server_id=self._server_id)
+        try:
+            self._run()
+        finally:
+            with suppress(BinlogError):  # another one is on its way, maybe for the same reason
+                self._archive.cut()
+            self._archive.close()
+
+    def _run(self) -> None:
+        failures = damages = 0
+        while True:
+            before = self._archive.place
+            address = self._addresses[failures % len(self._addresses)]
+            try:
+                self._fetch_from(address)
+                return
+            except (ConnectionLostError, DamagedError) as error:
+                self._archive.cut()
+                if self._archive.place != before:
+                    failures = damages = 0
+                failures += 1
+                damages += isinstance(error, DamagedError)
+                if damages == _TRIES_OF_DAMAGE or not (self._follows or failures < _TRIES):
+                    raise
+                pause = _pause(failures)
+                self._metrics.values["reconnects_total"] += 1
+                self._show(is_connected=False, is_caught_up=False)
+                self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
+                time.sleep(pause)
+
+    def _fetch_from(self, address: Address) -> None:
+        name, position = self._place(address)
+        with self._session(address) as session:
+            self._archive.identify(session.server)
+            if self._semi_sync and not session.has_semi_sync():
+                reason = "semi-synchronous replication is not enabled on the server (--semi-sync)"
+                raise ServerError(reason, file=address.name)
+            try:
+                stream = session.dump(name, position, waits=self._follows, semi_sync=self._semi_sync)
+            except ServerError as error:
+                raise self._explained(error, address, name, position) from error
+            self._report("connected", {"server": address.name, "log": stream.log_name, "position": position})
+            self._show(is_connected=True, is_caught_up=False)
+            try:
+                self._read(session, stream)
+            except ServerError as error:
+                log = stream.log_name
+                raise self._explained(error, address, log, stream.position) from error
+
+    def _session(self, address: Address) -> Session:
+        return Session(address, self._archive.replica, heartbeat=self._heartbeat)
+
+    # -- where to begin
+
+    def _place(self, address: Address) -> tuple[str, int]:
+        """The log and position to ask for."""
+        place = self._archive.place
+        if place is None:
+            return self._first_log(address), len(MAGIC)
+        if place.again <= MAX_SHORT_POSITION:
+            return place.name, max(place.again, len(MAGIC))
+        with self._session(address) as session:
+            # Where no request can name the place, the log comes again from its start, and is compared.
+            return place.name, place.again if session.can_start_far() else len(MAGIC)
+
+    def _first_log(self, address: Address) -> str:
+        if self._start == EARLIEST:
+            return ""
+        try:
+            gtids = GtidSet.parse(self._start)
+        except UsageError:
+            gtids = None
+        if gtids is None and self._start != LATEST:
+            return checked_name(self._start)
+        with self._session(address) as session:
+            if gtids is None:
+                return session.newest_log()
+            try:
+                return session.log_after(gtids)
+            except ServerError as error:
+                raise error.at(file=address.name, position=None) from error.__cause__
+
+    def _explained(self, error: ServerError, address: Address, name: str, position: int) -> ServerError:
+        if isinstance(error, ConnectionLostError):
+            return error
+        with suppress(BinlogError), self._session(address) as session:
+            error.reason += explain_gap(error.cause, session, self._archive)
+        error.at(file=f"{address.name}{name}", position=position or None)
+        return error
+
+    # -- what comes
+
+    def _read(self, session: Session, stream: EventStream) -> None:
+        self._enter(stream)
+        while True:
+            self._read_burst(stream)
+            match stream.state:
+                case State.IDLE:
+                    self._rest(session, stream)
+                case State.NEXT_LOG:
+                    self._archive.finish()
+                    self._report("log complete", self._facts())
+                    stream.begin_next()
+                    self._enter(stream)
+                case State.ENDED:
+                    if self._follows:
+                        raise ConnectionLostError("the server ended the stream")
+                    self._sync()
+                    self._show(is_connected=False, is_caught_up=True)
+                    self._report("up to date", self._facts())
+                    return
+
+    def _enter(self, stream: EventStream) -> None:
+        place = self._archive.place
+        if place is not None and place.position and place.name == stream.log_name:
+            self._archive.resume(stream.log_name, stream.position)
+            if stream.position == 0:
+                stream.read(len(MAGIC))
+            return
+        if stream.position:
+            raise ServerError(f"the server begins {stream.log_name} at {stream.position}, not at its start")
+        self._archive.begin(stream.log_name)
+        stream.read(len(MAGIC))
+
+    def _read_burst(self, stream: EventStream) -> None:
+        """Take what has come, up to the end of an event."""
+        archive = self._archive
+        source: Any = stream
+        place = archive.context, stream.position
+        reader = BlockReader(source, *place, name=stream.log_name, reads_ahead=False)
+        for block in reader:
+            if stream.description:
+                archive.check_description(stream.description)
+                stream.description = b""
+            self._check(block, archive.context.has_exact_positions)
+            archive.write(block)
+            if archive.written - self._synced_bytes >= _SYNC_BYTES or self._is_due():
+                self._sync()
+                self._show(is_caught_up=False)
+
+    def _check(self, block: Block, has_exact_positions: bool) -> None:
+        """Refuse what was damaged on its way, or on the server."""
+        states = check(block)
+        if (states == BAD).any():
+            raise error_at(block, int((states == BAD).argmax()))
+        if block.is_special:
+            return
+        last = block.fixed_header(len(block) - 1)
+        self._metrics.values["last_event_timestamp_seconds"] = last.timestamp
+        end = int(block.end_positions[-1])
+        if has_exact_positions and last.next_position and last.next_position != end & POSITION_MASK:
+            reason = f"events are missing before this one, which ends at {end}; its header says "
+            reason += str(last.next_position)
+            raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
+
+    def _rest(self, session: Session, stream: EventStream) -> None:
+        """Nothing more has come: make safe what is there, and wait."""
+        if stream.ack_wanted:
+            self._archive.sync(and_state=False)
+            session.acknowledge(stream, stream.position)
+        self._show(is_caught_up=True)
+        while True:
+            if self._is_due():
+                self._sync()
+                self._show(is_caught_up=True)
+            until_due = None
+            if self._archive.unsafe:
+                until_due = max(0.0, self._synced_at + _SYNC_SECONDS - time.monotonic())
+            if stream.wait(until_due):
+                return
+
+    def _is_due(self) -> bool:
+        return self._archive.unsafe and time.monotonic() - self._synced_at >= _SYNC_SECONDS
+
+    def _sync(self) -> None:
+        self._archive.sync()
+        self._synced_at, self._synced_bytes = time.monotonic(), self._archive.written
+
+    def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
+        """Bring the metrics up to date."""
+        values, place = self._metrics.values, self._archive.place
+        values["caught_up"] = is_caught_up
+        values["bytes_total"] = self._archive.written
+        if is_connected is not None:
+            values["connected"] = is_connected
+        if values["connected"]:
+            values["last_contact_timestamp_seconds"] = time.time()
+        if place is not None:
+            values["log_number"] = int(place.name.rpartition(".")[2])
+            values["position_bytes"] = place.position
+        self._metrics.write(at_once=is_connected is not None)
+
+    def _facts(self) -> dict[str, Any]:
+        place = self._archive.place
+        return {"log": place.name, "position": place.position} if place else {}
+
+
+def _pause(failures: int) -> float:
+    """Seconds before the next try: longer each time, and not the same for all clients of a server."""
+    longer = _FIRST_PAUSE * 2.0 ** min(failures - 1, 10)
+    return min(longer, _LONGEST_PAUSE) * random.uniform(0.75, 1.25)
+
+
+def fetch(
+    url: str,
+    to: str | Path,
+    *,
+    start: str = EARLIEST,
+    follow: bool = False,
+    semi_sync: bool = False,
+    server_id: int | None = None,
+    heartbeat: float = 10.0,
+    defaults_file: str | None = None,
+    metrics_file: Path | None = None,
+    report: Report = lambda what, facts: None,
+) -> None:
+    """Copy the binary logs of a running server into a directory, or go on with that.
+
+    Parameters
+    ----------
+    url
+        See `Address.parse`.
+    to
+        The archive's directory.
+    start, follow, semi_sync, server_id, heartbeat, metrics_file, report
+        See `Fetch`.
+    defaults_file
+        The only option file to read.
+
+    Raises
+    ------
+    ServerError, SourceError, UsageError
+        As `Fetch.run` does.
+    """
+    addresses = Address.parse(url, defaults_file=defaults_file)
+    Fetch(
+        addresses,
+        Path(to),
+        start=start,
+        follows=follow,
+        semi_sync=semi_sync,
+        server_id=server_id,
+        heartbeat=heartbeat,
+        metrics_file=metrics_file,
+        report=report,
+    ).run()

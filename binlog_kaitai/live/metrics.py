@@ -1,0 +1,66 @@
+"""What an operator watches: a file in Prometheus' text format, for node_exporter's textfile collector."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from binlog_kaitai.live.state import replace_file
+
+#: Seconds between two versions of the file, at least.
+_SECONDS = 1.0
+
+_PREFIX = "binlog_kaitai_fetch_"
+_METRICS = {
+    "connected": ("gauge", "1 while a dump is open, else 0."),
+    "caught_up": ("gauge", "1 while the server has nothing more to send, else 0."),
+    "reconnects_total": ("counter", "Connections that were lost, or could not be made."),
+    "bytes_total": ("counter", "Bytes of logs written since the start."),
+    "log_number": ("gauge", "Number of the newest log in the archive."),
+    "position_bytes": ("gauge", "Offset in it up to which all is on disk."),
+    "last_event_timestamp_seconds": ("gauge", "Server's time of the newest event, in seconds since 1970."),
+    "lag_seconds": ("gauge", "Age of the newest event; 0 when caught up."),
+    "last_contact_timestamp_seconds": (
+        "gauge",
+        "When the server last sent something, in seconds since 1970.",
+    ),
+}
+
+
+class Metrics:
+    """The file, and the values that it is made of; without a path, nothing is written.
+
+    Attributes
+    ----------
+    values : dict
+        By the names of the metrics.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._written_at = 0.0
+        self.values: dict[str, float] = dict.fromkeys(_METRICS, 0)
+
+    def write(self, *, at_once: bool = False) -> None:
+        """Have the file say how things are, unless it has just been written.
+
+        Raises
+        ------
+        SourceError
+            It cannot be written.
+        """
+        if self._path is None or not (at_once or time.monotonic() - self._written_at >= _SECONDS):
+            return
+        event = self.values["last_event_timestamp_seconds"]
+        is_behind = event and not self.values["caught_up"]
+        self.values["lag_seconds"] = max(0.0, time.time() - event) if is_behind else 0
+        replace_file(self._path, self.text())
+        self._written_at = time.monotonic()
+
+    def text(self) -> str:
+        """The content of the file."""
+        lines = []
+        for name, (kind, meaning) in _METRICS.items():
+            lines += [f"# HELP {_PREFIX}{name} {meaning}", f"# TYPE {_PREFIX}{name} {kind}"]
+            lines.append(f"{_PREFIX}{name} {self.values[name]:.15g}")
+        return "\n".join(lines) + "\n"

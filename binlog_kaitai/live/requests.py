@@ -1,0 +1,103 @@
+"""The messages that a replica sends (`formats/network`), as bytes.
+
+The grammar's compiler writes no serializers for the Python that this project generates. Each message here is
+a list of its fields in the grammar's order; tests read the bytes back by the grammar, so that the two cannot
+differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from binlog_kaitai.core.grammar import masks
+from binlog_kaitai.core.gtids import GtidSet, Intervals
+
+#: The stream ends after the newest event; the same bit in both dump commands.
+NON_BLOCKING = masks.ComBinlogDump.IS_NON_BLOCKING
+
+#: Without it MariaDB leaves ANNOTATE_ROWS events out of the stream. MySQL has another meaning for this bit.
+WITH_ANNOTATIONS = masks.ComBinlogDump.WANTS_ANNOTATIONS
+
+#: The largest position that COM_BINLOG_DUMP can name: it has 4 bytes for it, in every version.
+MAX_SHORT_POSITION = (1 << 32) - 1
+
+_COM_BINLOG_DUMP, _COM_REGISTER_SLAVE, _COM_BINLOG_DUMP_GTID = b"\x12", b"\x15", b"\x1e"
+_ACK_MAGIC = b"\xef"
+_TAGGED = 1
+
+
+def binlog_dump(file_name: str, position: int, flags: int, server_id: int) -> bytes:
+    """COM_BINLOG_DUMP: the stream from a position of a log on; an empty name is the oldest log."""
+    return b"".join((_COM_BINLOG_DUMP, _u4(position), _u2(flags), _u4(server_id), file_name.encode("utf-8")))
+
+
+def binlog_dump_gtid(file_name: str, position: int, flags: int, server_id: int, gtids: GtidSet) -> bytes:
+    """COM_BINLOG_DUMP_GTID: the stream without some transactions.
+
+    With a name it begins at that position, which has 8 bytes here; without one, where the server finds the
+    first transaction that is not in the set.
+    """
+    name, data = file_name.encode("utf-8"), gtid_set(gtids)
+    head = (_COM_BINLOG_DUMP_GTID, _u2(flags), _u4(server_id), _u4(len(name)), name, _u8(position))
+    return b"".join((*head, _u4(len(data)), data))
+
+
+def register_slave(server_id: int) -> bytes:
+    """COM_REGISTER_SLAVE: have SHOW REPLICAS list this client. Host, user and password stay empty."""
+    host = user = password = _u1(0)
+    port, rank, source_id = _u2(0), _u4(0), _u4(0)
+    return b"".join((_COM_REGISTER_SLAVE, _u4(server_id), host, user, password, port, rank, source_id))
+
+
+def semi_sync_ack(file_name: str, position: int) -> bytes:
+    """The answer to an event of semi-synchronous replication: all before the position is safe."""
+    return b"".join((_ACK_MAGIC, _u8(position), file_name.encode("utf-8")))
+
+
+def gtid_set(gtids: GtidSet) -> bytes:
+    """A set of MySQL's GTIDs; in the older form, which every server takes, unless one of them has a tag."""
+    sources = sorted(_sources(gtids))
+    is_tagged = any(tag for _, tag, _ in sources)
+    parts = [_form(len(sources), is_tagged)]
+    for uuid, tag, intervals in sources:
+        parts.append(uuid)
+        if is_tagged:
+            # A variable-length integer; below 64 its byte holds twice the number.
+            parts += [_u1(2 * len(tag)), tag]
+        ranges = list(iter(intervals))  # a list of the set itself would ask for its size
+        parts.append(_u8(len(ranges)))
+        parts += [_u8(first) + _u8(last + 1) for first, last in ranges]
+    return b"".join(parts)
+
+
+def _form(count: int, is_tagged: bool) -> bytes:
+    if not is_tagged:
+        return _u8(count)
+    return _u1(_TAGGED) + _number(count, 6) + _u1(_TAGGED)
+
+
+def _sources(gtids: GtidSet) -> Iterable[tuple[bytes, bytes, Intervals]]:
+    for source, intervals in gtids.items():
+        uuid, _, tag = source.partition(":")
+        yield UUID(uuid).bytes, tag.encode(), intervals
+
+
+def _number(value: int, width: int) -> bytes:
+    return value.to_bytes(width, "little")
+
+
+def _u1(value: int) -> bytes:
+    return _number(value, 1)
+
+
+def _u2(value: int) -> bytes:
+    return _number(value, 2)
+
+
+def _u4(value: int) -> bytes:
+    return _number(value, 4)
+
+
+def _u8(value: int) -> bytes:
+    return _number(value, 8)

@@ -1,0 +1,310 @@
+"""A connection to a server: what it says of itself, and its logs as a stream.
+
+PyMySQL connects, authenticates and encrypts. It has no dump commands, so that from the dump on its socket is
+read here; a connection is of no other use by then, since servers end it after a dump.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
+from binlog_kaitai.live import requests
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
+from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
+from binlog_kaitai.live.packets import EventStream
+
+_NEEDED = 'a server needs PyMySQL: pip install "binlog-kaitai[live]"'
+
+#: A heartbeat may be late by so many seconds.
+_GRACE = 5.0
+#: A server waits so long, in seconds, for a client whose disk is slow.
+_WRITE_TIMEOUT = 1800
+#: MariaDB: this client knows GTIDs. With less, servers replace events by others of the same length.
+_CAPABILITY = 4
+
+
+@dataclass(frozen=True)
+class Replica:
+    """Who this client is among the replicas of a server.
+
+    Servers end the connection of a replica when another one with the same identity connects: MySQL goes by
+    the UUID, MariaDB by the server id.
+    """
+
+    server_id: int
+    uuid: str
+
+
+@dataclass(frozen=True)
+class Server:
+    """What a server says of itself.
+
+    Attributes
+    ----------
+    uuid : str
+        ``""`` where it has none: MariaDB, and MySQL before 5.6.
+    """
+
+    version: str
+    uuid: str
+    server_id: int
+    is_mariadb: bool
+
+
+class Session:
+    """One connection.
+
+    Parameters
+    ----------
+    heartbeat
+        The server is to send something after so many seconds; twice the time without is the end.
+
+    Raises
+    ------
+    ServerError
+        The server refuses the login; `ConnectionLostError` where it cannot be reached.
+    UsageError
+        PyMySQL is missing.
+    """
+
+    def __init__(self, address: Address, replica: Replica, *, heartbeat: float = 10.0) -> None:
+        self.address = address
+        self._replica = replica
+        self._heartbeat = heartbeat
+        self._timeout = 2 * heartbeat + _GRACE
+        self._stream: EventStream | None = None
+        try:
+            import pymysql
+        except ImportError as error:
+            raise UsageError(_NEEDED) from error
+        with self._told(LOGIN):
+            self._connection: Any = pymysql.connect(
+                **address.arguments(),
+                charset="utf8mb4",
+                autocommit=True,
+                read_timeout=self._timeout,
+                write_timeout=self._timeout,
+                program_name="binlog-kaitai",
+            )
+        try:
+            self.server = self._server()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection, and the stream on it."""
+        if self._stream is not None:
+            self._stream.close()
+        with suppress(Exception):
+            self._connection._force_close()
+
+    # -- questions
+
+    def ask(self, statement: str, what: str = "") -> list[tuple[Any, ...]]:
+        """The rows of a statement.
+
+        Raises
+        ------
+        ServerError
+            The server refuses it.
+        """
+        with self._told(what), self._connection.cursor() as cursor:
+            cursor.execute(statement)
+            return list(cursor.fetchall())
+
+    def variable(self, name: str) -> str | None:
+        """The value of a system variable; None where the server has none of this name."""
+        try:
+            ((value,),) = self.ask(f"SELECT @@{name}")
+        except ServerError as error:
+            if f" {UNKNOWN_VARIABLE}:" in error.reason:
+                return None
+            raise
+        return None if value is None else str(value)
+
+    def newest_log(self) -> str:
+        """The log that the server is writing."""
+        statement = "SHOW MASTER STATUS"
+        if not self.server.is_mariadb and _version(self.server.version) >= (8, 2):
+            statement = "SHOW BINARY LOG STATUS"
+        rows = self.ask(statement, "the newest log (REPLICATION CLIENT, or BINLOG MONITOR)")
+        if not rows:
+            raise ServerError("the server writes no binary log (log_bin is off)")
+        return str(rows[0][0])
+
+    def logs(self) -> list[tuple[str, int]]:
+        """The server's logs with their sizes, oldest first."""
+        rows = self.ask("SHOW BINARY LOGS", "the list of logs (REPLICATION CLIENT, or BINLOG MONITOR)")
+        return [(str(row[0]), int(row[1])) for row in rows]
+
+    def _server(self) -> Server:
+        version = self.variable("version") or ""
+        if self.variable("log_bin") in ("0", "OFF"):
+            raise ServerError("the server writes no binary log (log_bin is off)", file=self.address.name)
+        return Server(
+            version=version,
+            uuid=self.variable("server_uuid") or "",
+            server_id=int(self.variable("server_id") or 0),
+            is_mariadb="mariadb" in version.lower(),
+        )
+
+    # -- dumps
+
+    def dump(
+        self, file_name: str, position: int, *, waits: bool = False, semi_sync: bool = False
+    ) -> EventStream:
+        """The stream of a log from a position on, and of those after it.
+
+        Parameters
+        ----------
+        file_name
+            ``""`` for the oldest.
+        waits
+            Go on when the newest event was sent, and wait for more.
+        semi_sync
+            Have the server wait for acknowledgements.
+
+        Raises
+        ------
+        ServerError
+            The server refuses.
+        """
+        self._introduce(semi_sync=semi_sync)
+        flags = 0 if waits else requests.NON_BLOCKING
+        if self.server.is_mariadb:
+            flags |= requests.WITH_ANNOTATIONS
+        if position <= requests.MAX_SHORT_POSITION:
+            request = requests.binlog_dump(file_name, position, flags, self._replica.server_id)
+        else:
+            request = self._far_dump(file_name, position, flags)
+        return self._start(request, is_eager=semi_sync)
+
+    def log_after(self, gtids: GtidSet) -> str:
+        """The log with the first transaction that is not in a set."""
+        self._introduce()
+        flags = requests.NON_BLOCKING
+        if self.server.is_mariadb:
+            self._set("slave_connect_state", _mariadb_state(gtids))
+            request = requests.binlog_dump("", 4, flags, self._replica.server_id)
+        else:
+            request = requests.binlog_dump_gtid("", 4, flags, self._replica.server_id, gtids)
+        stream = self._start(request)
+        return stream.log_name
+
+    def can_start_far(self) -> bool:
+        """Whether a dump may begin past 4 GiB: that takes GTIDs of MySQL."""
+        return not self.server.is_mariadb and self.variable("gtid_mode") == "ON"
+
+    def has_semi_sync(self) -> bool:
+        """Whether semi-synchronous replication is enabled on the server."""
+        names = ("rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled")
+        return any(self.variable(f"global.{name}") in ("1", "ON") for name in names)
+
+    def acknowledge(self, stream: EventStream, position: int) -> None:
+        """Tell a server of semi-synchronous replication that all before a position is safe."""
+        payload = requests.semi_sync_ack(stream.log_name, position)
+        self._send(payload)
+        stream.sent_acknowledgement()
+
+    def _far_dump(self, file_name: str, position: int, flags: int) -> bytes:
+        if not self.can_start_far():
+            reason = "past 4 GiB a log cannot be resumed without gtid_mode=ON"
+            raise ServerError(reason, file=file_name, position=position)
+        nothing = GtidSet()  # the name counts, and nothing is left out
+        return requests.binlog_dump_gtid(file_name, position, flags, self._replica.server_id, nothing)
+
+    def _introduce(self, *, semi_sync: bool = False) -> None:
+        """Say what a replica says before a dump. Each server knows one spelling, and takes the other."""
+        nanoseconds = int(self._heartbeat * 1_000_000_000)
+        checksum = self.variable("global.binlog_checksum")  # MySQL before 5.6 has none
+        for word in ("master", "source"):
+            if checksum is not None:
+                self._set(f"{word}_binlog_checksum", checksum)
+            self._set(f"{word}_heartbeat_period", nanoseconds)
+        for word in ("slave", "replica"):
+            self._set(f"{word}_uuid", self._replica.uuid)
+            if semi_sync:
+                self._set(f"rpl_semi_sync_{word}", 1)
+        if self.server.is_mariadb:
+            self._set("mariadb_slave_capability", _CAPABILITY)
+        self._run(f"SET SESSION net_write_timeout = {_WRITE_TIMEOUT}")
+
+    def _set(self, name: str, value: int | str) -> None:
+        self._run(f"SET @{name} = %s", value)
+
+    def _run(self, statement: str, *values: Any) -> None:
+        with self._told(""), self._connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+
+    def _start(self, request: bytes, *, is_eager: bool = False) -> EventStream:
+        with self._told("the binary log (REPLICATION SLAVE)"):
+            self._send(requests.register_slave(self._replica.server_id))
+            self._connection._next_seq_id = 1
+            self._connection._read_packet()
+        self._send(request)
+        self._connection._sock.settimeout(self._timeout)
+        stream = self._stream = EventStream(self._connection._sock, self._timeout, is_eager=is_eager)
+        stream.begin()
+        return stream
+
+    def _send(self, payload: bytes) -> None:
+        """Send a message of one packet, the first of its exchange."""
+        head = len(payload).to_bytes(SEQUENCE_AT, "little") + bytes(PACKET_HEADER - SEQUENCE_AT)
+        try:
+            self._connection._sock.sendall(head + payload)
+        except OSError as error:
+            raise ConnectionLostError(f"the connection broke: {error.strerror or error}") from error
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """What PyMySQL raises, as an error of this package that names the server."""
+        import pymysql
+
+        try:
+            yield
+        except pymysql.MySQLError as error:
+            code, message = (*error.args, "", "")[:2]
+            if not isinstance(code, int):
+                code, message = 0, str(error)
+            found = refusal(code, str(message), what=what)
+            raise found.at(file=self.address.name, position=None) from error
+        except BinlogError:
+            raise
+        except (OSError, EOFError) as error:
+            reason = f"the connection broke: {error}"
+            raise ConnectionLostError(reason, file=self.address.name) from error
+        except (RuntimeError, NotImplementedError, AttributeError, ValueError) as error:
+            # Packages for ways to authenticate that are not installed; a connection that is closed already.
+            raise ServerError(f"PyMySQL: {error}", file=self.address.name) from error
+
+
+def _version(text: str) -> tuple[int, ...]:
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return tuple(map(int, found.groups())) if found else (0, 0)
+
+
+def _mariadb_state(gtids: GtidSet) -> str:
+    """The last transaction of each domain, as a replica of MariaDB states where it is."""
+    newest: dict[str, tuple[int, str]] = {}
+    for source, numbers in gtids.items():
+        domain = source.partition("-")[0]
+        last = max((last for _, last in numbers), default=0)
+        newest[domain] = max(newest.get(domain, (0, "")), (last, f"{source}-{last}"))
+    return ",".join(text for _, text in newest.values())

@@ -1,0 +1,104 @@
+"""A server as a source: each of its logs as a stream, up to what the server has at that moment.
+
+A log is read over a connection of its own, from its magic to its end, and takes no room on a disk. Whoever
+reads a log twice fetches it twice; for more than a look, `fetch` it.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+import uuid
+from functools import partial
+from typing import Any, BinaryIO, cast
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from binlog_kaitai.core.grammar import header_offset, masks
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, UsageError
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.archive import SERVER_IDS
+from binlog_kaitai.live.packets import EventStream, State
+from binlog_kaitai.live.session import Replica, Session
+from binlog_kaitai.sources.source import MAGIC, Source
+
+_FLAGS_AT = len(MAGIC) + header_offset("flags")
+_IN_USE = masks.EventHeader.IS_IN_USE
+
+
+def resolve(url: str) -> list[Source]:
+    """The logs of a server, oldest first; ``from=NAME`` among the URL's options is the first one to take.
+
+    Raises
+    ------
+    ServerError
+        The server refuses, or cannot be reached.
+    UsageError
+        It is not the URL of a server, or there is no such log.
+    """
+    first, rest = _without_from(url)
+    address = Address.parse(rest)[0]
+    with Session(address, _anyone()) as session:
+        names = [name for name, _ in session.logs()]
+    if first is not None:
+        if first not in names:
+            raise UsageError(f"the server has no log {first}; its oldest is {names[0]}", file=address.name)
+        names = names[names.index(first) :]
+    return [Source(address.name + name, partial(_open, address, name, name == names[-1])) for name in names]
+
+
+def _without_from(url: str) -> tuple[str | None, str]:
+    parts = urlsplit(url)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    first = next((value for key, value in query if key == "from"), None)
+    others = urlencode([(key, value) for key, value in query if key != "from"])
+    return first, urlunsplit(parts._replace(query=others))
+
+
+def _anyone() -> Replica:
+    """An identity for one connection, which no other one has."""
+    return Replica(random.SystemRandom().randrange(*SERVER_IDS), str(uuid.uuid4()))
+
+
+def _open(address: Address, name: str, is_newest: bool) -> BinaryIO:
+    session = Session(address, _anyone())
+    try:
+        stream = session.dump(name, len(MAGIC))
+    except BinlogError as error:
+        session.close()
+        raise error.at(file=address.name + name, position=None) from error.__cause__
+    return cast(BinaryIO, _Log(session, stream, address.name + name, is_newest=is_newest))
+
+
+class _Log(io.RawIOBase):
+    """The bytes of one log, to its end."""
+
+    def __init__(self, session: Session, stream: EventStream, name: str, *, is_newest: bool) -> None:
+        self._session = session
+        self._stream = stream
+        self._name = name
+        self._is_newest = is_newest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int:
+        stream, view = self._stream, memoryview(room).cast("B")
+        try:
+            while len(view):
+                begin = stream.position
+                if count := stream.readinto(view):
+                    if self._is_newest and begin <= _FLAGS_AT < begin + count:
+                        # Servers clear the flag in what they send; the log is in use all the same.
+                        view[_FLAGS_AT - begin] |= _IN_USE
+                    return count
+                if stream.state in (State.NEXT_LOG, State.ENDED):
+                    return 0
+                stream.wait()
+        except ConnectionLostError as error:
+            raise error.at(file=self._name, position=stream.position) from error.__cause__
+        return 0
+
+    def close(self) -> None:
+        if not self.closed:
+            self._session.close()
+        super().close()

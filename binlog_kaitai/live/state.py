@@ -1,0 +1,108 @@
+"""The files of an archive besides its logs: state and index, each replaced as a whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from binlog_kaitai.errors import SourceError, reading, writing_to
+from binlog_kaitai.live.session import Replica, Server
+
+STATE = "fetch.json"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far a log is safe.
+
+    Attributes
+    ----------
+    again : int
+        Where to begin when it is resumed: an earlier place between transactions, or the same.
+    """
+
+    name: str
+    position: int = 0
+    again: int = 0
+
+
+@dataclass(frozen=True)
+class State:
+    """What `fetch.json` says."""
+
+    replica: Replica
+    server: Server | None
+    place: Place | None
+
+    @classmethod
+    def load(cls, folder: Path) -> State | None:
+        """The state of an archive; None where there is none.
+
+        Raises
+        ------
+        SourceError
+            It cannot be read.
+        """
+        path = folder / STATE
+        if not path.exists():
+            return None
+        with reading(str(path)):
+            text = path.read_text(encoding="utf-8", errors="replace")
+        try:
+            found = json.loads(text)
+            if found["version"] != _VERSION:
+                raise ValueError(f"version {found['version']}")
+            return cls(
+                Replica(**found["replica"]),
+                Server(**found["server"]) if found["server"] else None,
+                Place(**found["place"]) if found["place"] else None,
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise SourceError(f"not the state of an archive: {error}", file=str(path)) from error
+
+    def save(self, folder: Path) -> None:
+        """Have it on disk."""
+        found = {
+            "version": _VERSION,
+            "server": asdict(self.server) if self.server else None,
+            "replica": asdict(self.replica),
+            "place": asdict(self.place) if self.place else None,
+        }
+        replace_file(folder / STATE, json.dumps(found, indent=1) + "\n")
+
+
+def refuse_strangers(folder: Path) -> None:
+    """Refuse a directory with logs that `fetch` has not put there.
+
+    Raises
+    ------
+    SourceError
+        There are some.
+    """
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    logs = [name for name in names if name.endswith(".index") or name.rpartition(".")[2].isdigit()]
+    if logs:
+        reason = f"has {logs[0]} in it, and no {STATE}: fetch did not make it; choose another directory"
+        raise SourceError(reason, file=str(folder))
+
+
+def read_names(folder: Path) -> list[str]:
+    """The logs that the index lists, oldest first."""
+    for path in folder.glob("*.index"):
+        with reading(str(path)):
+            return [line.removeprefix("./") for line in path.read_text(encoding="utf-8").split()]
+    return []
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Have a file with this text on disk, or the one before."""
+    draft = path.with_name(f".{path.name}.new")
+    with writing_to(str(path)):
+        with draft.open("w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)

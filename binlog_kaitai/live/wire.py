@@ -1,0 +1,154 @@
+"""The packets of a connection, as they come: a buffer, and where in it the next packet is."""
+
+from __future__ import annotations
+
+import select
+import ssl
+import time
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.errors import ConnectionLostError, FramingError
+from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
+
+#: Room for packets, in bytes. Longer ones go straight to where they belong.
+BUFFER = 4 << 20
+
+#: While fewer bytes have come, more are waited for so long, in seconds.
+_SMALL_BURST, _PATIENCE = 1 << 20, 0.002
+
+
+class Wire:
+    """The receiving side of a connection.
+
+    Parameters
+    ----------
+    timeout
+        Seconds without a byte after which the connection counts as dead.
+    is_eager
+        Wait for nothing that need not be waited for.
+
+    Attributes
+    ----------
+    buffer, view
+        What has come, as a uint8 array and as a memoryview.
+    at, end : int
+        Places in it: of the next packet, and after the last byte.
+    sequence : int
+        Number that the next packet must have.
+    """
+
+    def __init__(self, socket: Any, timeout: float, *, is_eager: bool = False) -> None:
+        self._socket = socket
+        self._timeout = timeout
+        self._patience = 0.0 if is_eager else _PATIENCE
+        self._poll = select.poll()
+        self._poll.register(socket, select.POLLIN)
+        self._heard = time.monotonic()
+        buffer: Any = np.empty(BUFFER, dtype=np.uint8)
+        self.buffer = buffer
+        self.view = memoryview(buffer)
+        self.at = self.end = 0
+        self.sequence = 1  # the command had 0
+
+    def close(self) -> None:
+        """Give the memory free: an error may keep this object."""
+        self.view = memoryview(b"")
+        self.buffer = np.empty(0, dtype=np.uint8)
+        self.at = self.end = 0
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until something is there; False if nothing is after so many seconds.
+
+        Raises
+        ------
+        ConnectionLostError
+            Nothing has come for the time of the timeout, not even a heartbeat.
+        """
+        left = max(0.0, self._heard + self._timeout - time.monotonic())
+        patience = left if seconds is None else min(seconds, left)
+        if self.at < self.end or self.is_ready(patience):
+            return True
+        if patience == left:
+            raise ConnectionLostError(f"nothing has come from the server for {self._timeout:g} s")
+        return False
+
+    def length(self) -> int:
+        """Length of the payload of the packet that comes next; its header is there."""
+        return int.from_bytes(self.view[self.at : self.at + SEQUENCE_AT], "little")
+
+    def check_sequence(self) -> None:
+        """Refuse the packet that comes next if one is missing before it."""
+        found = int(self.buffer[self.at + SEQUENCE_AT])
+        if found != self.sequence and found:  # MariaDB counts an error at its shutdown as 0
+            reason = f"packet {found} comes where packet {self.sequence} is due"
+            raise ConnectionLostError(reason)
+
+    def begin_packet(self) -> int:
+        """Take the header of a packet; gives the length of its payload."""
+        self.check_sequence()
+        length = self.length()
+        self.at += PACKET_HEADER
+        self.sequence = (self.sequence + 1) % 256
+        return length
+
+    def whole_packet(self) -> bytes:
+        """The payload of the packet that comes next, which is no long event."""
+        length = self.length()
+        if PACKET_HEADER + length > BUFFER:
+            raise FramingError(f"a packet of {length} bytes that is not an event")
+        self.need(PACKET_HEADER + length)
+        self.begin_packet()
+        self.at += length
+        return bytes(self.view[self.at - length : self.at])
+
+    def need(self, size: int) -> None:
+        """Have so many bytes in the buffer."""
+        while self.end - self.at < size:
+            self.receive()
+
+    def receive(self) -> None:
+        """Have more in the buffer."""
+        if self.at == self.end:
+            self.at = self.end = 0
+        elif self.end == len(self.buffer) or self.at > len(self.buffer) // 2:
+            have = self.end - self.at
+            self.buffer[:have] = self.buffer[self.at : self.end].copy()
+            self.at, self.end = 0, have
+        self.end += self.receive_into(self.view[self.end :])
+        # TLS gives 16 KiB at a time; each step from here on costs more than that is worth.
+        with suppress(ConnectionLostError):  # what has come counts first
+            while self._has_room() and self.is_ready(self._patience):
+                self.end += self.receive_into(self.view[self.end :])
+
+    def _has_room(self) -> bool:
+        return self.end - self.at < _SMALL_BURST and self.end < len(self.buffer)
+
+    def receive_into(self, view: memoryview) -> int:
+        """What the socket has, straight into its place."""
+        try:
+            count = int(self._socket.recv_into(view))
+        except OSError as error:  # a timeout is one, too
+            reason = f"the connection broke: {error.strerror or error}"
+            raise ConnectionLostError(reason) from error
+        if not count:
+            raise ConnectionLostError("the server closed the connection")
+        self._heard = time.monotonic()
+        return count
+
+    def is_idle(self) -> bool:
+        """Whether nothing is left in the buffer, and nothing has come."""
+        return self.at == self.end and not self.is_ready(0)
+
+    def is_ready(self, seconds: float) -> bool:
+        """Whether something has come, or comes in so many seconds."""
+        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
+            return True
+        deadline = time.monotonic() + seconds
+        while True:
+            if self._poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
+                return True
+            if time.monotonic() >= deadline:
+                return False

@@ -1,0 +1,243 @@
+"""The archive and its state, without a server: whatever breaks off, it goes on as it should."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
+from binlog_kaitai.live import fetching
+from tests.corpus_files import case
+from tests.live.fake_source import FakeFetch, Source
+from tests.live.test_packets import FLAGS_AT, not_in_use
+
+CASES = [
+    ("mysql-9.7", "rotate"),
+    ("mysql-9.7", "gtid_modes"),
+    ("mysql-9.7", "payloads"),
+    ("mysql-9.7", "no_checksum"),
+    ("mysql-5.6", "rotate"),
+    ("mariadb-11.8", "rotate"),
+    ("mariadb-11.8", "domains"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source.of(case("mysql-9.7", "rotate").folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.0*"))}
+
+
+def same(mine: dict[str, bytes], theirs: dict[str, bytes]) -> bool:
+    """Whether logs are equal; the in-use flag of the newest may differ, as the server may have closed it."""
+    return {name: not_in_use(data) for name, data in mine.items()} == {
+        name: not_in_use(data) for name, data in theirs.items()
+    }
+
+
+@pytest.mark.parametrize("one", CASES, ids="/".join)
+def test_logs_index_and_state(one: tuple[str, str], tmp_path: Path) -> None:
+    source = Source.of(case(*one).folder)
+    FakeFetch(source, tmp_path / "a").run()
+    assert same(contents(tmp_path / "a"), source.logs)
+    index = next((tmp_path / "a").glob("*.index"))
+    assert index.read_text().split() == [f"./{name}" for name in sorted(source.logs)]
+    place = json.loads((tmp_path / "a" / "fetch.json").read_text())["place"]
+    newest = max(source.logs)
+    assert (place["name"], place["position"]) == (newest, len(source.logs[newest]))
+    assert len(list(bk.open(tmp_path / "a"))) == len(list(bk.open(case(*one).folder / "*.0*")))
+
+
+@pytest.mark.parametrize("one", CASES, ids="/".join)
+@pytest.mark.parametrize("seed", range(3))
+def test_connections_that_break_anywhere(one: tuple[str, str], seed: int, tmp_path: Path) -> None:
+    source, choose = Source.of(case(*one).folder), random.Random(seed)
+    size = sum(map(len, source.logs.values()))
+    tries = 0
+    while True:
+        source.breaks = [choose.randrange(200, size)]
+        try:
+            FakeFetch(source, tmp_path / "a", start="earliest").run()
+            break
+        except ConnectionLostError:
+            tries += 1
+            assert tries < 100
+        mine = contents(tmp_path / "a")
+        for name, data in mine.items():
+            assert not_in_use(data) == not_in_use(source.logs[name])[: len(data)]
+    assert same(contents(tmp_path / "a"), source.logs)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_process_that_is_killed_anywhere(source: Source, seed: int, tmp_path: Path) -> None:
+    """Of the newest log there is any part beyond what is safe, or other bytes there."""
+    choose = random.Random(seed)
+    FakeFetch(source, tmp_path / "a").run()
+    folder, names = tmp_path / "a", sorted(source.logs)
+    name = choose.choice(names)
+    for later in names[names.index(name) + 1 :]:
+        (folder / later).unlink()
+    places = [event.position for event in bk.open(source.logs[name]) if event.type == "GTID_LOG_EVENT"]
+    position = choose.choice([0, *places])
+    state = json.loads((folder / "fetch.json").read_text())
+    state["place"] = {"name": name, "position": position, "again": max(4, position)}
+    (folder / "fetch.json").write_text(json.dumps(state))
+    size = choose.randrange(position, len(source.logs[name]))
+    os.truncate(folder / name, size)
+    if choose.random() < 0.5:
+        with (folder / name).open("ab") as file:
+            file.write(choose.choice((bytes(5000), choose.randbytes(300))))
+    FakeFetch(source, folder).run()
+    assert same(contents(folder), source.logs)
+    asked = source.asked[-1]
+    assert asked[0] == name
+    if size - position > 4000 and position:
+        assert asked[1] >= position  # whole transactions beyond what was safe have been kept
+
+
+def test_whole_transactions_are_kept_and_the_last_one_is_compared(source: Source, tmp_path: Path) -> None:
+    FakeFetch(source, tmp_path / "a").run()
+    FakeFetch(source, tmp_path / "a").run()
+    newest = max(source.logs)
+    name, position = source.asked[-1]
+    assert name == newest
+    assert 4 <= position < len(source.logs[newest])
+
+
+def test_a_server_that_was_reset_is_found_out(source: Source, tmp_path: Path) -> None:
+    FakeFetch(source, tmp_path / "a").run()
+    before = contents(tmp_path / "a")
+    newest, position = source.asked[-1][0] or max(source.logs), len(before[max(source.logs)])
+    data = bytearray(source.logs[max(source.logs)])
+    data[position - 5] ^= 1
+    source.logs[max(source.logs)] = bytes(data)
+    with pytest.raises((ServerError, bk.ChecksumError)):
+        FakeFetch(source, tmp_path / "a").run()
+    assert contents(tmp_path / "a") == before
+    assert newest
+
+
+def test_another_server_is_refused(source: Source, tmp_path: Path) -> None:
+    FakeFetch(source, tmp_path / "a").run()
+    source.uuid = source.uuid.replace("6", "7")
+    with pytest.raises(ServerError, match="another directory"):
+        FakeFetch(source, tmp_path / "a").run()
+
+
+def test_a_log_of_a_name_that_is_there_is_not_overwritten(source: Source, tmp_path: Path) -> None:
+    FakeFetch(source, tmp_path / "a").run()
+    newest = max(source.logs)
+    later = newest[:-6] + f"{int(newest[-6:]) + 1:06}"
+    (tmp_path / "a" / later).write_bytes(b"mine")
+    source.logs[later] = source.logs[newest]
+    with pytest.raises(ServerError, match="nothing is overwritten"):
+        FakeFetch(source, tmp_path / "a").run()
+    assert (tmp_path / "a" / later).read_bytes() == b"mine"
+
+
+def test_a_log_being_fetched_counts_as_in_use(source: Source, tmp_path: Path) -> None:
+    newest = max(source.logs)
+    source.logs[newest] = source.logs[newest][: bk_position_of_last(source.logs[newest])]
+    FakeFetch(source, tmp_path / "a").run()
+    flags = {name: data[FLAGS_AT] for name, data in contents(tmp_path / "a").items()}
+    assert flags.pop(newest) == 1
+    assert set(flags.values()) <= {0}
+
+
+def bk_position_of_last(data: bytes) -> int:
+    return [event.position for event in bk.open(data)][-1]
+
+
+def test_damage_on_the_wire_gets_nowhere(source: Source, tmp_path: Path) -> None:
+    name = min(source.logs)
+    data = bytearray(source.logs[name])
+    data[len(data) // 2] ^= 0x10
+    source.logs[name] = bytes(data)
+    with pytest.raises(bk.DamagedError):
+        FakeFetch(source, tmp_path / "a").run()
+    mine = contents(tmp_path / "a")[name]
+    assert len(mine) <= len(data) // 2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda folder: (folder / "fetch.json").write_text("{"), "not the state"),
+        (lambda folder: (folder / "fetch.json").unlink(), "fetch did not make it"),
+        (lambda folder: os.truncate(sorted(folder.glob("*.0*"))[-1], 100), "damaged"),
+    ],
+)
+def test_directories_that_are_no_archive(source: Source, tmp_path: Path, change: Any, words: str) -> None:
+    FakeFetch(source, tmp_path / "a").run()
+    change(tmp_path / "a")
+    with pytest.raises(SourceError, match=words):
+        FakeFetch(source, tmp_path / "a").run()
+
+
+def test_one_at_a_time(source: Source, tmp_path: Path) -> None:
+    from binlog_kaitai.live.archive import Archive
+
+    archive = Archive(tmp_path / "a")
+    with pytest.raises(SourceError, match="another fetch"):
+        FakeFetch(source, tmp_path / "a").run()
+    archive.close()
+    FakeFetch(source, tmp_path / "a").run()
+
+
+def test_past_4_gib_the_log_comes_again_and_is_compared(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FakeFetch(source, tmp_path / "a").run()
+    monkeypatch.setattr(fetching, "MAX_SHORT_POSITION", 100)
+    FakeFetch(source, tmp_path / "a").run()
+    assert source.asked[-1] == (max(source.logs), 4)
+    assert same(contents(tmp_path / "a"), source.logs)
+
+
+def test_metrics(source: Source, tmp_path: Path) -> None:
+    FakeFetch(source, tmp_path / "a", metrics_file=tmp_path / "fetch.prom").run()
+    lines = [line.split() for line in (tmp_path / "fetch.prom").read_text().splitlines() if line[0] != "#"]
+    values = {name.removeprefix("binlog_kaitai_fetch_"): float(value) for name, value in lines}
+    newest = max(source.logs)
+    assert (values["log_number"], values["position_bytes"]) == (int(newest[-6:]), len(source.logs[newest]))
+    assert values["bytes_total"] == sum(map(len, source.logs.values())) - 4 * len(source.logs)
+    assert (values["caught_up"], values["connected"], values["lag_seconds"]) == (1, 0, 0)
+    assert values["last_event_timestamp_seconds"] > 1.7e9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_disk_that_is_full(
+    source: Source, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, choose = os.pwrite, random.Random(seed)
+    room = choose.randrange(sum(map(len, source.logs.values())))
+
+    def write_what_fits(file: int, data: Any, at: int) -> int:
+        nonlocal room
+        count = min(len(data), room)
+        if not count:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        room -= count
+        return write(file, bytes(data[:count]), at)
+
+    monkeypatch.setattr(os, "pwrite", write_what_fits)
+    with pytest.raises(SourceError, match="No space left"):
+        FakeFetch(source, tmp_path / "a").run()
+    monkeypatch.setattr(os, "pwrite", write)
+    FakeFetch(source, tmp_path / "a").run()
+    assert same(contents(tmp_path / "a"), source.logs)

@@ -1,0 +1,281 @@
+"""What tests of `fetch` share: a server that writes, a network that breaks, archives that are compared."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from binlog_kaitai.core.grammar import header_offset
+from binlog_kaitai.sources.source import MAGIC
+from tools.corpus.recorder import reset_statement
+from tools.servers import Server
+
+USER, PASSWORD = "archivist", "se'cret ñ"
+
+
+def prepare(server: Server) -> None:
+    """An empty log, a user with no more than the grant that is needed, and tables."""
+    for *_, xid in server.execute("XA RECOVER"):  # left where a server was killed; it holds locks
+        name = xid.decode() if isinstance(xid, bytes) else xid
+        server.execute(f"XA ROLLBACK '{name}'")
+    server.execute("DROP DATABASE IF EXISTS f")
+    with suppress(Exception):
+        server.execute(f"DROP USER {USER}@'127.0.0.1'")
+    quoted = PASSWORD.replace("'", "''")
+    server.execute(f"CREATE USER {USER}@'127.0.0.1' IDENTIFIED BY '{quoted}'")
+    server.execute(f"GRANT REPLICATION SLAVE ON *.* TO {USER}@'127.0.0.1'")
+    server.execute(reset_statement(server))
+    server.execute("CREATE DATABASE f")
+    server.execute("CREATE TABLE f.a (id BIGINT PRIMARY KEY AUTO_INCREMENT, n BIGINT, v LONGTEXT)")
+    server.execute("CREATE TABLE f.b (id INT PRIMARY KEY, v VARCHAR(200)) ENGINE=MyISAM")
+    server.execute("CREATE TABLE f.long (v LONGTEXT) ENGINE=MyISAM")
+
+
+def is_mysql_9(server: Server) -> bool:
+    return server.spec.name == "mysql-9.7"
+
+
+def run_workload(server: Server, seed: int, statements: int) -> None:
+    """Transactions of all kinds, on one connection; new logs now and then."""
+    connection = server.connect()
+    try:
+        cursor = connection.cursor()
+        for statement in workload(server, seed, statements):
+            cursor.execute(statement)
+    finally:
+        connection.close()
+
+
+def workload(server: Server, seed: int, count: int = 1 << 30) -> Iterator[str]:
+    choose = random.Random(seed)
+    kinds: list[Callable[[random.Random], list[str]]] = [_rows, _rows, _rows, _statement, _ddl, _xa]
+    if server.spec.flavour == "mariadb":
+        kinds.append(_rollback)  # MySQL refuses to mix engines
+    if is_mysql_9(server):
+        kinds += [_tagged, _compressed]
+    for _ in range(count):
+        yield from choose.choice(kinds)(choose)
+        if choose.random() < 0.02:
+            yield "FLUSH BINARY LOGS"
+        if choose.random() < 0.01:
+            yield f"INSERT INTO f.a (n, v) VALUES (1, REPEAT('l', {choose.randrange(1 << 20)}))"
+
+
+def _rows(choose: random.Random) -> list[str]:
+    count = choose.choice((1, 1, 40))
+    values = [(choose.randrange(1 << 40), "v" * choose.randrange(400)) for _ in range(count)]
+    rows = ", ".join(f"({number}, '{text}')" for number, text in values)
+    insert = f"INSERT INTO f.a (n, v) VALUES {rows}"
+    return ["BEGIN", insert, "UPDATE f.a SET n = n + 1 WHERE id % 97 = 1", "COMMIT"]
+
+
+def _statement(choose: random.Random) -> list[str]:
+    text = "s" * choose.randrange(200)
+    return [
+        "SET SESSION binlog_format = STATEMENT",
+        f"INSERT INTO f.a (n, v) VALUES (2, '{text}')",
+        f"REPLACE INTO f.b VALUES ({choose.randrange(30)}, '{text}')",
+        "SET SESSION binlog_format = ROW",
+    ]
+
+
+def _ddl(choose: random.Random) -> list[str]:
+    return ["DROP TABLE IF EXISTS f.c", "CREATE TABLE f.c (id INT)", "INSERT INTO f.c VALUES (1), (2)"]
+
+
+def _xa(choose: random.Random) -> list[str]:
+    end = choose.choice(("COMMIT", "ROLLBACK"))
+    number = choose.randrange(1 << 40)
+    return [
+        f"XA START 'x{number}'",
+        f"INSERT INTO f.a (n, v) VALUES ({number}, 'xa')",
+        f"XA END 'x{number}'",
+        f"XA PREPARE 'x{number}'",
+        f"XA {end} 'x{number}'",
+    ]
+
+
+def _rollback(choose: random.Random) -> list[str]:
+    kept = f"REPLACE INTO f.b VALUES ({choose.randrange(9)}, 'r')"
+    return ["BEGIN", "INSERT INTO f.a (n) VALUES (7)", kept, "ROLLBACK"]
+
+
+def _tagged(choose: random.Random) -> list[str]:
+    tag = choose.choice(("blue", "green"))
+    return [f"SET gtid_next = 'AUTOMATIC:{tag}'", *_rows(choose), "SET gtid_next = 'AUTOMATIC'"]
+
+
+def _compressed(choose: random.Random) -> list[str]:
+    switch = "SET binlog_transaction_compression = {}".format
+    return [switch("ON"), *_rows(choose), switch("OFF")]
+
+
+class Writing:
+    """A thread that has a server write, also after the server was killed and started again."""
+
+    def __init__(self, server: Server, seed: int) -> None:
+        self._server = server
+        self._seed = seed
+        self._is_over = threading.Event()
+        self.count = 0
+        self._thread = threading.Thread(target=self._write)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        seed = self._seed
+        while not self._is_over.is_set():
+            seed += 1
+            with suppress(Exception):
+                connection = self._server.connect()
+                cursor = connection.cursor()
+                for statement in workload(self._server, seed):
+                    cursor.execute(statement)
+                    self.count += 1
+                    if self._is_over.wait(0.002):
+                        break
+                connection.close()
+            time.sleep(0.05)
+
+
+class Proxy:
+    """Passes connections on to a server of this machine, and breaks them when asked to."""
+
+    def __init__(self, target: Callable[[], int]) -> None:
+        self._target = target
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listener.getsockname()[1])
+        self._pairs: list[tuple[socket.socket, socket.socket]] = []
+        self._left: int | None = None  # bytes to the client before the connections break
+        self.is_stalled = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Break all connections at once."""
+        for pair in self._pairs:
+            for one in pair:
+                with suppress(OSError):
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    one.shutdown(socket.SHUT_RDWR)
+                with suppress(OSError):
+                    one.close()
+        self._pairs.clear()
+
+    def cut_after(self, count: int) -> None:
+        """Break the connections when so many more bytes have gone to the client."""
+        self._left = count
+
+    def close(self) -> None:
+        self._listener.close()
+        self.cut()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            try:
+                server = socket.create_connection(("127.0.0.1", self._target()), 5)
+                server.settimeout(None)
+            except (OSError, ValueError):
+                client.close()
+                continue
+            self._pairs.append((client, server))
+            threading.Thread(target=self._pump, args=(client, server, False), daemon=True).start()
+            threading.Thread(target=self._pump, args=(server, client, True), daemon=True).start()
+
+    def _pump(self, source: socket.socket, target: socket.socket, is_to_client: bool) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                while self.is_stalled:
+                    time.sleep(0.05)
+                if is_to_client and self._left is not None:
+                    data, self._left = data[: self._left], self._left - len(data)
+                    if self._left <= 0:
+                        self._left = None
+                        target.sendall(data)
+                        self.cut()
+                        return
+                target.sendall(data)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_RDWR)
+
+
+def start_fetch(port: int, archive: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "binlog_kaitai", "fetch", url(port), "--to", str(archive), *options]
+    log = archive.with_suffix(".log").open("a")
+    return subprocess.Popen(command, env=environment(), stdout=log, stderr=log, text=True)
+
+
+def run_fetch(port: int, archive: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "binlog_kaitai", "fetch", url(port), "--to", str(archive), *options]
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=300)
+
+
+def url(port: int, user: str = USER, scheme: str = "mysql") -> str:
+    return f"{scheme}://{user}@127.0.0.1:{port}/"
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "MYSQL_PWD": PASSWORD, "HOME": "/nonexistent"}
+
+
+def kill(process: subprocess.Popen[Any], number: int = signal.SIGKILL) -> int:
+    process.send_signal(number)
+    return process.wait(60)
+
+
+@contextmanager
+def following(port: int, archive: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """A fetch that follows; it ends with the block."""
+    process = start_fetch(port, archive, "--follow", *options)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            kill(process)
+
+
+def wait_for(is_true: Callable[[], bool], what: str, seconds: float = 90) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def logs_in(folder: Path) -> list[str]:
+    """The names of the logs in a directory; MariaDB has an index of GTIDs beside each."""
+    return sorted(path.name for path in folder.glob("binlog.*") if path.suffix[1:].isdigit())
+
+
+def differences(archive: Path, server: Server, *, but_in_use: bool = False) -> list[str]:
+    """How an archive differs from a server's directory; `but_in_use` takes the in-use flag for equal."""
+    mine, theirs = logs_in(archive), logs_in(server.data)
+    found = [] if mine == theirs else [f"archive has {mine}, server has {theirs}"]
+    listed = (archive / "binlog.index").read_text().split()
+    if listed != [f"./{name}" for name in mine]:
+        found.append(f"the index lists {listed}")
+    for name in mine:
+        ours, others = bytearray((archive / name).read_bytes()), bytearray((server.data / name).read_bytes())
+        if but_in_use:
+            for data in (ours, others):
+                data[len(MAGIC) + header_offset("flags")] &= 0xFE
+        if ours != others:
+            at = next((at for at, (a, b) in enumerate(zip(ours, others, strict=False)) if a != b), None)
+            found.append(f"{name}: {len(ours)} and {len(others)} bytes, first difference at {at}")
+    return found
