@@ -18,6 +18,7 @@ from binlog_kaitai.columns.body_validator import Judge
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.info import info_of
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.reader.reader import Event
 
 #: Types with no more events than this in a block are rare.
 _RARE = 256
@@ -28,6 +29,18 @@ _IN_LOG = 500_000
 
 #: An event that the reader reads takes as long as so many that a record layout describes.
 _READ = 200
+
+
+def check_body(event: Event) -> None:
+    """Hold one body to the grammar, and to the rules that it does not state.
+
+    Raises
+    ------
+    GrammarError
+        It does not follow them.
+    """
+    if event.parsed.event_type.value == EventType.user_var_event:
+        info_of(event.parsed)  # the digits of a DECIMAL
 
 
 class Bodies:
@@ -82,9 +95,7 @@ class Bodies:
                 self._judge.reads += 1
                 event = block.event(row)
                 try:
-                    parsed = event.parsed
-                    if kind == EventType.user_var_event:
-                        info_of(parsed)  # a DECIMAL has more rules than the grammar states
+                    check_body(event)
                 except BinlogError as error:
                     self.refused.append(row)
                     yield event.locate(error)
