@@ -14,6 +14,8 @@ from binlog_kaitai.columns.text.printed_values import put_integer
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
+from binlog_kaitai.following.log_headers import read_head
+from binlog_kaitai.render.leaves import dissect
 from binlog_kaitai.rewrite import repair
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
@@ -111,7 +113,32 @@ def test_repair_takes_no_compressed_transaction_that_cannot_be_opened(tmp_path: 
     done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"), keep_partial=True)
     assert done.result.damage_count == 0
     assert done.result.events == 1
-    assert any(one.start <= at < one.end for one in done.lost)
+    assert any(one.start <= at < one.stop for one in done.lost)
+
+
+def test_a_uuid_of_numbers_that_are_no_bytes_is_damage_for_verify_too(tmp_path: Path) -> None:
+    """Every entry refuses the tagged GTID event; `verify` names it there, and `repair` leaves it out."""
+    source = case("mysql-9.7", "gtid_tags").logs[0]
+    layout, groups = events_of(source)
+    event = next(one for one in bk.open(source) if one.type == "GTID_TAGGED_LOG_EVENT")
+    place = next(leaf.offset for leaf in dissect(event).leaves if leaf.path.endswith("].next_1"))
+    log, alone = LogMaker(layout), LogMaker(layout)
+    alone.add_all([groups[0][0], event.raw[:place] + b"\xff" + event.raw[place + 1 :]])
+    with pytest.raises(bk.BinlogError, match=f"position {len(groups[0][0]) + 4}, GTID_TAGGED_LOG_EVENT"):
+        read_head(str(alone.write(tmp_path / "binlog.000002")))
+    for raw in (raw for group in groups for raw in group):
+        log.add(raw[:place] + b"\xff" + raw[place + 1 :] if raw == event.raw else raw)
+    path = log.write(tmp_path / "binlog.000001")
+    found = scan(Source.of_path(str(path))).damages
+    assert [(one.position, one.event_type, one.field) for one in found] == [
+        (event.position, event.type, "body.content.fields.uuid")
+    ]
+    for read in (bk.read_events, bk.read_changes, bk.read_transactions):
+        with pytest.raises(bk.BinlogError) as caught:
+            read(path).read_all()
+        assert str(caught.value) == str(found[0])
+    done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"))
+    assert [(one.start, one.stop) for one in done.lost] == [(event.position, event.end_position)]
 
 
 def test_rows_whose_fractions_the_log_does_not_tell_are_not_called_damage(tmp_path: Any) -> None:

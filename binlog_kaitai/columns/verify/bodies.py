@@ -15,8 +15,10 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.transactions.gtids import readable
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.info import info_of
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.reader import Event
 
@@ -39,8 +41,11 @@ def check_body(event: Event) -> None:
     GrammarError
         It does not follow them.
     """
-    if event.parsed.event_type.value == EventType.user_var_event:
+    kind = event.parsed.event_type.value
+    if kind == EventType.user_var_event:
         info_of(event.parsed)  # the digits of a DECIMAL
+    elif kind in GTID_TYPES:
+        _ = event.stated_gtid  # the bytes of a UUID
 
 
 class Bodies:
@@ -91,6 +96,8 @@ class Bodies:
             before = self._judge.reads
             wanted &= block.rows_of(kind) != (-1 if read is None else read)
             accepted = self._judge.accepts(block, kind, wanted)
+            if kind in GTID_TYPES:
+                accepted &= readable(block, kind)
             for row in block.rows_of(kind)[wanted & ~accepted].tolist():
                 self._judge.reads += 1
                 event = block.event(row)
