@@ -9,7 +9,7 @@ from typing import BinaryIO
 from binlog_kaitai.columns.blocks.reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.columns.splits import split_points
 from binlog_kaitai.columns.transactions.gtid_sets import PREVIOUS_TYPES, previous_gtids
-from binlog_kaitai.core.adapter import crc32_of, gtid_text, stored_checksum
+from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start, read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
@@ -109,7 +109,7 @@ def _read(stream: BinaryIO, path: str) -> Head | None:
             if others:
                 first = block.fixed_header(others[0]).timestamp
                 if kinds[others[0]] in GTID_TYPES:
-                    first_gtid = gtid_text(block.event(others[0]).parsed)
+                    first_gtid = block.event(others[0]).stated_gtid
                 break
     except BinlogError as error:
         if previous is None:

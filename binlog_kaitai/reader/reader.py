@@ -147,6 +147,20 @@ class Event:
         """The CRC32 at the event's end; None where the log has none."""
         return self.parsed.checksum
 
+    @property
+    def stated_gtid(self) -> str | None:
+        """The identifier that a GTID event gives the transaction that it begins; None if that is anonymous.
+
+        Raises
+        ------
+        GrammarError
+            The event cannot be read.
+        """
+        try:
+            return gtid_text(self.parsed)
+        except GrammarError as error:
+            raise self.locate(error) from error.__cause__
+
     def locate(self, error: BinlogError) -> BinlogError:
         """Say in an error that it happened at this event."""
         return error.at(file=self.file, position=self.position, event_type=self.type)
@@ -157,11 +171,7 @@ class Event:
 
 def _step(transactions: GtidTracker, event: Event) -> str | None:
     kind = event.layout.effective_type(event.type_code)
-    try:
-        own = gtid_text(event.parsed) if kind in GTID_TYPES else None
-    except GrammarError as error:
-        raise event.locate(error) from error.__cause__
-    return transactions.step(kind, own)
+    return transactions.step(kind, event.stated_gtid if kind in GTID_TYPES else None)
 
 
 class LogReader(AbstractContextManager["LogReader"]):

@@ -33,7 +33,6 @@ from binlog_kaitai.columns.transactions.boundaries import (
     is_of_temporary_table,
     sure_beginning,
 )
-from binlog_kaitai.core.adapter import gtid_text
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
@@ -72,7 +71,7 @@ class Open:
         found = cls(int(block.positions[row]), target)
         if block.types[row] in GTID_TYPES:
             event = block.event(row)
-            found.gtid = gtid_text(event.parsed)
+            found.gtid = event.stated_gtid
             found.length = getattr(event.body, "len_transaction", None)
         return found
 

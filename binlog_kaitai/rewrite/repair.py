@@ -300,7 +300,8 @@ class _Rebuild:
         """Nothing follows, or not what should: leave out what is not complete."""
         found, self._open = self._open, None
         pieces, self._pieces = self._pieces, None
-        if self._keep_partial:
+        # Pieces may also follow the end of a transaction, which is whole without them.
+        if self._keep_partial or found is None or found.is_complete:
             found, reason = pieces, _PIECES
         if found is not None and not found.is_complete:
             self._writer.truncate(found.target)

@@ -16,6 +16,7 @@ from binlog_kaitai.columns.blocks.gaps import TO_THE_END, Gap, add_gap
 from binlog_kaitai.columns.blocks.part_reader import Limited, context_of
 from binlog_kaitai.columns.blocks.reader import BlockReader
 from binlog_kaitai.columns.blocks.resync import Search
+from binlog_kaitai.columns.verify.bodies import check_body
 from binlog_kaitai.columns.verify.report import Report
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.context import Context
@@ -24,11 +25,13 @@ from binlog_kaitai.core.grammar import (
     POSITION_MASK,
     EventType,
     Format,
+    TransactionPayloadEvent,
     header_length,
-    parse_event,
     read_header,
 )
+from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.errors import BinlogError, DamagedError
+from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.rewrite.log_headers import Head
 from binlog_kaitai.sources.source import MAGIC, Part
 
@@ -230,8 +233,13 @@ def _shift(frame: Frame) -> int | None:
 
 
 def _is_whole(frame: Frame, context: Context) -> bool:
+    """Whether `verify` has nothing against an event, nor against those inside of it."""
+    layout, event = context.layout, Event("", frame, context.layout, None)
     try:
-        parse_event(frame.raw, frame.header.type_code, context.layout)
-        return checksum_status(frame.raw, frame.header, context.layout) != "bad"
+        check_body(event)
+        if isinstance(event.body, TransactionPayloadEvent):
+            for inner in read_payload(event.body, layout.binlog_version):
+                check_body(Event("", inner, layout.without_checksums(), None))
+        return checksum_status(frame.raw, frame.header, layout) != "bad"
     except BinlogError:
         return False

@@ -115,6 +115,25 @@ def test_a_table_map_ends_with_its_transaction(path: Path) -> None:
     assert last.table_map is None
 
 
+@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-11.8"])
+def test_an_event_that_claims_others_has_them_in_splits_too(path: Path, server: str) -> None:
+    """No checksum contradicts its size: no split may begin at a transaction that the whole never meets."""
+    layout, (head, *transactions) = events_of(case(server, "no_checksum").logs[0])
+    log, claims = LogMaker(layout), slice(0, 0)
+    log.add(head[0], as_is=True)  # the format description has a checksum
+    log.add_all(head[1:])
+    for number in range(30):
+        at = len(log.data)
+        log.add_all(transactions[number % len(transactions)])
+        if number == 8:
+            claims = slice(at, at)
+        elif number == 20:
+            claims = slice(claims.start, at)
+    size_at = claims.start + header_offset("len_event")
+    log.data[size_at : size_at + 4] = (claims.stop - claims.start).to_bytes(4, "little")
+    agree(path, bytes(log.data))
+
+
 def test_a_statement_that_cannot_be_read_is_damage_where_it_stands(path: Path) -> None:
     data = bytearray(log_of_statements(b"CREATE TABLE t.x (a INT)", b"BEGIN", None, b"BEGIN", None))
     layout, _ = events_of(case("mysql-5.6", "types_v1_rows").logs[0])

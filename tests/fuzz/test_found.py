@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,13 @@ import binlog_kaitai as bk
 from binlog_kaitai.columns.text.printed_values import put_integer
 from binlog_kaitai.columns.verify.scan import scan
 from binlog_kaitai.core.grammar import EventType, header_offset
+from binlog_kaitai.errors import ChecksumError, GrammarError
+from binlog_kaitai.following.log_headers import read_head
+from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.rewrite import repair
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
-from tests.corpus_files import case
+from tests.corpus_files import CORPUS, case
 from tests.render.dump_ways import make_quick, make_slow, printed
 
 
@@ -70,6 +75,70 @@ def test_compressed_rows_whose_end_is_missing_are_damage_for_every_reader() -> N
         bk.read_changes(data).read_all()
     places = {by_reader.value.position, by_columns.value.position}
     assert places == {one.position for one in scan(Source.of_bytes(data), is_thorough=True).damages}
+
+
+@pytest.mark.parametrize("verifies", [True, False])
+def test_a_damaged_start_of_encryption_is_one_error_for_both_readers(verifies: bool) -> None:
+    """It can neither be read nor has the right checksum: whoever checks checksums says that."""
+    data = bytearray((CORPUS / "encrypted/mariadb-10.11/plain/binlog.000001").read_bytes())
+    start = next(e for e in bk.open(bytes(data[:400])) if e.type == "START_ENCRYPTION_EVENT")
+    size_at = start.position + header_offset("len_event")
+    data[size_at : size_at + 4] = (len(start.raw) - 11).to_bytes(4, "little")
+    found = []
+    for read in (
+        lambda: list(bk.open(bytes(data), verify_checksums=verifies)),
+        lambda: bk.read_events(bytes(data), verify_checksums=verifies).read_all(),
+        lambda: bk.read_changes(bytes(data), verify_checksums=verifies).read_all(),
+        lambda: bk.read_transactions(bytes(data), verify_checksums=verifies).read_all(),
+    ):
+        with pytest.raises(bk.BinlogError) as caught:
+            read()
+        found.append((type(caught.value), str(caught.value)))
+    assert found == [found[0]] * 4
+    assert found[0][0] is (ChecksumError if verifies else GrammarError)
+    report = scan(Source.of_bytes(bytes(data)))
+    assert [one.position for one in report.damages] == [start.position]
+
+
+def test_repair_takes_no_compressed_transaction_that_cannot_be_opened(tmp_path: Path) -> None:
+    """An event in the bytes that another one may have lost is held to what the check of the result asks."""
+    layout, (head, *transactions) = events_of(case("mariadb-10.11", "mixed").logs[0])
+    log = LogMaker(layout)
+    log.add(head[0])
+    checkpoint = next(raw for raw in head if raw[4] == EventType.binlog_checkpoint_event)
+    log.add(checkpoint[:19] + b"\xff\xff\xff\xff" + checkpoint[23:])
+    at = len(log.data)
+    log.add(_with_type(transactions[-1][0], EventType.transaction_payload_event))
+    path = log.write(tmp_path / "binlog.000001")
+    done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"), keep_partial=True)
+    assert done.result.damage_count == 0
+    assert done.result.events == 1
+    assert any(one.start <= at < one.stop for one in done.lost)
+
+
+def test_a_uuid_of_numbers_that_are_no_bytes_is_damage_for_verify_too(tmp_path: Path) -> None:
+    """Every entry refuses the tagged GTID event; `verify` names it there, and `repair` leaves it out."""
+    source = case("mysql-9.7", "gtid_tags").logs[0]
+    layout, groups = events_of(source)
+    event = next(one for one in bk.open(source) if one.type == "GTID_TAGGED_LOG_EVENT")
+    place = next(leaf.offset for leaf in dissect(event).leaves if leaf.path.endswith("].next_1"))
+    log, alone = LogMaker(layout), LogMaker(layout)
+    alone.add_all([groups[0][0], event.raw[:place] + b"\xff" + event.raw[place + 1 :]])
+    with pytest.raises(bk.BinlogError, match=f"position {len(groups[0][0]) + 4}, GTID_TAGGED_LOG_EVENT"):
+        read_head(str(alone.write(tmp_path / "binlog.000002")))
+    for raw in (raw for group in groups for raw in group):
+        log.add(raw[:place] + b"\xff" + raw[place + 1 :] if raw == event.raw else raw)
+    path = log.write(tmp_path / "binlog.000001")
+    found = scan(Source.of_path(str(path))).damages
+    assert [(one.position, one.event_type, one.field) for one in found] == [
+        (event.position, event.type, "body.content.fields.uuid")
+    ]
+    for read in (bk.read_events, bk.read_changes, bk.read_transactions):
+        with pytest.raises(bk.BinlogError) as caught:
+            read(path).read_all()
+        assert str(caught.value) == str(found[0])
+    done = repair(Source.of_path(str(path)), str(tmp_path / "repaired.000001"))
+    assert [(one.start, one.stop) for one in done.lost] == [(event.position, event.end_position)]
 
 
 def test_rows_whose_fractions_the_log_does_not_tell_are_not_called_damage(tmp_path: Any) -> None:

@@ -169,6 +169,20 @@ def test_pieces_of_a_rows_event_that_is_not_whole_are_left_out(
     assert "PARTIAL_ROW_DATA_EVENT" not in types
 
 
+@pytest.mark.parametrize("keep_partial", [False, True])
+def test_pieces_after_the_end_of_a_transaction_do_not_take_it_along(
+    keep_partial: bool, tmp_path: Path
+) -> None:
+    events = list(bk.open(in_pieces(4)))
+    kinds = [event.type for event in events]
+    piece, end = kinds.index("PARTIAL_ROW_DATA_EVENT"), kinds.index("XID_EVENT")
+    log = LogMaker(events[1].layout)
+    log.add_all(event.raw for event in (*events[:piece], events[end], events[piece]))
+    done = _repair(bytes(log.data), tmp_path, keep_partial=keep_partial)
+    assert [(one.events, one.size) for one in done.dropped] == [(1, len(events[piece].raw))]
+    assert [event.type for event in bk.open(tmp_path / "repaired")] == [*kinds[:piece], "XID_EVENT"]
+
+
 def test_partial_transactions_on_request(tmp_path: Path) -> None:
     path = CORPUS / "mysql-9.7/rotate/binlog.000001"
     middle = next(event for event in bk.open(path) if event.type == "TABLE_MAP_EVENT")

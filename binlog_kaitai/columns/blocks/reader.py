@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any, BinaryIO
 
@@ -24,9 +25,8 @@ from binlog_kaitai.columns.blocks.block import Block, Frames
 from binlog_kaitai.columns.blocks.frame_kernels import FULL, IMPOSSIBLE, MORE, SPECIAL, frame
 from binlog_kaitai.columns.blocks.mapped import LONG, bytes_ahead, map_next
 from binlog_kaitai.columns.blocks.prefetch import ahead
-from binlog_kaitai.columns.kernel.byte_kernels import NONE, PENDING
+from binlog_kaitai.columns.kernel.byte_kernels import BAD, NONE, PENDING
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_start
 from binlog_kaitai.core.grammar import (
     EventType,
@@ -76,6 +76,8 @@ class BlockReader:
     leaves_checks
         Leave checksums to the consumer, who may ask for them (`checksums.check`): 0 none, 1 all, 2 every
         second megabyte, for a consumer with little else to do.
+    verify_checksums
+        An event that cannot be read and whose checksum is wrong is a ChecksumError.
     reads_ahead
         Read, frame and check blocks of a regular file in a thread of their own, one ahead.
     ends_at_gtids
@@ -106,6 +108,7 @@ class BlockReader:
         max_events: int = MAX_EVENTS,
         max_event_size: int = 1 << 32,
         leaves_checks: int = 0,
+        verify_checksums: bool = True,
         reads_ahead: bool = True,
         ends_at_gtids: bool = False,
     ) -> None:
@@ -113,6 +116,7 @@ class BlockReader:
         self._ends_at_gtids = ends_at_gtids
         self._reads_ahead = reads_ahead
         self._leaves_checks = leaves_checks
+        self._verify_checksums = verify_checksums
         self._steps = 0
         self.context = context
         self.position = position  # offset in the file of the next event
@@ -220,13 +224,12 @@ class BlockReader:
         position = self.position - self._at
         block = Block(self.name, self._buffer[:end], position, frames, layout, is_special=True)
         block.pieces = self.context.pieces
-        header = block.fixed_header(0)
-        kind = layout.effective_type(header.type_code)
         try:
-            self.context.observe(block.raw(0), header)
+            self.context.observe(block.raw(0), block.fixed_header(0))
         except BinlogError as error:
-            name = type_name(kind)
-            raise error.at(file=self.name, position=self.position, event_type=name) from error.__cause__
+            if self._verify_checksums and _is_bad(block):
+                raise checksums.error_at(block, 0) from None
+            raise block.locate(0, error) from error.__cause__
         self._special = _special_types(self.context.layout, everything=self.context.is_encrypted)
         self._scanned = end
         self._leave_behind()
@@ -325,6 +328,13 @@ def find_events(
     if not leaves_checks:
         checksums.settle(data, found)
     return found, int(behind), why
+
+
+def _is_bad(block: Block) -> bool:
+    """Whether the checksum of a special block does not fit; False where the event does not say."""
+    with suppress(BinlogError):
+        return bool(checksums.check(block)[0] == BAD)
+    return False
 
 
 @cache

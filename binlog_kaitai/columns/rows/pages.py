@@ -213,7 +213,9 @@ class RowsPages:
     def _read(
         self, source: Source, stream: Any, selection: Selection, definitions: SeriesDefinitions
     ) -> Iterator[RowsPage]:
-        reader = blocks_of(source, stream, block_size=self._block_size)
+        reader = blocks_of(
+            source, stream, block_size=self._block_size, verify_checksums=self._verify_checksums
+        )
         state: _State | None = None
         try:
             for block in reader:

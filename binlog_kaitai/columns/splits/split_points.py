@@ -5,12 +5,13 @@ The rule
 1. A cut lies before a GTID event: whatever came before it, a transaction begins there.
 2. In a log whose first transaction has no GTID event, a cut also lies before BEGIN, and after an XID_EVENT,
    COMMIT or ROLLBACK, if a transaction begins there by the rule of `boundaries` and no GTID is in force.
-3. In a log with GTIDs the first cut from any offset on is found without what lies before: a little earlier an
-   event is found by its header and checksum (`resync`), and the events from there on are followed to the cut,
-   and past it until there is no doubt.
+3. In a log with GTIDs and checksums the first cut from any offset on is found without what lies before: a
+   little earlier an event is found by its header and checksum (`resync`), and the events from there on are
+   followed to the cut, and past it until there is no doubt.
 4. Elsewhere, and where there is doubt (damage, positions in headers that are not the file's own, the start of
-   the log), the events are followed from the start of the log. So the answer depends on the log and the
-   offset alone: the end of one part and the start of the next are the same.
+   the log), the events are followed from the start of the log. Without checksums, bytes lost far ahead of an
+   event decide whether a reader of the whole log meets that event at all. So the answer depends on the log
+   and the offset alone: the end of one part and the start of the next are the same.
 """
 
 from __future__ import annotations
@@ -162,6 +163,8 @@ class Log:
         self.head = read_head(stream, name)
         self._context = self.head.context()
         self._context.has_exact_positions &= not self.head.is_relay_log
+        is_checksummed = self._context.layout.is_checksummed
+        self._can_resync = self._context.has_exact_positions and self.head.has_gtids and is_checksummed
         #: Cuts that following from the start has found, some for each stretch; the start itself is one.
         self.known = [Cut(0, ())]
 
@@ -184,7 +187,7 @@ class Log:
             return self.known[0]
         if self.head.is_encrypted:
             return None
-        if self._context.has_exact_positions and self.head.has_gtids and start >= NEAR:
+        if self._can_resync and start >= NEAR:
             is_sure, cut = self._by_resync(start, stop)
             if is_sure:
                 return cut

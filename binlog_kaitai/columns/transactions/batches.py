@@ -264,7 +264,13 @@ class _Log:
     def read(self) -> Iterator[list[Finished]]:
         """What each block finishes, and at the end what is left open."""
         with reading(self._source.name), self._source.open() as stream:
-            reader = blocks_of(self._source, stream, block_size=self._block_size, ends_at_gtids=True)
+            reader = blocks_of(
+                self._source,
+                stream,
+                block_size=self._block_size,
+                verify_checksums=self._verify_checksums,
+                ends_at_gtids=True,
+            )
             try:
                 for block in reader:
                     for part in expand(block):

@@ -9,7 +9,6 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
-from binlog_kaitai.core.adapter import gtid_text
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import mysql_gtid
@@ -95,7 +94,7 @@ def _merged(runs: Any, most: int) -> list[tuple[int, int]]:
 def _add_one_by_one(gtids: GtidSet, block: Block, rows: Any) -> None:
     for row in rows.tolist():
         try:
-            text = gtid_text(block.event(row).parsed)
+            text = block.event(row).stated_gtid
         except BinlogError:
             continue
         if text is not None:

@@ -17,7 +17,6 @@ from binlog_kaitai.columns.kernel.text_kernels import TEXT
 from binlog_kaitai.columns.lines import Column, Pool, json_text
 from binlog_kaitai.columns.transactions.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
 from binlog_kaitai.columns.transactions.tagged_gtids import TaggedGtids
-from binlog_kaitai.core.adapter import gtid_text
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError
@@ -123,12 +122,12 @@ def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> Non
     """Have `fail` get the GTID events that cannot be read, as :meth:`GtidColumns.column` does."""
     for kind in GTID_TYPES.intersection(block.kinds):
         rows = block.rows_of(kind)
-        for row in rows[~_readable(block, kind)].tolist():
+        for row in rows[~readable(block, kind)].tolist():
             _by_reader(block, row, fail)
 
 
-def _readable(block: Block, kind: int) -> Any:
-    """Which of the GTID events of one type need no reader, a bool array."""
+def readable(block: Block, kind: int) -> Any:
+    """Which of the GTID events of one type have a GTID for sure, a bool array; of others the reader knows."""
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
         return TaggedGtids.of(block).fits
@@ -151,11 +150,10 @@ _FIELDS: dict[int, tuple[str, ...]] = {
 
 def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object]) -> bytes | None:
     """The GTID of one event as JSON text; None where it cannot be read."""
-    event = block.event(row)
     try:
-        return json_text(gtid_text(event.parsed))
+        return json_text(block.event(row).stated_gtid)
     except BinlogError as error:
-        fail(row, event.locate(error))
+        fail(row, error)
         return None
 
 
@@ -185,7 +183,7 @@ class Stated(NamedTuple):
             return cls(*TaggedGtids.of(block))
         if not _FIELDS.get(kind) or not _is_known(body, kind):
             nothing = np.zeros(len(rows), dtype=np.int64)
-            return cls([], nothing, nothing, _readable(block, kind))
+            return cls([], nothing, nothing, readable(block, kind))
         is_mysql = kind == EventType.gtid_log_event
         sources, codes, numbers = _of_mysql(body) if is_mysql else _of_mariadb(block, rows, body)
         # Past 63 bits, and one number before, the reader has the digits.

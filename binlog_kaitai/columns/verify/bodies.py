@@ -15,9 +15,12 @@ import numpy as np
 
 from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.columns.body_validator import Judge
+from binlog_kaitai.columns.transactions.gtids import readable
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.info import info_of
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.reader.reader import Event
 
 #: Types with no more events than this in a block are rare.
 _RARE = 256
@@ -28,6 +31,21 @@ _IN_LOG = 500_000
 
 #: An event that the reader reads takes as long as so many that a record layout describes.
 _READ = 200
+
+
+def check_body(event: Event) -> None:
+    """Hold one body to the grammar, and to the rules that it does not state.
+
+    Raises
+    ------
+    GrammarError
+        It does not follow them.
+    """
+    kind = event.parsed.event_type.value
+    if kind == EventType.user_var_event:
+        info_of(event.parsed)  # the digits of a DECIMAL
+    elif kind in GTID_TYPES:
+        _ = event.stated_gtid  # the bytes of a UUID
 
 
 class Bodies:
@@ -78,13 +96,13 @@ class Bodies:
             before = self._judge.reads
             wanted &= block.rows_of(kind) != (-1 if read is None else read)
             accepted = self._judge.accepts(block, kind, wanted)
+            if kind in GTID_TYPES:
+                accepted &= readable(block, kind)
             for row in block.rows_of(kind)[wanted & ~accepted].tolist():
                 self._judge.reads += 1
                 event = block.event(row)
                 try:
-                    parsed = event.parsed
-                    if kind == EventType.user_var_event:
-                        info_of(parsed)  # a DECIMAL has more rules than the grammar states
+                    check_body(event)
                 except BinlogError as error:
                     self.refused.append(row)
                     yield event.locate(error)

@@ -116,7 +116,13 @@ class EventPages:
         self._unmatched.warn()
 
     def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[Page]:
-        reader = blocks_of(source, stream, block_size=self._block_size, max_events=self._max_events)
+        reader = blocks_of(
+            source,
+            stream,
+            block_size=self._block_size,
+            max_events=self._max_events,
+            verify_checksums=self._verify_checksums,
+        )
         gtids, tables, judge = GtidColumns(), TableMaps(), Judge()
         try:
             for block in reader:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from binlog_kaitai.core.adapter import gtid_text
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, UserVarEvent
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.dump.gtids import commented_set, gtid_lines, undefined_version
@@ -245,7 +244,7 @@ class MysqlPrinter(MysqlRows):
             self._add_commit()
         version = body.immediate_server_version
         state.server_version = undefined_version(body) if version is None else version
-        gtid, is_to_run = gtid_text(item.event.parsed), self.options.prints_base64
+        gtid, is_to_run = item.event.stated_gtid, self.options.prints_base64
         line, statements, constants = gtid_lines(item.kind, body, gtid, is_to_run=is_to_run)
         constants[b"end"] = self.delimiter + b"\n"
         if not self.options.short_form:

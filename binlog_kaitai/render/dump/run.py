@@ -221,6 +221,7 @@ class _Dump:
     def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[Event]) -> BlockReader:
         given: dict[str, Any] = {"block_size": BLOCK_SIZE, "max_events": MOST_EVENTS}
         given["leaves_checks"] = 0 if self.options.verify_checksums else 1
+        given["verify_checksums"] = self.options.verify_checksums
         if not start:
             return BlockReader.of_file(stream, name, **given)
         framer = Framer.of_file(stream)

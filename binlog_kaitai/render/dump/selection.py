@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.core.adapter import gtid_text
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType, Header
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -154,7 +153,7 @@ class Selection:
         if not self.filters_gtids:
             return False
         if item.kind in GTID_TYPES:
-            gtid = gtid_text(item.event.parsed)
+            gtid = item.event.stated_gtid
             included, excluded = options.include_gtids, options.exclude_gtids
             is_left_out = excluded is not None and gtid is not None and gtid in excluded
             self.is_filtered = is_left_out or (
