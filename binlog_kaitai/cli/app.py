@@ -35,7 +35,7 @@ _COMMANDS = {
     "events": "One line for each event.",
     "explain": "Every byte of an event: offset, hex, field, value, meaning.",
     "export": "Write logs as Parquet files.",
-    "fetch": "Keep an archive of a running server's logs, byte for byte.",
+    "fetch": "Keep an archive of a running server's binary logs, byte for byte.",
     "gtids": "Sets of GTIDs: what logs have, and what one has and another does not.",
     "pipeline": "Keep a lake of Parquet files up to date, by Spark.",
     "repair": "Write what is whole in a damaged log as a log without damage.",
