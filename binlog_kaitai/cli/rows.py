@@ -72,13 +72,20 @@ def command(
     from binlog_kaitai.columns.rows.pages import RowsPages
     from binlog_kaitai.columns.views.row_objects import page_lines, write_rows
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.render.row_listing import writer
+    from binlog_kaitai.render.row_listing import form_of
     from binlog_kaitai.render.sql import RowChoice, Wanted
 
     wanted = Wanted.of(operation=operation, where=where, column=column)
     choice = RowChoice(wanted) if wanted else None
     origins = [name for name in show if name != "gtid"]
-    write = writer(output, sys.stdout.buffer, show)
+    form, heading = form_of(output, show)
+
+    def write(lines: Any) -> None:
+        nonlocal heading
+        sys.stdout.buffer.write(heading)
+        heading = b""
+        sys.stdout.buffer.write(lines)
+
     check_follow(follow, from_now)
     if follow:
         from binlog_kaitai.ddl.saved import restore
@@ -87,7 +94,7 @@ def command(
         def write_span(span: Span, chosen: Filters) -> None:
             known = restore(span.definitions, ddl)
             for page in RowsPages(source_of(span), chosen, definitions=known, origins=origins):
-                for lines in page_lines(page, choice):
+                for lines in page_lines(page, choice, form):
                     write(lines)
 
         write_followed(sources, filters, write_span, from_now=from_now, ddl=ddl)
@@ -97,7 +104,14 @@ def command(
         with progress_over_all(beside_output=True) as progress:
             chosen = Filters.of(**filters)
             for lines in write_rows(
-                sources, chosen, ddl=ddl, origins=origins, choice=choice, ends=ends, progress=progress
+                sources,
+                chosen,
+                form=form,
+                ddl=ddl,
+                origins=origins,
+                choice=choice,
+                ends=ends,
+                progress=progress,
             ):
                 write(lines)
     finally:

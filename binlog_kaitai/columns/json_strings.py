@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.compile import inlined, kernel
 
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 #: For each byte the letter behind the backslash, 0 for a byte that stays, 1 for one that becomes \\u00XX.
-_ESCAPES = np.array(
+ESCAPES = np.array(
     [ord(_SHORT.get(chr(byte), "\0")) or int(byte < 32) for byte in range(256)], dtype=np.uint8
 )
 
-_HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
-_OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
+HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 #: Bytes of a character by its first one, 0 where none begins so; and what its second byte is at least and at
 #: most. (No character is longer than it has to be, none is half of a pair, none is beyond U+10FFFF.)
@@ -27,6 +26,15 @@ _SIZES = np.zeros(256, dtype=np.uint8)
 _LEAST, _MOST = np.full(256, 0x80, dtype=np.uint8), np.full(256, 0xBF, dtype=np.uint8)
 _SIZES[:0x80], _SIZES[0xC2:0xE0], _SIZES[0xE0:0xF0], _SIZES[0xF0:0xF5] = 1, 2, 3, 4
 _LEAST[0xE0], _MOST[0xED], _LEAST[0xF0], _MOST[0xF4] = 0xA0, 0x9F, 0x90, 0x8F
+
+
+@kernel
+@inlined
+def put_hex(byte: int, out: Any, at: int) -> int:
+    """Write a byte as two hexadecimal digits; gives the end."""
+    out[at] = HEX_DIGITS[byte >> 4]
+    out[at + 1] = HEX_DIGITS[byte & 15]
+    return at + 2
 
 
 @kernel
@@ -45,10 +53,10 @@ def width_at(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def json_sizes(data: Any, starts: Any, lengths: Any, has_any: bool, out: Any) -> None:
-    """Length of the JSON string of each range, quotes included; -1 if it is outside, or no UTF-8.
+def json_sizes(data: Any, starts: Any, lengths: Any, out: Any) -> None:
+    """Length of the JSON string of each range, quotes included; -1 if it is outside.
 
-    With `has_any` it may have any bytes: those of no character become escapes, as `surrogateescape` has them.
+    Bytes of no character become escapes, as `surrogateescape` has them.
     """
     for index in range(starts.shape[0]):
         at = starts[index]
@@ -58,20 +66,18 @@ def json_sizes(data: Any, starts: Any, lengths: Any, has_any: bool, out: Any) ->
             size = -1
         while size >= 0 and at < end:
             width = width_at(data, at, end)
-            escape = _ESCAPES[data[at]]
+            escape = ESCAPES[data[at]]
             if width:
                 size += width if escape == 0 else 6 if escape == 1 else 2
                 at += width
-            elif has_any:
+            else:
                 size += 6
                 at += 1
-            else:
-                size = -1
         out[index] = size
 
 
 @kernel
-def put_json(data: Any, starts: Any, lengths: Any, has_any: bool, places: Any, out: Any) -> None:
+def put_json(data: Any, starts: Any, lengths: Any, places: Any, out: Any) -> None:
     """Write the JSON string of each range at its place; there must be as much room as `json_sizes` says."""
     for index in range(starts.shape[0]):
         at = places[index]
@@ -81,39 +87,22 @@ def put_json(data: Any, starts: Any, lengths: Any, has_any: bool, places: Any, o
         behind = starts[index]  # the last character of several bytes
         for place in range(starts[index], end):
             byte = data[place]
-            escape = _ESCAPES[byte]
-            if has_any and byte >= 128 and place >= behind:
+            escape = ESCAPES[byte]
+            if byte >= 128 and place >= behind:
                 behind = place + width_at(data, place, end)
-            if has_any and byte >= 128 and place >= behind:
+            if byte >= 128 and place >= behind:
                 out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 100, 99
-                out[at + 4], out[at + 5] = _HEX[byte >> 4], _HEX[byte & 15]
-                at += 6
+                at = put_hex(byte, out, at + 4)
             elif escape == 0:
                 out[at] = byte
                 at += 1
             elif escape == 1:
                 out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 48, 48
-                out[at + 4], out[at + 5] = _HEX[byte >> 4], _HEX[byte & 15]
-                at += 6
+                at = put_hex(byte, out, at + 4)
             else:
                 out[at], out[at + 1] = 92, escape
                 at += 2
         out[at] = 34
-
-
-@kernel
-def put_bytes_object(data: Any, starts: Any, lengths: Any, places: Any, out: Any) -> None:
-    """Write each range as ``{"hex": "…"}`` at its place; that takes 11 bytes and two for each byte."""
-    for index in range(starts.shape[0]):
-        at = places[index]
-        for step in range(_OPENING.shape[0]):
-            out[at + step] = _OPENING[step]
-        at += _OPENING.shape[0]
-        for place in range(starts[index], starts[index] + lengths[index]):
-            byte = data[place]
-            out[at], out[at + 1] = _HEX[byte >> 4], _HEX[byte & 15]
-            at += 2
-        out[at], out[at + 1] = 34, 125
 
 
 @kernel
@@ -139,29 +128,7 @@ def escape_bytes(data: Any, offsets: Any, out: Any, ends: Any) -> int:
             else:
                 byte = data[place]
                 out[at], out[at + 1] = 92, 120
-                out[at + 2], out[at + 3] = _HEX[byte >> 4], _HEX[byte & 15]
-                at += 4
+                at = put_hex(byte, out, at + 2)
                 place += 1
         ends[index + 1] = at
     return at
-
-
-def json_texts(data: Any, offsets: Any) -> tuple[Any, Any]:
-    """JSON of strings, or ``{"hex": "…"}`` of what is no UTF-8: all bytes (uint8), and where each ends.
-
-    The strings lie in `data` between `offsets`, of which there is one more.
-    """
-    starts = offsets[:-1].astype(np.int64)
-    lengths = np.diff(offsets).astype(np.int64)
-    sizes = np.empty(len(starts), dtype=np.int64)
-    json_sizes.run(data, starts, lengths, False, sizes)
-    others = np.flatnonzero(sizes < 0)
-    sizes[others] = 2 * lengths[others] + len(_OPENING) + 2
-    ends = np.cumsum(sizes)
-    out = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
-    is_text = np.ones(len(starts), dtype=np.bool_)
-    is_text[others] = False
-    rows = np.flatnonzero(is_text)
-    put_json.run(data, starts[rows], lengths[rows], False, (ends - sizes)[rows], out)
-    put_bytes_object.run(data, starts[others], lengths[others], (ends - sizes)[others], out)
-    return out, ends

@@ -73,6 +73,10 @@ class Column(NamedTuple):
     by_event: bool = False
     constant: bytes | None = None
 
+    def taken(self, rows: Any) -> Column:
+        """Some of the rows."""
+        return Column(self.kind, self.first[rows], self.second[rows])
+
 
 #: What stands for a field of a template: a value of each row, text, or several of these.
 Field = Column | bytes | tuple[Column | bytes, ...]
@@ -221,11 +225,11 @@ class Pool:
         measure = json_sizes.run
         if measure is json_sizes.plain:
             return rows
-        measure(data, first[rows], second[rows], True, sizes)
+        measure(data, first[rows], second[rows], sizes)
         chosen, sizes, left = rows[sizes >= 0], sizes[sizes >= 0], rows[sizes < 0]
         ends = np.cumsum(sizes)
         out = np.empty(int(sizes.sum()), dtype=np.uint8)
-        put_json.compiled(data, first[chosen], second[chosen], True, ends - sizes, out)
+        put_json.compiled(data, first[chosen], second[chosen], ends - sizes, out)
         first[chosen] = -(self.append(out) + ends - sizes) - 1
         second[chosen] = sizes
         return left

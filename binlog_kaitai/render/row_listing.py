@@ -1,14 +1,26 @@
-"""Changed rows: lines of JSON as they are, as a table for people, or as CSV."""
+"""Changed rows as a table for people, or as CSV."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.kernel.text_kernels import TEXT
+from binlog_kaitai.columns.lines import Column, Pool, Program
+from binlog_kaitai.columns.rows.images import Program as Images
 from binlog_kaitai.columns.rows.origins import ORIGINS
+from binlog_kaitai.columns.text.pieces import clock, digits
+from binlog_kaitai.columns.text.printable import MAX_LENGTH
+from binlog_kaitai.columns.text.row_lines import ADDED, CHANGED, SHOWN
+from binlog_kaitai.columns.views.row_lines import Form, JsonForm, OfEvents, change_of, column_texts, put_image
+from binlog_kaitai.columns.views.row_plans import PEOPLE, QUOTED_JSON, Line, Plan
 from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.render.json_text import ENCODING_ERRORS, to_json
 from binlog_kaitai.render.terminal import printable
@@ -30,73 +42,171 @@ _ON_REQUEST = ("gtid", *ORIGINS)
 _OF_EVENT = ("file", "position", "row", "timestamp", "gtid", "server_id")
 _OF_ROW = ("schema", "table", "change", "before", "after", "diffs")
 
-#: Longer values are cut in a table.
-_MAX_LENGTH = 60
 
-
-def writer(output: str, stream: BinaryIO, shown: Collection[str] = ()) -> Callable[[Any], object]:
-    """A function that takes lines of JSON, as bytes, and writes them in the form `output`.
+def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
+    """The form of lines of an output, and the line with the names of its columns.
 
     Parameters
     ----------
     shown
-        Some of ``gtid``, ``thread`` and ``statement``. The lines have them.
+        Some of ``gtid``, ``thread`` and ``statement``. The pages have the last two.
     """
     if output == "json":
-        return stream.write
-    make = _csv_lines if output == "csv" else _table_lines
-    is_first = [True]
-
-    def write(lines: Any) -> None:
-        # Numbers stay text: no digit of them may be lost.
-        objects = [
-            json.loads(line, parse_float=_Number, parse_int=_Number)
-            for line in bytes(lines).split(b"\n")
-            if line
-        ]
-        text = "".join(make(objects, shown, is_first[0]))
-        is_first[0] = False
-        stream.write(text.encode("utf-8", ENCODING_ERRORS))
-
-    return write
+        return JsonForm(), b""
+    if output == "csv":
+        csv_form = _Csv(shown)
+        return csv_form, _csv_line(csv_form.keys)
+    table = _Table(shown)
+    return table, _line(table.names, table.names, "row").encode()
 
 
 class _Number(str):
-    """A number as it was written."""
+    """A number as it was written: no digit of it may be lost."""
 
 
-def _csv_lines(objects: list[dict[str, Any]], shown: Collection[str], is_first: bool) -> Iterator[str]:
+def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
+    for line in lines.split(b"\n")[:-1]:
+        yield json.loads(line, parse_float=_Number, parse_int=_Number)
+
+
+class _Csv:
+    """A line for each row, with a field for each key of its JSON object."""
+
+    dialect = QUOTED_JSON
+    text_count = 2
+
+    def __init__(self, shown: Collection[str]) -> None:
+        self._origins = [name for name in ORIGINS if name in shown]
+        self.keys = (*_OF_EVENT, *self._origins, *_OF_ROW)
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+        """See `Form`."""
+        is_none = (found.gtids.first == -pool.null[0] - 1) & (found.gtids.second == pool.null[1])
+        # Without the quotes of JSON.
+        gtids = Column(TEXT, found.gtids.first - 1, np.where(is_none, 0, found.gtids.second - 2))
+        begin = Program(pool).text(_csv_fields([found.file]) + b",")
+        begin.column(pool.numbers(found.positions)).text(",")
+        end = Program(pool).text(",").column(pool.numbers(found.timestamps)).text(",")
+        end.column(gtids).text(",").column(pool.numbers(found.server_ids))
+        for name in self._origins:
+            end.text(",").column(_converted(found, found.origins[name], pool, lambda one: _csv_fields([one])))
+        return [begin, end.text(b"," + _csv_fields([found.schema, found.table]) + b",")]
+
+    def describe(self, plan: Plan, program: Images) -> list[tuple[int, ...]]:
+        """See `Form`."""
+        change, before, after = change_of(program)
+        line = Line(plan, self.text_count).event(0).number().event(1).text(change)
+        for columns, is_second in ((before, False), (after, before is not None)):
+            line.text(b",")
+            if columns is not None:
+                quote = b'"' if columns else b""
+                line.text(quote)
+                put_image(line, plan, columns, is_second=is_second)
+                line.text(quote)
+        return line.text(b",\n").finish()
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See `Form`."""
+        for one in _objects(lines):
+            values = (one.get(key) for key in self.keys)
+            yield _csv_line([_json(value) if isinstance(value, (dict, list)) else value for value in values])
+
+
+def _csv_line(values: Iterable[Any]) -> bytes:
     text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    keys = (*_OF_EVENT, *(name for name in ORIGINS if name in shown), *_OF_ROW)
-    if is_first:
-        rows.writerow(keys)
-    for one in objects:
-        values = (one.get(key) for key in keys)
-        rows.writerow(_json(value) if isinstance(value, (dict, list)) else value for value in values)
-    yield text.getvalue()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue().encode("utf-8", ENCODING_ERRORS)
 
 
-def _table_lines(objects: list[dict[str, Any]], shown: Collection[str], is_first: bool) -> Iterator[str]:
-    names = [name for name in _COLUMNS if name in shown or name not in _ON_REQUEST]
-    if is_first:
-        yield _line(names, names, "row")
-    for one in objects:
-        cells = dict.fromkeys(_COLUMNS, "") | {
-            "position": one["position"],
-            "time (UTC)": f"{utc(int(one['timestamp'])):%Y-%m-%d %H:%M:%S}",
-            "table": f"{one['schema']}.{one['table']}",
-            "change": one["change"],
-            **{name: one[name] for name in shown if one[name]},
-        }
-        cells["statement"] = _cut(" ".join(cells["statement"].split()), _COLUMNS["statement"])
-        row = " ".join(_values(one["before"], one["after"]))
-        yield _line(names, [cells[name] for name in names], row)
+def _csv_fields(values: Sequence[str | None]) -> bytes:
+    # With a second one an empty field is not alone in its line, where it would have quotes.
+    return _csv_line([*values, ""])[: -len(b",\n")]
 
 
-def _line(names: list[str], cells: list[str], rest: str) -> str:
-    padded = (f"{cell:<{_COLUMNS[name]}}" for name, cell in zip(names, cells, strict=True))
-    return printable(f"{'  '.join(padded)}  {rest}".rstrip()) + "\n"
+def _converted(found: OfEvents, column: Column, pool: Pool, convert: Callable[[Any], bytes]) -> Column:
+    """JSON values of events in another form, each distinct one converted once."""
+    texts = column_texts(found.data, pool, column, len(found.positions))
+    made = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
+    return pool.verbatim([made[text] for text in texts])
+
+
+def _column(texts: Any, pool: Pool) -> Column:
+    """Text in an Arrow array."""
+    _, offsets, data = texts.buffers()
+    places = np.frombuffer(offsets, dtype=np.int32)[: len(texts) + 1].astype(np.int64)
+    base = pool.append(memoryview(data)[: places[-1]])
+    return Column(TEXT, -(base + places[:-1]) - 1, np.diff(places))
+
+
+class _Table:
+    """A line for each row: what changed, and its values."""
+
+    dialect = PEOPLE
+
+    def __init__(self, shown: Collection[str]) -> None:
+        self._shown = shown
+        self.names = [name for name in _COLUMNS if name in shown or name not in _ON_REQUEST]
+        self.text_count = 2 if "statement" in shown else 1
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+        """See `Form`."""
+        positions = pc.utf8_rpad(digits(found.positions).view(pa.string()), _COLUMNS["position"])
+        program = Program(pool).column(_column(positions, pool)).text("  ")
+        program.column(_column(clock(found.timestamps), pool)).text("  ")
+        columns: dict[str, Column] = {"gtid": found.gtids, **found.origins}
+        for name in self.names:
+            if name in columns and name != "statement":
+                program.column(self._cells(found, name, columns[name], pool)).text("  ")
+        program.text(_cell("table", f"{found.schema}.{found.table}") + "  ")
+        if self.text_count == 1:
+            return [program]
+        statements = self._cells(found, "statement", columns["statement"], pool)
+        return [program, Program(pool).text("  ").column(statements)]
+
+    def _cells(self, found: OfEvents, name: str, column: Column, pool: Pool) -> Column:
+        return _converted(found, column, pool, lambda value: _cell(name, value).encode())
+
+    def describe(self, plan: Plan, program: Images) -> list[tuple[int, ...]]:
+        """See `Form`."""
+        change, before, after = change_of(program)
+        line = Line(plan, self.text_count).event(0).text(change)
+        if self.text_count > 1:
+            line.event(1)
+        shown = list(dict.fromkeys((before or []) + (after or [])))
+        between = b"  "
+        for index in shown:
+            line.text(between + printable(plan.table.schema.columns[index].name).encode() + b"=")
+            kind = SHOWN
+            if before is not None and after is not None and index in after:
+                kind = CHANGED if index in before else ADDED
+            line.value(index, is_second=kind == ADDED, kind=kind, is_last=index == shown[-1])
+            between = b" "
+        return line.text(b"\n").finish()
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See `Form`."""
+        for one in _objects(lines):
+            cells = {
+                "position": one["position"],
+                "time (UTC)": f"{utc(int(one['timestamp'])):%Y-%m-%d %H:%M:%S}",
+                "table": f"{one['schema']}.{one['table']}",
+                "change": one["change"],
+                **{name: one[name] for name in self._shown},
+            }
+            row = " ".join(_values(one["before"], one["after"]))
+            yield _line(self.names, [cells[name] for name in self.names], row).encode()
+
+
+def _cell(name: str, value: str | None) -> str:
+    text = value or ""
+    if name == "statement":
+        text = _cut(" ".join(text.split()), _COLUMNS[name])
+    return printable(text.ljust(_COLUMNS[name]))
+
+
+def _line(names: Sequence[str], values: Sequence[str | None], rest: str) -> str:
+    cells = "  ".join(_cell(name, value) for name, value in zip(names, values, strict=True))
+    return f"{cells}  {printable(rest.rstrip())}".rstrip() + "\n"
 
 
 def _values(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
@@ -107,7 +217,7 @@ def _values(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iter
         return
     for name in {**before, **after}:
         old, new = before.get(name), after.get(name)
-        if name not in after or old == new:
+        if name not in after or _json(old) == _json(new):
             yield f"{name}={_shown(old)}"
         else:
             yield f"{name}={_shown(old) if name in before else ''}→{_shown(new)}"
@@ -118,7 +228,7 @@ def _shown(value: Any) -> str:
         text = _json(value["json"])
     else:
         text = "NULL" if value is None else value if isinstance(value, str) else _json(value)
-    return _cut(text, _MAX_LENGTH)
+    return _cut(text, MAX_LENGTH)
 
 
 def _cut(text: str, length: int) -> str:

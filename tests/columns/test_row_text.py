@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import struct
 from collections.abc import Iterator
-from typing import Any
+from math import isfinite
 
 import numpy as np
 import pytest
 
 from binlog_kaitai.columns.lines import Pool, Program, write_lines
 from binlog_kaitai.columns.rows.float_texts import NUMBER_ROOM, put_floats
-from binlog_kaitai.columns.rows.string_kernels import find_text
+from binlog_kaitai.columns.text.printable import MAX_LENGTH, put_printable
+from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
+from binlog_kaitai.render.terminal import printable
 from binlog_kaitai.values.numbers import shortest_float
 from binlog_kaitai.values.sql_text import double_sql
 
@@ -63,22 +66,47 @@ def test_floats_are_those_of_json_and_sql(mode: str, is_single: bool, is_bare: b
 
 
 @pytest.mark.parametrize("mode", ["plain", "compiled"])
-def test_text_that_json_holds_as_it_is(mode: str) -> None:
-    texts = [b"", b"plain", b'a"b', b"back\\slash", b"new\nline", "é".encode(), b"\x7f ~", b"x" * 200]
-    data = np.frombuffer(b"".join(bytes([len(text)]) + text for text in texts), dtype=np.uint8)
-    starts = np.cumsum([0] + [1 + len(text) for text in texts[:-1]] + [0])
-    starts[-1] = -1
-    places, sizes = np.empty((2, len(starts)), dtype=np.int64)
-    left = getattr(find_text, mode)(data, starts, 1, -5, 4, places, sizes)
-    found: list[Any] = [
-        bytes(data[at : at + size]) if size >= 0 else None for at, size in zip(places, sizes, strict=True)
-    ]
-    wanted = [
-        text if all(32 <= byte < 128 and byte not in b'"\\' for byte in text) else None for text in texts
-    ]
-    assert found[:-1] == wanted
-    assert (places[-1], sizes[-1]) == (-5, 4)
-    assert left == wanted.count(None)
+def test_doubles_have_the_digits_of_repr(mode: str) -> None:
+    rng = random.Random(7)
+    values = [struct.unpack("<d", rng.randbytes(8))[0] for _ in range(1500)]
+    values += [2.0**power for power in range(-1074, 1024, 9)] + [10.0**power for power in range(-320, 309, 7)]
+    values += [*numbers(rng), 9007199254740993.0, 1.7976931348623157e308, 2.2250738585072014e-308]
+    out = np.empty(40, dtype=np.uint8)
+    for value in values:
+        bits = np.float64(value).view(np.int64)
+        end = getattr(put_shortest, mode)(bits, REPR_LEAST, REPR_MOST, out, 0)
+        assert (bytes(out[:end]).decode() if end >= 0 else None) == (repr(value) if isfinite(value) else None)
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_floats_have_the_digits_that_tell_them_apart(mode: str) -> None:
+    rng = random.Random(8)
+    made, out = 0, np.empty(40, dtype=np.uint8)
+    for value in [
+        *numbers(rng),
+        *(rng.uniform(0, 10.0**power) for power in range(-4, 9) for _ in range(200)),
+    ]:
+        single = float(np.float32(value))
+        end = getattr(put_single, mode)(np.float64(single), out, 0)
+        made += end >= 0
+        assert end < 0 or bytes(out[:end]).decode() == repr(shortest_float(single))
+    assert made > 3000
+
+
+@pytest.mark.parametrize("mode", ["plain", "compiled"])
+def test_people_see_what_is_printable(mode: str) -> None:
+    rng = random.Random(9)
+    letters = "abc \t\n\x00\x1b\x7f\x85\xa0é\u061c\u1680\u2003\u200e\u2028\u202e\u205f\u2066\u3000€😀"
+    put = getattr(put_printable, mode)
+    for _ in range(400):
+        text = "".join(rng.choices(letters, k=rng.choice([0, 1, 5, 59, 60, 61, 90])))
+        cut = text if len(text) <= MAX_LENGTH else text[: MAX_LENGTH - 1] + "…"
+        for is_last in (False, True):
+            data = text.encode()
+            out = np.zeros(len(data) + 1100, dtype=np.uint8)
+            out[5 : 5 + len(data)] = list(data)
+            end = put(out, 5, 5 + len(data), is_last)
+            assert bytes(out[5:end]).decode() == printable(cut.rstrip() if is_last else cut)
 
 
 def test_what_is_true_of_an_event_has_room_in_each_of_its_lines() -> None:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.columns.body_validator import Judge
-from binlog_kaitai.columns.json_strings import escape_bytes, json_sizes, json_texts, put_json
+from binlog_kaitai.columns.json_strings import escape_bytes, json_sizes, put_json
 from binlog_kaitai.columns.kernel import compile as kernels_of
 from binlog_kaitai.columns.lines import json_text
+from binlog_kaitai.columns.text.cells import put_utf8
 from tests.columns.support import blocks, by_columns, by_reader
 from tests.corpus_files import case
 from tools.bench.make_log import shape_of, statements_of, write
@@ -62,20 +63,18 @@ def test_the_reader_reads_no_event_one_by_one(make: Any, tmp_path: Path) -> None
     assert judge.reads < 10  # of table maps
 
 
-def escaped(texts: list[bytes], mode: str, *, has_any: bool = False) -> list[bytes | None]:
-    """What the kernels make of some texts; None of one that they leave."""
+def escaped(texts: list[bytes], mode: str) -> list[bytes]:
+    """What the kernels make of some texts."""
     measure, put = (getattr(one, mode) for one in (json_sizes, put_json))
     data = np.frombuffer(b"".join(texts) + b"x", dtype=np.uint8)
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
     sizes = np.empty(len(texts), dtype=np.int64)
-    measure(data, starts, lengths, has_any, sizes)
-    good = np.flatnonzero(sizes >= 0)
-    ends = np.cumsum(sizes[good])
+    measure(data, starts, lengths, sizes)
+    ends = np.cumsum(sizes)
     out = np.full(int(ends[-1]), 255, dtype=np.uint8)
-    put(data, starts[good], lengths[good], has_any, ends - sizes[good], out)
-    found = iter([bytes(out[end - size : end]) for end, size in zip(ends, sizes[good], strict=True)])
-    return [next(found) if size >= 0 else None for size in sizes.tolist()]
+    put(data, starts, lengths, ends - sizes, out)
+    return [bytes(out[end - size : end]) for end, size in zip(ends, sizes, strict=True)]
 
 
 def wanted(text: bytes) -> bytes | None:
@@ -109,29 +108,28 @@ def test_bytes_that_are_no_text_are_escapes(mode: str) -> None:
     assert getattr(escape_bytes, mode)(data, offsets + 1, out, ends) == -1
 
 
-def test_json_of_text_and_of_bytes() -> None:
-    texts = texts_of_all_kinds()
-    out, ends = json_texts(*ranges_of(texts))
-    found = [bytes(out[end - size : end]) for end, size in zip(ends, np.diff(ends, prepend=0), strict=True)]
-    assert found == [wanted(text) or b'{"hex": "%s"}' % text.hex().encode() for text in texts]
-
-
 @pytest.mark.parametrize("mode", ["plain", "compiled"])
-def test_json_strings(mode: str) -> None:
-    texts = texts_of_all_kinds()
-    found = escaped(texts, mode)
-    assert found == [wanted(text) for text in texts]
-    assert json.loads(found[1] or b"") == 'say "x"'
+@pytest.mark.parametrize("quotes", [0, 1, 2])
+def test_json_of_text_and_of_bytes(quotes: int, mode: str) -> None:
+    out = np.empty(4096, dtype=np.uint8)
+    for text in texts_of_all_kinds():
+        data = np.frombuffer(b"-" + text + b"-", dtype=np.uint8)
+        end = getattr(put_utf8, mode)(data, 1, len(text), quotes, out, 0)
+        is_text = wanted(text) is not None
+        expected = wanted(text) or b'{"hex": "%s"}' % text.hex().encode()
+        expected = text if is_text and quotes == 0 else expected
+        assert bytes(out[:end]) == (expected.replace(b'"', b'""') if quotes == 2 else expected)
 
 
 @pytest.mark.parametrize("mode", ["plain", "compiled"])
 def test_json_strings_of_any_bytes(mode: str) -> None:
     texts = texts_of_all_kinds()
-    found = escaped(texts, mode, has_any=True)
+    found = escaped(texts, mode)
     assert found == [json_text(text.decode("utf-8", "surrogateescape")) for text in texts]
+    assert json.loads(found[1]) == 'say "x"'
 
 
 def test_strings_outside_are_left() -> None:
     data, sizes = np.zeros(4, dtype=np.uint8), np.zeros(3, dtype=np.int64)
-    json_sizes.plain(data, np.array([-1, 3, 9]), np.array([1, 2, 0]), True, sizes)
+    json_sizes.plain(data, np.array([-1, 3, 9]), np.array([1, 2, 0]), sizes)
     assert sizes.tolist() == [-1, -1, -1]

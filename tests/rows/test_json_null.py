@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.columns.views.row_objects import write_rows
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.reader.rows import row_objects, rows_of, to_json
-from binlog_kaitai.render.row_listing import writer
+from binlog_kaitai.render.row_listing import form_of
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels
 from tests.columns.test_rows_hostile import row_event
@@ -97,21 +98,29 @@ def test_values_and_typed_columns_have_the_text(log: Path) -> None:
     assert bk.read_changes(log, table="s.t").read_all()["c1"].to_pylist() == texts
 
 
+def listed(log: Path, output: str) -> str:
+    form, heading = form_of(output)
+    return (heading + b"".join(map(bytes, write_rows(log, form=form)))).decode()
+
+
 def test_listings_mark_it_or_write_it_in_lower_case(log: Path) -> None:
-    lines = b"\n".join(lines_by_columns(log)) + b"\n"
-    table, rows = io.BytesIO(), io.BytesIO()
-    writer("table", table)(lines)
-    writer("csv", rows)(lines)
-    shown = [line.partition("c1=")[2] for line in table.getvalue().decode().split("\n")[1:-1]]
+    shown = [line.partition("c1=")[2] for line in listed(log, "table").split("\n")[1:-1]]
     assert shown == ["NULL", "null", "null", "null", *(text for _, text, _ in ROWS[4:])]
-    found = [row["after"] for row in csv.DictReader(io.StringIO(rows.getvalue().decode()))]
+    found = [row["after"] for row in csv.DictReader(io.StringIO(listed(log, "csv")))]
     assert found == expected()
+
+
+@pytest.mark.parametrize("output", ["table", "csv"])
+def test_listings_are_made_of_the_lines_of_json(log: Path, output: str) -> None:
+    form, heading = form_of(output)
+    lines = b"".join(line + b"\n" for line in lines_by_columns(log))
+    assert listed(log, output).encode() == heading + b"".join(form.from_json(lines))
 
 
 def test_a_change_from_null_to_the_document_is_shown(log: Path) -> None:
     event = next(event for event in bk.open(log) if event.type == "WRITE_ROWS_EVENT")
     null, document = (one["after"] for one in list(row_objects(event))[:2])
     line = {"position": 4, "timestamp": 0, "schema": "s", "table": "t", "change": "update"}
-    out = io.BytesIO()
-    writer("table", out)(to_json({**line, "before": null, "after": document}).encode() + b"\n")
-    assert out.getvalue().endswith(b"c1=NULL\xe2\x86\x92null\n")
+    form, _ = form_of("table")
+    (out,) = form.from_json(to_json({**line, "before": null, "after": document}).encode() + b"\n")
+    assert out.endswith(b"c1=NULL\xe2\x86\x92null\n")

@@ -48,9 +48,8 @@ _TABLE = {
     },
     "binlog_kaitai.columns.json_strings": {
         "escape_bytes": "u1[] i8[] u1[]* i8[]*",
-        "json_sizes": "u1[] i8[] i8[] b1 i8[]*",
-        "put_bytes_object": "u1[] i8[] i8[] i8[] u1[]*",
-        "put_json": "u1[] i8[] i8[] b1 i8[] u1[]*",
+        "json_sizes": "u1[] i8[] i8[] i8[]*",
+        "put_json": "u1[] i8[] i8[] i8[] u1[]*",
     },
     "binlog_kaitai.columns.kernel.byte_kernels": {
         "are_same": "u1[] i8[] i8",
@@ -80,7 +79,6 @@ _TABLE = {
     },
     "binlog_kaitai.columns.rows.string_kernels": {
         "copy_members": "u1[] i8[] i4[] i4[] u1[]*",
-        "find_text": "u1[] i8[] i8 i8 i8 i8[]* i8[]*",
         "measure": "u1[] i8[] i8 i8 i8 i8[]*",
         "measure_recoded": "u1[] i4[] i8[] i8[]*",
         "pad_values": "u1[] i8[] i8 i8[] u1[]*",
@@ -99,6 +97,9 @@ _TABLE = {
     },
     "binlog_kaitai.columns.text.base64": {
         "put_base64": "u1[] i8 i8 u2[] u1[]* i8",
+    },
+    "binlog_kaitai.columns.text.cells": {
+        "put_utf8": "u1[] i8 i8 i8 u1[]* i8",
     },
     "binlog_kaitai.columns.text.hexdump": {
         "put_hexdump": "u1[] i8 i8 i8 u1[] i8 u1[]* i8",
@@ -120,6 +121,19 @@ _TABLE = {
         "put_integer": "u1[] i8 i8 u1[]* i8",
         "put_floating": "u1[] i8 b1 i8[]* u1[]* i8",
         "spread_escaped": "u1[] u1[]* i8 i8 i8",
+    },
+    "binlog_kaitai.columns.text.printable": {
+        "put_printable": "u1[]* i8 i8 b1",
+    },
+    "binlog_kaitai.columns.text.row_lines": {
+        "put_row_lines": (
+            "u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 i8[]* "
+            "i8[]* i8[,]* u1[]* i8[]*"
+        ),
+    },
+    "binlog_kaitai.columns.text.shortest": {
+        "put_shortest": "i8 i8 i8 u1[]* i8",
+        "put_single": "f8 u1[]* i8",
     },
     "binlog_kaitai.columns.text.steps": {
         "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",

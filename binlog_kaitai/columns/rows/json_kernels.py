@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.kernel.byte_kernels import read_u8
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     json_container,
@@ -25,14 +24,18 @@ from binlog_kaitai.columns.kernel.decoders import (
     json_value,
     len_json_entries,
 )
-from binlog_kaitai.columns.rows.float_texts import LEFT, NUMBER_ROOM, put_decimal, put_digits
+from binlog_kaitai.columns.rows.float_texts import LEFT, NUMBER_ROOM, put_digits
 from binlog_kaitai.columns.rows.string_kernels import length_at
+from binlog_kaitai.columns.text.shortest import put_shortest
 
 #: In place of an end: there is no room (`LEFT`: the reader must make it).
 NO_ROOM = -1
 
 #: JSON_DOCUMENT_MAX_DEPTH, and numbers that are kept of an open container.
 MAX_DEPTH, LEVEL = 100, 5
+
+#: Doubles of a size between these have no exponent.
+_LEAST, _MOST = 1e-14, 1e15
 
 # An unsigned index cannot count from the end, which Numba would look for.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
@@ -93,7 +96,7 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
     special = np.uint8(0)
     for index in range(source.shape[0]):
         byte = source[index]
-        special |= np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92)
+        special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
         target[index] = byte
     if special == 0:
         out[at + length] = 34
@@ -135,9 +138,12 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
 
 @kernel
 def put_double(data: Any, start: int, out: Any, at: int) -> Any:
-    """A double of at most 15 digits and a moderate size; others are left to the reader."""
-    value = np.uint64(read_u8(data, np.uint64(start))).view(np.float64)
-    return put_decimal(value, 1e-5, 1e15, False, False, out, at)
+    """A double of a moderate size, for which servers write no exponent; others are left to the reader."""
+    bits = json_int64(data, start)
+    size = abs(np.uint64(bits).view(np.float64))
+    if size == 0.0 or _LEAST <= size < _MOST:
+        return put_shortest(bits, -15, 16, out, at)
+    return LEFT
 
 
 @kernel

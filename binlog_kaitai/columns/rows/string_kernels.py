@@ -34,33 +34,6 @@ def measure(data: Any, starts: Any, prefix: int, least: int, total: int, ends: A
 
 
 @kernel
-def find_text(data: Any, starts: Any, prefix: int, null: int, null_size: int, places: Any, sizes: Any) -> int:
-    """Place and length of each value that has only bytes of ASCII that JSON text holds as they are.
-
-    Others have the length -1, and values that are not there the place and length of null. Gives how many
-    have others.
-    """
-    count = 0
-    for index in range(starts.shape[0]):
-        length = length_at(data, starts[index], prefix)
-        if length < 0:
-            places[index] = null
-            sizes[index] = null_size
-            continue
-        start = starts[index] + prefix
-        special = np.uint8(0)
-        source = data[start : start + length]
-        for at in range(source.shape[0]):
-            byte = source[at]
-            special |= np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92)
-            special |= np.uint8(byte > 127)
-        places[index] = start
-        sizes[index] = -1 if special else length
-        count += 1 if special else 0
-    return count
-
-
-@kernel
 def copy_bytes(data: Any, start: int, length: int, out: Any, place: int) -> None:
     """Copy `data[start : start + length]` to `out` at `place`; all must be inside, with 16 bytes behind it.
 

@@ -20,7 +20,7 @@ from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.types import TEXTUAL
 
 #: Character sets whose text is UTF-8 already; None is one that is not told.
-_UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
+UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
 
 #: Longest text of one array, in bytes.
 LONGEST = (1 << 31) - 1
@@ -39,12 +39,13 @@ def escaped(value: bytes) -> str:
 
 def _way(cells: Cells, kind: Any) -> Way | None:
     column = cells.column
-    if _is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
+    if is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
         return None
     return Way(STRINGS, 4)
 
 
-def _is_textual(column: Column) -> bool:
+def is_textual(column: Column) -> bool:
+    """Whether byte strings of the column are shown as text by a type of MariaDB: UUID, INET4, INET6."""
     return column.type == ColumnType.string and (column.type_name or "").lower() in TEXTUAL
 
 
@@ -56,11 +57,11 @@ def texts(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> An
     """CHAR, VARCHAR, TEXT and their binary twins."""
     column = cells.column
     if values is None:
-        return _by_reader(cells, kind) if _is_textual(column) else padded(cells, kind)
+        return _by_reader(cells, kind) if is_textual(column) else padded(cells, kind)
     found = values.array(kind, len(cells))
     if pa.types.is_binary(kind):
         return found
-    if column.charset in _UTF8:
+    if column.charset in UTF8:
         if is_text(found):
             return found
         data, offsets = values.bytes_and_offsets()
@@ -168,24 +169,6 @@ def single_bytes(charset: str | None) -> Any:
     return sizes, characters
 
 
-def is_ascii_as_it_is(cells: Cells, kind: Any) -> bool:
-    """Whether bytes of ASCII in the log are the same text in the column."""
-    column = cells.column
-    if BUILDERS.get(column.type, (None, None))[1] is not texts or not pa.types.is_string(kind):
-        return False
-    return not _is_textual(column) and (column.charset in _UTF8 or extends_ascii(column.charset))
-
-
-def may_hide_bytes(column: Column) -> bool:
-    """Whether bytes that are no text of the column may be ASCII, so that nothing in them is escaped."""
-    return BUILDERS.get(column.type, (None, None))[1] is texts and not extends_ascii(column.charset)
-
-
-def is_utf8(cells: Cells, kind: Any) -> bool:
-    """Whether the text of the column is that in the log, where that is UTF-8."""
-    return is_ascii_as_it_is(cells, kind) and cells.column.charset in _UTF8
-
-
 def geometries(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     """SRID and WKB, as they are stored."""
     return values.array(kind, len(cells))
@@ -208,19 +191,21 @@ def _by_reader(cells: Cells, kind: Any) -> Any:
     return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
 
 
+#: CHAR, VARCHAR, TEXT and their binary twins, but those that MariaDB compresses.
+STRING_TYPES = frozenset(
+    (
+        ColumnType.varchar,
+        ColumnType.string,
+        ColumnType.tiny_blob,
+        ColumnType.medium_blob,
+        ColumnType.long_blob,
+        ColumnType.blob,
+    )
+)
+
 #: How the values are read, and how an array is made of them: see `builders`.
 BUILDERS: dict[ColumnType | int, Any] = {
-    **dict.fromkeys(
-        (
-            ColumnType.varchar,
-            ColumnType.string,
-            ColumnType.tiny_blob,
-            ColumnType.medium_blob,
-            ColumnType.long_blob,
-            ColumnType.blob,
-        ),
-        (_way, texts),
-    ),
+    **dict.fromkeys(STRING_TYPES, (_way, texts)),
     ColumnType.geometry: (_way, geometries),
     ColumnType.vector: (_way, vectors),
 }

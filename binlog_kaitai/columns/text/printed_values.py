@@ -51,32 +51,39 @@ def integers(data: Any, place: int, size: int) -> Any:
 
 
 @kernel
-def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
-    """Write an integer as signed, and behind a negative one the same bits as unsigned."""
-    number, unsigned = integers(data, place, size)
-    if size < 8 and number < 0:
-        at = put_number(number, out, at)
-    elif number < 0:
-        if number == _LOWEST:
-            out[at] = 45
-            at = put_number(np.int64(9223372036854775807), out, at + 1)
-            out[at - 1] += 1
-        else:
-            at = put_number(number, out, at)
-        # Its last digit by itself: the rest fits a signed number.
-        bits = np.uint64(number)
-        tenth = bits // np.uint64(10)
-        out[at] = 32
-        out[at + 1] = 40
-        at = put_number(np.int64(tenth), out, at + 2)
-        out[at] = 48 + np.int64(bits - tenth * np.uint64(10))
-        out[at + 1] = 41
-        return at + 2
-    else:
+def put_signed(number: Any, out: Any, at: int) -> Any:
+    """Write an integer."""
+    if number != _LOWEST:
         return put_number(number, out, at)
+    out[at] = 45
+    at = put_number(np.int64(9223372036854775807), out, at + 1)
+    out[at - 1] += 1
+    return at
+
+
+@kernel
+def put_unsigned(number: Any, out: Any, at: int) -> Any:
+    """Write an integer whose bits are those of an unsigned one."""
+    if number >= 0:
+        return put_number(number, out, at)
+    # Its last digit by itself: the rest fits a signed number.
+    bits = np.uint64(number)
+    tenth = bits // np.uint64(10)
+    at = put_number(np.int64(tenth), out, at)
+    out[at] = 48 + np.int64(bits - tenth * np.uint64(10))
+    return at + 1
+
+
+@kernel
+def put_integer(data: Any, place: int, size: int, out: Any, at: int) -> Any:
+    """Write an integer as signed, and after a negative one the same bits as unsigned."""
+    number, unsigned = integers(data, place, size)
+    at = put_signed(number, out, at)
+    if number >= 0:
+        return at
     out[at] = 32
     out[at + 1] = 40
-    at = put_number(unsigned, out, at + 2)
+    at = put_unsigned(unsigned, out, at + 2)
     out[at] = 41
     return at + 1
 
@@ -246,18 +253,24 @@ def put_decimal(data: Any, place: int, precision: int, scale: int, out: Any, at:
 
 
 @kernel
+def put_calendar(year: int, month: int, day: int, between: int, out: Any, at: int) -> Any:
+    """Write a date with a byte between its parts; the year must have at most four digits."""
+    at = put_two(year // 100, out, at)
+    at = put_two(year % 100, out, at)
+    out[at] = between
+    at = put_two(month, out, at + 1)
+    out[at] = between
+    return put_two(day, out, at + 1)
+
+
+@kernel
 def put_day(data: Any, place: int, out: Any, at: int) -> int:
     """Write a DATE; -1 for a year of five digits."""
     year, month, day = date(data, place)
     if year > 9999:
         return -1
     out[at] = 39
-    at = put_two(year // 100, out, at + 1)
-    at = put_two(year % 100, out, at)
-    out[at] = 58
-    at = put_two(month, out, at + 1)
-    out[at] = 58
-    at = put_two(day, out, at + 1)
+    at = put_calendar(year, month, day, 58, out, at + 1)
     out[at] = 39
     return at + 1
 
@@ -301,12 +314,7 @@ def put_datetime(data: Any, place: int, digits: int, out: Any, at: int) -> Any:
     if not is_positive or year > 9999:
         return -1
     out[at] = 39
-    at = put_two(year // 100, out, at + 1)
-    at = put_two(year % 100, out, at)
-    out[at] = 45
-    at = put_two(month, out, at + 1)
-    out[at] = 45
-    at = put_two(day, out, at + 1)
+    at = put_calendar(year, month, day, 45, out, at + 1)
     out[at] = 32
     at = put_clock(hour, minute, second, out, at + 1)
     at = put_micros(microsecond, digits, out, at)

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from binlog_kaitai.columns.lines import json_text
-from binlog_kaitai.columns.rows.json_values import joined
 from binlog_kaitai.columns.transactions.batches import Watcher, transaction_batches
 from binlog_kaitai.columns.transactions.pages import Page
 from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
@@ -120,7 +119,7 @@ def _lines(batch: pa.RecordBatch) -> bytes:
     pieces: list[Any] = []
     for name, values in zip(batch.schema.names, batch.columns, strict=True):
         pieces += ["{" if not pieces else ", ", f'"{name}": ', pc.fill_null(_json(values), "null")]
-    lines = joined(*_merged(pieces), "}\n")
+    lines = _joined(*_merged(pieces), "}\n")
     data = lines.buffers()[2]
     offsets = memoryview(lines.buffers()[1]).cast("i")
     return b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[len(lines)]])
@@ -143,7 +142,7 @@ def _json(values: Any) -> Any:
     if pa.types.is_list(kind):
         texts = _json(values.flatten())
         lists = pa.ListArray.from_arrays(_offsets(values), texts)
-        return joined("[", pc.binary_join(lists, ", "), "]")
+        return _joined("[", pc.binary_join(lists, ", "), "]")
     if pa.types.is_string(kind):
         distinct = values.dictionary_encode()
         texts = [json_text(one).decode() for one in distinct.dictionary.to_pylist()]
@@ -167,5 +166,10 @@ def _time(values: Any) -> Any:
     rest = pc.subtract(micros, pc.multiply(seconds, _SECOND))
     fraction = pc.utf8_lpad(rest.cast(pa.string()), 6, "0")
     return pc.if_else(
-        pc.equal(rest, 0), seconds.cast(pa.string()), joined(seconds.cast(pa.string()), ".", fraction)
+        pc.equal(rest, 0), seconds.cast(pa.string()), _joined(seconds.cast(pa.string()), ".", fraction)
     )
+
+
+def _joined(*pieces: Any) -> Any:
+    """Texts put together, row by row; null where one of them is."""
+    return pc.binary_join_element_wise(*pieces, "", null_handling="emit_null")

@@ -168,12 +168,15 @@ def json_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all tables as batches with columns of :data:`CHANGES_SCHEMA`."""
     # Typed columns do without all that makes text.
-    from binlog_kaitai.columns.views.row_objects import page_objects
+    from binlog_kaitai.columns.views.row_objects import CHANGE_NAMES, page_objects
+
+    changes = pa.array(CHANGE_NAMES, pa.string())
 
     names = {*schema.names, *(where.needed.names if where is not None else ())}
     for page in pages:
         for objects in page_objects(page, has_images=not names.isdisjoint(("before", "after"))):
             columns = _of_objects(page, objects, names)
+            columns["change"] = named(objects.changes, changes)
             batch = joined_columns(columns, len(objects.events), schema)
             if where is not None:
                 needed = joined_columns(columns, len(objects.events), where.needed)
@@ -191,7 +194,6 @@ def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[
         **meta_columns(page, objects.events, objects.numbers, names),
         "schema": named(codes, texts[0]),
         "table": named(codes, texts[1]),
-        "change": objects.changes.dictionary_encode(),
         "before": objects.before,
         "after": objects.after,
     }

@@ -1,34 +1,47 @@
-"""Changed rows as lines of JSON, put together by one kernel straight from the bytes of the log.
-
-Numbers become digits and clean strings are copied where a line is written; only other values are made into
-text before.
-"""
+"""Changed rows as text, many at a time, by one kernel straight from the bytes of the log."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import json
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.kernel.text_kernels import TEXT
-from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, write_lines
-from binlog_kaitai.columns.rows.arrow_types import arrow_type
-from binlog_kaitai.columns.rows.builders import build
-from binlog_kaitai.columns.rows.cells import Cells
+from binlog_kaitai.columns.lines import Column, Pool, Program, json_text, plain, write_lines
+from binlog_kaitai.columns.rows import images
+from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.groups import distinct
 from binlog_kaitai.columns.rows.images import Found
-from binlog_kaitai.columns.rows.json_values import json_values, key_text
+from binlog_kaitai.columns.rows.json_kernels import LEVEL, MAX_DEPTH
 from binlog_kaitai.columns.rows.pages import RowsPage
-from binlog_kaitai.columns.rows.string_kernels import find_text
-from binlog_kaitai.columns.rows.strings import is_ascii_as_it_is
+from binlog_kaitai.columns.rows.strings import STRING_TYPES, is_textual
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, find_runs
+from binlog_kaitai.columns.rows.walk import AFTER, BEFORE, DELETE, INSERT, find_runs, spread
+from binlog_kaitai.columns.text.row_lines import (
+    LEFT_COUNT,
+    LINE,
+    NEED,
+    PLACE,
+    STATE_SIZE,
+    put_row_lines,
+)
+from binlog_kaitai.columns.views.row_plans import JSON, Dialect, Line, Plan
 from binlog_kaitai.reader.rows import to_json
+from binlog_kaitai.values import json_form
+from binlog_kaitai.values.charsets import decode
 
-#: What a change is, by what its first image is; and the images that it has, before and after.
+#: What a change is, by what its first image is.
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
-_IMAGES = {INSERT: (None, INSERT), BEFORE: (BEFORE, AFTER), DELETE: (DELETE, None)}
+
+#: What a change is, by which images a program of `rows.images` has.
+_CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
+
+#: Values that are left out of so many rows, at first.
+_FEW = 1 << 10
 
 
 class Lines(NamedTuple):
@@ -54,150 +67,303 @@ class Lines(NamedTuple):
         return cls(events, numbers, data, np.concatenate(ends))
 
 
-def found_lines(page: RowsPage, table: Table, found: Found) -> Lines | None:
-    """The lines of rows of one table; None where rows of the same kind have different columns.
+class OfEvents(NamedTuple):
+    """What is true of all rows of each of some events: numbers as arrays, GTIDs and origins as JSON text.
+
+    Text lies in `data`, or in the pool that goes with it.
+    """
+
+    data: Any
+    file: str
+    schema: str
+    table: str
+    positions: Any
+    timestamps: Any
+    gtids: Column
+    server_ids: Any
+    origins: dict[str, Column]
+
+
+def column_texts(data: Any, pool: Pool, column: Column, count: int) -> list[bytes]:
+    """The text of each of so many rows of a column."""
+    rows = np.arange(count)
+    text, ends = write_lines(data, pool, [Program(pool).column(column)], rows, rows * 0, rows)
+    whole = bytes(text)
+    return [whole[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
+
+
+class Form(Protocol):
+    """A form of lines for changed rows."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """How values are written."""
+
+    @property
+    def text_count(self) -> int:
+        """How many texts each event has, which stand in the lines of its rows."""
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+        """The texts of each event."""
+
+    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
+        """The pieces of lines, see `row_plans.Line`."""
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """Lines in this form, of lines of JSON."""
+
+
+class JsonForm:
+    """Lines of JSON, with the keys of `binlog_kaitai.reader.rows.row_object`."""
+
+    dialect = JSON
+    text_count = 2
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+        """See :class:`Form`."""
+        begin = Program(pool).text(b'{"file": ' + json_text(found.file) + b', "position": ')
+        begin.column(pool.numbers(found.positions)).text(', "row": ')
+        end = Program(pool).text(', "timestamp": ').column(pool.numbers(found.timestamps))
+        end.text(', "gtid": ').column(found.gtids)
+        end.text(', "server_id": ').column(pool.numbers(found.server_ids))
+        for name, column in found.origins.items():
+            end.text(f', "{name}": ').column(column)
+        end.text(b', "schema": ' + json_text(found.schema) + b', "table": ' + json_text(found.table))
+        return [begin, end.text(', "change": "')]
+
+    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
+        """See :class:`Form`."""
+        change, before, after = change_of(program)
+        line = Line(plan, self.text_count).event(0).number().event(1)
+        put_image(line.text(change + b'", "before": '), plan, before)
+        put_image(line.text(b', "after": '), plan, after, is_second=before is not None)
+        return line.text(b"}\n").finish()
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See :class:`Form`."""
+        return lines.splitlines(keepends=True)
+
+
+class ImageForm:
+    """The images before, or after, as JSON objects; nothing where a change has no such image."""
+
+    dialect = JSON
+    text_count = 0
+
+    def __init__(self, *, is_after: bool) -> None:
+        self._is_after = is_after
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+        """See :class:`Form`."""
+        return []
+
+    def describe(self, plan: Plan, program: images.Program) -> list[tuple[int, ...]]:
+        """See :class:`Form`."""
+        line = Line(plan, self.text_count)
+        _, before, after = change_of(program)
+        columns = after if self._is_after else before
+        if columns is not None:
+            put_image(line, plan, columns, is_second=self._is_after and before is not None)
+        return line.finish()
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See :class:`Form`."""
+        raise AssertionError("lines that are left out are for people")
+
+
+def change_of(program: images.Program) -> tuple[bytes, list[int] | None, list[int] | None]:
+    """The change of the rows of a program, and the columns of the images before and after that it has."""
+    change, (before, after) = _CHANGE_OF[program.which], program.columns()
+    return change.encode(), None if change == "insert" else before, None if change == "delete" else after
+
+
+def put_image(line: Line, plan: Plan, columns: Sequence[int] | None, *, is_second: bool = False) -> None:
+    """Add an image as a JSON object, or null; `is_second` of the two of an update."""
+    if columns is None:
+        line.text(plan.dialect.null)
+        return
+    between = b"{"
+    for index in columns:
+        name = plain(json.dumps(plan.table.schema.columns[index].name, ensure_ascii=False)).encode()
+        line.text(between + plan.dialect.of_json(name) + b": ").value(index, is_second=is_second)
+        between = b", "
+    line.text(b"}" if columns else b"{}")
+
+
+def found_lines(page: RowsPage, table: Table, found: Found, form: Form) -> Lines:
+    """The lines of rows of one table.
 
     Raises
     ------
     CellError
         A value is none.
     """
-    kinds = [kind for kind in range(4) if (found.changes == kind).any()]
-    present = _present(table, found, kinds)
-    if present is None:
-        return None
-    rows = np.flatnonzero(found.changes != AFTER)
-    events = found.events[rows]
+    of_rows, in_event = found.events, found.numbers
+    rows = np.arange(len(of_rows))
+    is_after = found.changes == AFTER
+    if is_after.any():
+        rows = np.flatnonzero(~is_after)
+        of_rows, in_event = of_rows[rows], in_event[rows]
     limits = np.empty(len(rows) + 1, dtype=np.int64)
-    limits = limits[: find_runs.run(events, limits) + 1]
-    which = np.repeat(np.arange(len(limits) - 1), np.diff(limits))
-    pool = Pool()
-    # The columns of an image behind are those of the row after.
-    columns = {column.index: _column(Cells.of(table, column, found), pool) for column in table.schema.columns}
-    behind = {index: Column(one.kind, one.first[1:], one.second[1:]) for index, one in columns.items()}
-    head = _Head(page, found, pool, events[limits[:-1]], page.numbered(found.events, found.numbers))
-    programs = {}
-    for kind in kinds:
-        if kind != AFTER:
-            program = head.begin(Program(pool), CHANGES[kind])
-            for name, image in zip(("before", "after"), _IMAGES[kind], strict=True):
-                program.text(f', "{name}": ')
-                if image is None:
-                    program.text("null")
-                else:
-                    _image(program, table, present[image], behind if image == AFTER else columns)
-            programs[kind] = program.text("}\n")
-    number_of = np.zeros(4, dtype=np.int64)
-    number_of[list(programs)] = np.arange(len(programs))
-    data, ends = write_lines(
-        found.data, pool, list(programs.values()), which, number_of[found.changes[rows]], rows
+    limits = limits[: find_runs.run(of_rows, limits) + 1]
+    events = of_rows[limits[:-1]]
+    which = np.empty(len(rows), dtype=np.int64)
+    spread.run(np.arange(len(events)), limits, which)
+    plan: Plan | None = table.memory.get(form)
+    if plan is None:
+        plan = table.memory[form] = Plan(table, form.dialect, form.describe)
+    programs, program_of = page.images.programs()
+    used, own = distinct(program_of[events])
+    numbers = np.array(
+        plan.numbers_of([programs[program_of[events[one]]] for one in used.tolist()]), dtype=np.int64
     )
-    return Lines(events, found.numbers[rows], data, ends)
+    texts, text_limits = _of_events(page, table, events, form)
+    wanted = _Wanted(rows, which, page.numbered(of_rows, in_event), numbers[own])
+    data, ends, left = _written(plan, found, wanted, texts, text_limits)
+    if len(left):
+        if form.dialect.quotes:
+            made = _left_values(plan, found, rows, left)
+        else:
+            left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
+            json_lines = found_lines(page, table, _some(found, rows[left[:, 0]]), _JSON)
+            made = list(form.from_json(bytes(json_lines.data)))
+        data, ends = _mended(data, ends, left, made)
+    return Lines(of_rows, in_event, data, ends)
 
 
-def _present(table: Table, found: Found, kinds: list[int]) -> dict[int | None, list[int]] | None:
-    """The columns that the images of each kind have; None where that is not the same for all."""
-    is_there: dict[int | None, list[int]] = {kind: [] for kind in kinds}
-    absent = found.starts == ABSENT
-    if not absent.any():
-        return {kind: list(range(len(table.schema.columns))) for kind in kinds}
-    for kind in kinds:
-        part = absent[:, found.changes == kind]
-        some, every = part.any(axis=1), part.all(axis=1)
-        if (some != every).any():
-            return None
-        is_there[kind] = np.flatnonzero(~some).tolist()
-    return is_there
+_JSON = JsonForm()
 
 
-def _image(program: Program, table: Table, present: list[int], columns: dict[int, Column]) -> None:
-    between = "{"
-    for index in present:
-        program.text(between + key_text(table.schema.columns[index].name)).column(columns[index])
-        between = ", "
-    program.text("}" if present else "{}")
+class _Wanted(NamedTuple):
+    """For each line its first row, its event, and the row's number in the log; the program of each event."""
+
+    rows: Any
+    events: Any
+    numbers: Any
+    programs: Any
 
 
-class _Head:
-    """What a line begins with."""
-
-    def __init__(self, page: RowsPage, found: Found, pool: Pool, events: Any, numbers: Any) -> None:
-        table = page.images.table(int(events[0]))
-        assert isinstance(table, Table)
-        rows, block = page.images.rows[events], page.block
-        header = block.header_of(rows)
-        schema, name = (json_text(part).decode() for part in table.key)
-        self._file = json_text(block.file).decode()
-        self._names = f', "schema": {schema}, "table": {name}, "change": '
-        self._row = pool.numbers(numbers)
-        self._position, self._server, self._time = (
-            pool.numbers(values, by_event=True)
-            for values in (block.positions[rows], header.numbers("server_id"), header.numbers("timestamp"))
-        )
-        starts, lengths = -page.gtids.first[rows] - 1, page.gtids.second[rows]
-        data, offsets = take_ranges(page.pool.array(), starts, lengths)
-        self._gtid = Column(TEXT, -(pool.append(data) + offsets[:-1]) - 1, lengths, by_event=True)
-        self._origins: dict[str, Column] = {}
-        for name, column in page.origins.items():
-            data, ends = origin_texts(page, column, rows)
-            starts = np.concatenate(([0], ends[:-1]))
-            first = -(pool.append(data) + starts) - 1
-            self._origins[name] = Column(TEXT, first, ends - starts, by_event=True)
-
-    def begin(self, program: Program, change: str) -> Program:
-        """The keys of `binlog_kaitai.reader.rows.row_object` up to the change."""
-        program.text(f'{{"file": {self._file}, "position": ').column(self._position)
-        program.text(', "row": ').column(self._row).text(', "timestamp": ').column(self._time)
-        program.text(', "gtid": ').column(self._gtid).text(', "server_id": ').column(self._server)
-        for name, column in self._origins.items():
-            program.text(f', "{name}": ').column(column)
-        return program.text(f'{self._names}"{change}"')
+def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[Any, Any]:
+    """The texts of each event, one after the other, and where each begins."""
+    count = form.text_count
+    if not count:
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    rows, block, pool = page.images.rows[events], page.block, page.pool
+    header = block.header_of(rows)
+    gtids = Column(TEXT, page.gtids.first[rows], page.gtids.second[rows])
+    numbers = block.positions[rows], header.numbers("timestamp"), gtids, header.numbers("server_id")
+    found = OfEvents(block.data, block.file, *table.key, *numbers, _origins(page, rows))
+    of_rows, program_of = np.repeat(np.arange(len(events)), count), np.tile(np.arange(count), len(events))
+    data, ends = write_lines(block.data, pool, form.of_events(found, pool), of_rows, program_of, of_rows)
+    return data, np.concatenate(([0], ends))
 
 
-def origin_texts(page: RowsPage, column: Column, rows: Any) -> tuple[Any, Any]:
-    """What `page.origins` says of some events of the block: JSON texts in one array, and where each ends."""
-    program = Program(page.pool).column(column)
-    return write_lines(page.block.data, page.pool, [program], rows, np.zeros(len(rows), dtype=np.int64), rows)
+def _origins(page: RowsPage, rows: Any) -> dict[str, Column]:
+    """What `page.origins` says of some events of the block."""
+    return {
+        name: column if column.constant is not None else column.taken(rows)
+        for name, column in page.origins.items()
+    }
 
 
-def _column(cells: Cells, pool: Pool) -> Column:
-    kind = arrow_type(cells.column)
-    if pa.types.is_integer(kind):
-        values = np.frombuffer(build(cells).buffers()[1], dtype=kind.to_pandas_dtype())[: len(cells)]
-        return pool.numbers(values, cells.valid)
-    if is_ascii_as_it_is(cells, kind):
-        return _strings(cells, pool)
-    return _texts(json_values(cells), pool)
+def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
+    """The same of one event, as Python values."""
+    return {
+        name: json.loads(column_texts(page.block.data, page.pool, column, 1)[0])
+        for name, column in _origins(page, np.array([row])).items()
+    }
 
 
-def _strings(cells: Cells, pool: Pool) -> Column:
-    """Strings, those that are plain ASCII right from the log."""
-    first, second = np.empty(len(cells), dtype=np.int64), np.empty(len(cells), dtype=np.int64)
-    null = (-pool.null[0] - 1, pool.null[1])
-    left = cells.run(find_text, cells.width.prefix, *null, first, second)
-    if left:
-        rows = np.flatnonzero(second < 0)
-        made = _texts(json_values(cells.part(rows)), pool)
-        first[rows], second[rows] = made.first, made.second
-    return Column(TEXT, first, second)
+def _written(plan: Plan, found: Found, wanted: _Wanted, texts: Any, text_limits: Any) -> tuple[Any, Any, Any]:
+    """The lines, where each ends, and what is left: see `put_row_lines`."""
+    count = len(wanted.rows)
+    item, own = found.starts.itemsize, found.starts
+    base = own if own.base is None else own.base
+    if not base.flags.c_contiguous or own.strides[1] != item:
+        base = own = np.ascontiguousarray(own)
+    first = (own.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // item
+    starts = base.reshape(-1), first, own.strides[0] // item
+    limits, pieces, pool, null, words, word_limits = plan.arrays()
+    arrays = limits, pieces, pool, null, texts, text_limits, words, word_limits
+    stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+    state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
+    out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
+    while not put_row_lines.run(
+        found.data, *starts, *wanted, *arrays, plan.dialect.quotes, stack, state, left, out, ends
+    ):
+        place, line = int(state[PLACE]), int(state[LINE])
+        more = max(int(state[NEED]) + 4096, (count - line) * (place // max(line, 1)) * 9 // 8)
+        wider = np.empty(place + more, dtype=np.uint8)
+        wider[:place] = out[:place]
+        out = wider
+        if state[LEFT_COUNT] + len(pieces) > len(left):
+            left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
+    size = int(state[PLACE])
+    plan.line_size = size // max(count, 1) * 17 // 16 + 16
+    return out[:size], ends, left[: int(state[LEFT_COUNT])]
 
 
-def _texts(values: Any, pool: Pool) -> Column:
-    """JSON text in an Arrow array."""
-    _, offsets, data = values.buffers()
-    places = np.frombuffer(offsets, dtype=np.int32)[values.offset : values.offset + len(values) + 1]
-    places = places.astype(np.int64)
-    base = pool.append(memoryview(data)[: places[-1]]) if data is not None and len(places) else 0
-    first, second = -(base + places[:-1]) - 1, np.diff(places)
-    if values.null_count:
-        is_null = values.is_null().to_numpy(zero_copy_only=False)
-        first[is_null], second[is_null] = -pool.null[0] - 1, pool.null[1]
-    return Column(TEXT, first, second)
+def _left_values(plan: Plan, found: Found, rows: Any, left: Any) -> list[bytes]:
+    """The text of values that the kernel leaves out."""
+    made, errors = np.empty(len(left), dtype=object), list[CellError]()
+    for piece in np.unique(left[:, 1]).tolist():
+        chosen = np.flatnonzero(left[:, 1] == piece)
+        column, behind = plan.column_of(piece)
+        try:
+            made[chosen] = left_texts(Cells.of(plan.table, column, found), rows[left[chosen, 0]] + behind)
+        except CellError as error:
+            errors.append(error)
+    if errors:
+        raise min(errors, key=lambda error: error.row)
+    return list(map(plan.dialect.of_json, made.tolist()))
 
 
-def lines_of(objects: list[tuple[int, int, dict[str, Any]]]) -> Lines:
+def left_texts(cells: Cells, rows: Any) -> list[bytes]:
+    """JSON text of the values of some rows by the reader, each distinct one once.
+
+    Raises
+    ------
+    CellError
+        A value is none.
+    """
+    column, prefix = cells.column, cells.width.prefix
+
+    def text(value: Any) -> bytes:
+        return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
+
+    if column.type not in STRING_TYPES or is_textual(column):
+        return cells.by_reader(rows, text)
+    known: dict[bytes | None, bytes] = {}
+    found = cells.raw(rows)
+    for raw in set(found):
+        known[raw] = text(decode((raw or b"")[prefix:], column.charset))
+    return [known[raw] for raw in found]
+
+
+def _some(found: Found, rows: Any) -> Found:
+    """Some rows, each with both images if it is an update's."""
+    is_update = found.changes[rows] == BEFORE
+    return found.taken(np.sort(np.concatenate((rows, rows[is_update] + 1))))
+
+
+def _mended(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
+    """Lines with texts put in where they were left out, and where each line ends."""
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    # Pieces of the lines and texts in turn.
+    starts, sizes = np.empty((2, 2 * len(texts) + 1), dtype=np.int64)
+    starts[::2] = np.concatenate(([0], left[:, 2]))
+    sizes[::2] = np.diff(starts[::2], append=len(data))
+    starts[1::2] = len(data) + np.cumsum(lengths) - lengths
+    sizes[1::2] = lengths
+    every = np.concatenate((data, np.frombuffer(b"".join(texts), dtype=np.uint8)))
+    added = np.bincount(left[:, 0], weights=lengths, minlength=len(ends)).astype(np.int64)
+    return take_ranges(every, starts, sizes)[0], ends + np.cumsum(added)
+
+
+def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> Lines:
     """The lines of rows as objects, each with its event and its number in that."""
-    texts = [to_json(one).encode("utf-8", "backslashreplace") + b"\n" for _, _, one in objects]
+    texts = "".join(to_json(one) + "\n" for _, _, one in objects).encode("utf-8", "backslashreplace")
+    made = list(form.from_json(texts))
     keys = np.array([one[:2] for one in objects], dtype=np.int64).reshape(-1, 2)
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    return Lines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(texts), dtype=np.uint8), ends)
+    ends = np.cumsum([len(text) for text in made], dtype=np.int64)
+    return Lines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(made), dtype=np.uint8), ends)

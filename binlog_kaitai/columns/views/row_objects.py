@@ -1,26 +1,31 @@
-"""Row changes as JSON objects, many at a time: what `rows_of` and `row_object` give one by one."""
+"""Row changes as text, many at a time: what `rows_of` and `row_object` give one by one."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from binlog_kaitai.columns.gather import take_ranges
 from binlog_kaitai.columns.lines import plain
-from binlog_kaitai.columns.rows.cells import CellError, Cells
+from binlog_kaitai.columns.rows.cells import CellError
 from binlog_kaitai.columns.rows.images import Found, MisfitError, walk
-from binlog_kaitai.columns.rows.json_values import joined, json_values, key_text
 from binlog_kaitai.columns.rows.pages import RowsPage, RowsPages
 from binlog_kaitai.columns.rows.tables import Table
-from binlog_kaitai.columns.rows.walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
-from binlog_kaitai.columns.views.row_lines import CHANGES, Lines, found_lines, lines_of, origin_texts
+from binlog_kaitai.columns.rows.walk import AFTER, DELETE, INSERT
+from binlog_kaitai.columns.views.row_lines import (
+    CHANGES,
+    Form,
+    ImageForm,
+    JsonForm,
+    Lines,
+    found_lines,
+    lines_of,
+    origin_values,
+)
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.reader.ends import End
@@ -46,6 +51,14 @@ _Made = TypeVar("_Made", bound=Made)
 #: Text takes several times the room of values, so that fewer rows are made at a time.
 _MAX_ROWS = 1 << 14
 
+#: The words of changes, and the number of each by what its first image is.
+CHANGE_NAMES = list(CHANGES.values())
+_NUMBERS = np.array(
+    [CHANGE_NAMES.index(CHANGES.get(kind, CHANGE_NAMES[0])) for kind in range(4)], dtype=np.int32
+)
+
+_JSON, _IMAGES = JsonForm(), (ImageForm(is_after=False), ImageForm(is_after=True))
+
 
 class Objects(NamedTuple):
     """Changed rows as columns, in the order of the log.
@@ -56,19 +69,17 @@ class Objects(NamedTuple):
         Number of the event of each row in the page's images.
     numbers : int64 array
         Number of each row in its event.
-    changes : Arrow array of text
+    changes : int32 array
+        Number of each change in :data:`CHANGE_NAMES`.
     before, after : Arrow arrays of text
         JSON objects; null where the change has no such image.
-    diffs : Arrow array of text
-        JSON object of the changes of documents; null where there are none.
     """
 
     events: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    changes: Any
+    changes: NDArray[np.int32]
     before: Any
     after: Any
-    diffs: Any
 
     def taken(self, rows: Any) -> Objects:
         """Some of the rows."""
@@ -146,7 +157,7 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Fai
     """The rows of one table; stops at an event that is wrong."""
 
     def make(found: Found) -> Objects:
-        return _objects(found, _images(table, found))
+        return _objects(found, *(found_lines(page, table, found, form) for form in _IMAGES))
 
     return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
 
@@ -155,7 +166,7 @@ def _table_changes(page: RowsPage, table: Table, events: Any, failures: list[Fai
     """The same without images."""
 
     def make(found: Found) -> Objects:
-        return _objects(found, pa.nulls(len(found.events), pa.string()))
+        return _objects(found)
 
     return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
 
@@ -228,69 +239,57 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
         return
 
     def texts(key: str) -> Any:
-        values = [row.get(key) for row in rows]
+        values = [row[key] for row in rows]
         made = [None if one is None else plain(to_json(one)) for one in values]
         return pa.array(made, pa.string())
 
     events = np.full(len(rows), index, dtype=np.int64)
     numbers = np.array([row["row"] for row in rows], dtype=np.int64)
-    changes = pa.array([row["change"] for row in rows], pa.string())
-    yield Objects(events, numbers, changes, texts("before"), texts("after"), texts("diffs"))
+    changes = np.array([CHANGE_NAMES.index(row["change"]) for row in rows], dtype=np.int32)
+    yield Objects(events, numbers, changes, texts("before"), texts("after"))
 
 
-def _objects(found: Found, images: pa.Array) -> Objects:
-    changes = found.changes
-    rows = np.flatnonzero(changes != AFTER)
-    kinds = changes[rows]
-    names = pa.DictionaryArray.from_arrays(
-        pa.array(kinds.astype(np.int32)), pa.array([CHANGES.get(kind, "") for kind in range(4)])
-    ).cast(pa.string())
-    before = pa.array(rows, mask=kinds == INSERT)
-    after = pa.array(np.where(kinds == BEFORE, rows + 1, rows), mask=kinds == DELETE)
-    nothing = pa.nulls(len(rows), pa.string())
-    taken = images.take(before), images.take(after)
-    return Objects(found.events[rows], found.numbers[rows], names, *taken, nothing)
+def _objects(found: Found, before: Lines | None = None, after: Lines | None = None) -> Objects:
+    is_change = found.changes != AFTER
+    kinds = found.changes[is_change]
+    return Objects(
+        found.events[is_change],
+        found.numbers[is_change],
+        _NUMBERS[kinds],
+        _texts(before, kinds != INSERT),
+        _texts(after, kinds != DELETE),
+    )
 
 
-def _images(table: Table, found: Found) -> Any:
-    """The JSON object of each image."""
-    count = len(found.events)
-    pieces: list[Any] = []
-    mended: list[Any] = []
-    for column in table.schema.columns:
-        starts = found.starts[column.index]
-        values = pc.fill_null(json_values(Cells(table, column, found.data, starts)), "null")
-        is_absent = starts == ABSENT
-        key = key_text(column.name)
-        if is_absent.all():
-            continue
-        if is_absent.any() or mended:
-            present = joined(pa.scalar(", " + key), values)
-            mended.append(pc.if_else(pa.array(is_absent), "", present))
-        else:
-            pieces += [pa.scalar((", " if pieces else "") + key), values]
-    if not pieces and not mended:
-        return pa.array(["{}"] * count)
-    if not mended:
-        return joined("{", *pieces, "}")
-    body = joined(*pieces, *mended, pa.array([""] * count))
-    return joined("{", body if pieces else pc.utf8_slice_codeunits(body, 2), "}")
+def _texts(lines: Lines | None, valid: Any) -> Any:
+    """Lines as an array of text; null where they are not valid."""
+    count, nulls = len(valid), len(valid) - int(np.count_nonzero(valid))
+    if lines is None or nulls == count:
+        return pa.nulls(count, pa.string())
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
+    offsets = np.zeros(count + 1, dtype=np.int32)
+    offsets[1:] = lines.ends
+    buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(lines.data)]
+    return pa.Array.from_buffers(pa.string(), count, buffers, nulls)
 
 
 def write_rows(
     source: SourceLike | Iterable[SourceLike],
     filters: Filters | None = None,
     *,
+    form: Form | None = None,
     ddl: str | None = None,
     origins: Iterable[str] = (),
     choice: Choice | None = None,
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Iterator[Any]:
-    """The lines of ``rows --format json``, many at a time, as buffers of bytes.
+    """The lines of changed rows, many at a time, as buffers of bytes.
 
     Parameters
     ----------
+    form
+        What they are; those of ``rows --format json`` by default.
     origins
         What a line says besides of where its row comes from, see `columns.rows.origins`.
     choice
@@ -305,101 +304,41 @@ def write_rows(
     if ends is not None:
         pages.ends = ends
     for page in pages:
-        yield from page_lines(page, choice)
+        yield from page_lines(page, choice, form)
 
 
-def page_lines(page: RowsPage, choice: Choice | None = None) -> Iterator[Any]:
+def page_lines(page: RowsPage, choice: Choice | None = None, form: Form | None = None) -> Iterator[Any]:
     """The lines of one page, as :func:`write_rows` gives them."""
-    of_table = partial(_table_lines, choice=choice)
+    of_table = partial(_table_lines, form=form or _JSON, choice=choice)
     with page.block.held():
         for lines in in_order(page, of_table, Lines.joined):
             yield memoryview(lines.data)
 
 
 def _table_lines(
-    page: RowsPage, table: Table, events: Any, failures: list[Failure], choice: Choice | None
+    page: RowsPage,
+    table: Table,
+    events: Any,
+    failures: list[Failure],
+    *,
+    form: Form,
+    choice: Choice | None,
 ) -> Iterator[Lines]:
     def make(found: Found) -> Lines:
-        lines = found_lines(page, table, found)
-        return _lines(page, _objects(found, _images(table, found))) if lines is None else lines
+        return found_lines(page, table, found, form)
 
     def by_reader(index: int) -> Iterator[Lines]:
         first, event = int(page.first_numbers[index]), page.event(index)
-        origins = {
-            name: json.loads(texts[0].as_py())
-            for name, texts in _origin_texts(page, page.images.rows[index : index + 1])
-        }
+        origins = origin_values(page, int(page.images.rows[index]))
         rows = rows_of(event, table.schema)
         chosen = rows if choice is None else choice.of_rows(table, list(rows))
         objects = [
             (index, row.index, _with_origins({**row_object(event, row), "row": first + row.index}, origins))
             for row in chosen
         ]
-        yield lines_of(objects)
+        yield lines_of(objects, form)
 
     return made_of_table(page, table, events, failures, make, by_reader, choice)
-
-
-def _lines(page: RowsPage, objects: Objects) -> Lines:
-    """An object a line, with the keys of `binlog_kaitai.reader.rows.row_object`."""
-    begins = np.flatnonzero(np.diff(objects.events, prepend=-1))
-    which = pa.array(np.repeat(np.arange(len(begins)), np.diff(begins, append=len(objects.events))))
-    events = objects.events[begins]
-    rows, block, header = page.images.rows[events], page.block, page.block.header
-    file = plain(to_json({"file": block.file}))[:-1]
-    heads = joined(file + ', "position": ', _numbers(block.positions[rows]))
-    tables = joined(
-        '"timestamp": ',
-        _numbers(header.numbers("timestamp")[rows]),
-        ', "gtid": ',
-        _gtids(page, rows),
-        ', "server_id": ',
-        _numbers(header.numbers("server_id")[rows]),
-        ", ",
-        *_origins(page, rows),
-        pa.array(list(map(_names, page.images.tables))).take(pa.array(page.images.table_of[events])),
-    )
-    lines = joined(
-        heads.take(which),
-        ', "row": ',
-        _numbers(page.numbered(objects.events, objects.numbers)),
-        ", ",
-        tables.take(which),
-        ', "change": "',
-        objects.changes,
-        '", "before": ',
-        pc.fill_null(objects.before, "null"),
-        ', "after": ',
-        pc.fill_null(objects.after, "null"),
-        pc.fill_null(joined(', "diffs": ', objects.diffs), ""),
-        "}\n",
-    )
-    _, offsets, data = lines.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[1 : len(lines) + 1].astype(np.int64)
-    text = np.frombuffer(data, dtype=np.uint8)[: int(ends[-1])]
-    return Lines(objects.events, objects.numbers, text, ends)
-
-
-def _numbers(values: Any) -> Any:
-    return pa.array(values).cast(pa.string())
-
-
-def _names(table: Table | BinlogError) -> str:
-    schema, name = table.key if isinstance(table, Table) else ("", "")
-    return plain(to_json({"schema": schema, "table": name}))[1:-1]
-
-
-def _origins(page: RowsPage, rows: Any) -> Iterator[Any]:
-    """Pieces of the objects of some events of the block: what was asked for of their origins."""
-    for name, texts in _origin_texts(page, rows):
-        yield from (f'"{name}": ', texts, ", ")
-
-
-def _origin_texts(page: RowsPage, rows: Any) -> Iterator[tuple[str, Any]]:
-    for name, column in page.origins.items():
-        data, ends = origin_texts(page, column, rows)
-        buffers = [None, pa.py_buffer(np.append(0, ends).astype(np.int32)), pa.py_buffer(data)]
-        yield name, pa.Array.from_buffers(pa.string(), len(rows), buffers)
 
 
 def _with_origins(row: dict[str, Any], origins: dict[str, Any]) -> dict[str, Any]:
@@ -410,11 +349,3 @@ def _with_origins(row: dict[str, Any], origins: dict[str, Any]) -> dict[str, Any
         if key == "server_id":
             found |= origins
     return found
-
-
-def _gtids(page: RowsPage, rows: Any) -> Any:
-    """JSON text of the GTIDs of some events of the block."""
-    starts = -page.gtids.first[rows] - 1
-    data, offsets = take_ranges(page.pool.array(), starts, page.gtids.second[rows])
-    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), len(rows), buffers)

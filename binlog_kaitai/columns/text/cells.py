@@ -1,0 +1,401 @@
+"""Single values as JSON text, and as people read them. All functions are kernels (`columns.kernel.compile`).
+
+Each writes at `out[at]`, where there must be room, and gives the end; LEFT for a value that the reader must
+write. `quotes` says what a quotation mark is: 1, the byte itself; 2, twice the byte, as inside a quoted field
+of CSV; 0, none at all, and strings have no escapes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.json_strings import ESCAPES, put_hex, width_at
+from binlog_kaitai.columns.kernel.compile import inlined, kernel
+from binlog_kaitai.columns.kernel.decoders import (
+    date,
+    datetime,
+    datetime2,
+    enum,
+    int_4,
+    int_8,
+    time,
+    time2,
+    timestamp,
+    timestamp2,
+    year,
+)
+from binlog_kaitai.columns.kernel.text_kernels import copy
+from binlog_kaitai.columns.rows.float_texts import LEFT
+from binlog_kaitai.columns.rows.json_kernels import NO_ROOM, put_document
+from binlog_kaitai.columns.text.kernels import put_date
+from binlog_kaitai.columns.text.printed_values import (
+    integers,
+    put_calendar,
+    put_clock,
+    put_decimal,
+    put_micros,
+    put_signed,
+    put_unsigned,
+)
+from binlog_kaitai.columns.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
+
+#: What a column's values are. Those of OTHER are the reader's.
+(
+    OTHER,
+    SIGNED,
+    UNSIGNED,
+    BITS,
+    YEAR,
+    DOUBLE,
+    FLOAT,
+    DECIMAL,  # detail: scale, and 256 times the precision
+    DATE,
+    DATETIME2,  # detail: digits of the fraction, as the next two
+    TIMESTAMP2,
+    TIME2,
+    DATETIME,
+    TIMESTAMP,
+    TIME,
+    UTF8,
+    CODED,  # a character set of single bytes: words are the text of each byte. detail: 1 if it extends ASCII
+    BYTES,  # detail: the least length
+    MEMBER,  # words are what each number means
+    MEMBERS,  # words are the names of the bits
+    DOCUMENT,
+) = range(21)
+
+#: Most bytes that the text of a value takes of any kind but UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
+WIDEST = 96
+
+_OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
+_MARKER = np.frombuffer(b'{"json": ', dtype=np.uint8)
+_NULL = np.frombuffer(b"null", dtype=np.uint8)
+
+#: How a JSON document begins that is a string alone.
+_JSON_STRING = 12
+
+
+@kernel
+def put_quote(quotes: int, out: Any, at: int) -> int:
+    """Write a quotation mark."""
+    if quotes > 0:
+        out[at] = 34
+    if quotes > 1:
+        out[at + 1] = 34
+    return at + quotes
+
+
+@kernel
+def put_bytes_object(data: Any, start: int, length: int, least: int, quotes: int, out: Any, at: int) -> int:
+    """Write bytes as ``{"hex": "…"}``, with zeros behind them up to the least length."""
+    marks = max(quotes, 1)
+    for step in range(_OPENING.shape[0]):
+        out[at] = _OPENING[step]
+        at += 1
+        if marks == 2 and _OPENING[step] == 34:
+            out[at] = 34
+            at += 1
+    for step in range(length):
+        at = put_hex(data[start + step], out, at)
+    for _ in range(2 * (least - length)):
+        out[at] = 48
+        at += 1
+    at = put_quote(marks, out, at)
+    out[at] = 125
+    return at + 1
+
+
+@kernel
+def widest_text(data: Any, start: int, length: int) -> Any:
+    """No less than what `put_utf8` takes for some bytes."""
+    controls: Any = np.int64(0)
+    marks: Any = np.int64(0)
+    source = data[start : start + length]
+    for index in range(source.shape[0]):
+        controls += source[index] < 32
+        marks += (source[index] == 34) | (source[index] == 92)
+    return max(2 * length, length + 5 * controls + 2 * marks) + 32
+
+
+@kernel
+def put_utf8(data: Any, start: int, length: int, quotes: int, out: Any, at: int) -> Any:
+    """Write a string; bytes that are no UTF-8 as an object."""
+    begin = at
+    at = put_quote(quotes, out, at)
+    # Mostly nothing is escaped. Slices: of them Numba knows that no index counts from the end, and makes
+    # vector instructions.
+    source = data[start : start + length]
+    target = out[at : at + length]
+    special, high = np.uint8(0), np.uint8(0)
+    for index in range(source.shape[0]):
+        byte = source[index]
+        special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
+        high = np.uint8(high | byte)
+        target[index] = byte
+    if high < 128 and (special == 0 or quotes == 0):
+        return put_quote(quotes, out, at + length)
+    place = start
+    end = start + length
+    while place < end:
+        byte = data[place]
+        if byte >= 128:
+            width = width_at(data, place, end)
+            if width == 0:
+                return put_bytes_object(data, start, length, 0, quotes, out, begin)
+            for step in range(width):
+                out[at + step] = data[place + step]
+            at += width
+            place += width
+            continue
+        place += 1
+        escape = ESCAPES[byte] if quotes else 0
+        if escape == 0:
+            out[at] = byte
+            at += 1
+        elif escape == 1:
+            out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 48, 48
+            at = put_hex(byte, out, at + 4)
+        else:
+            out[at] = 92
+            at += 1
+            if byte == 34:
+                at = put_quote(quotes, out, at)
+            else:
+                out[at] = escape
+                at += 1
+    return put_quote(quotes, out, at)
+
+
+@kernel
+def put_coded(
+    data: Any,
+    start: int,
+    length: int,
+    is_ascii: bool,
+    words: Any,
+    limits: Any,
+    first: int,
+    quotes: int,
+    out: Any,
+    at: int,
+) -> Any:
+    """Write a string byte by byte as the words say; LEFT if a byte has none."""
+    at = put_quote(quotes, out, at)
+    if is_ascii:
+        source = data[start : start + length]
+        target = out[at : at + length]
+        special = np.uint8(0)
+        for index in range(source.shape[0]):
+            byte = source[index]
+            special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
+            special = np.uint8(special | np.uint8(byte > 127))
+            target[index] = byte
+        if special == 0:
+            return put_quote(quotes, out, at + length)
+    for step in range(length):
+        word = first + np.int64(data[start + step])
+        size = limits[word + 1] - limits[word]
+        if size == 0:
+            return LEFT
+        for letter in range(size):
+            out[at + letter] = words[limits[word] + letter]
+        at += size
+    return put_quote(quotes, out, at)
+
+
+@kernel
+def put_members(
+    bits: int, words: Any, limits: Any, first: int, count: int, quotes: int, out: Any, at: int
+) -> Any:
+    """Write the names of bits with commas between them; LEFT if a bit has none."""
+    if count < 64 and bits >> count != 0:
+        return LEFT
+    at = put_quote(quotes, out, at)
+    is_first = True
+    for bit in range(count):
+        if (bits >> bit) & 1:
+            if not is_first:
+                out[at] = 44
+                at += 1
+            is_first = False
+            word = first + bit
+            size = limits[word + 1] - limits[word]
+            for letter in range(size):
+                out[at + letter] = words[limits[word] + letter]
+            at += size
+    return put_quote(quotes, out, at)
+
+
+@kernel
+def is_utf8(data: Any, start: int, end: int) -> bool:
+    """Whether bytes are UTF-8."""
+    source = data[start:end]
+    high = np.uint8(0)
+    for index in range(source.shape[0]):
+        high = np.uint8(high | source[index])
+    if high < 128:
+        return True
+    while start < end:
+        width = width_at(data, start, end)
+        if width == 0:
+            return False
+        start += width
+    return True
+
+
+@kernel
+def put_json(data: Any, start: int, length: int, quotes: int, stack: Any, out: Any, at: int) -> Any:
+    """Write a JSON document; gives LEFT or NO_ROOM as `put_document`.
+
+    What would read as NULL or as the marker (`values.json_text.marked`) is LEFT; where there are no quotes,
+    so is a document that is a string alone.
+    """
+    if length == 0 or (quotes == 0 and data[start] == _JSON_STRING):
+        return LEFT
+    begin = at
+    at = put_document(data, start, start + length, out, at, stack)
+    if at < 0:
+        return at
+    size = at - begin
+    is_null = size == _NULL.shape[0]
+    is_marker = size > _MARKER.shape[0]
+    for step in range(_NULL.shape[0] if is_null else 0):
+        is_null = is_null and out[begin + step] == _NULL[step]
+    for step in range(_MARKER.shape[0] if is_marker else 0):
+        is_marker = is_marker and out[begin + step] == _MARKER[step]
+    if is_null or is_marker or not is_utf8(out, begin, at):
+        return LEFT
+    if quotes < 2:
+        return at
+    marks = np.int64(0)
+    text = out[begin:at]
+    for index in range(text.shape[0]):
+        marks += text[index] == 34
+    if at + marks > out.shape[0]:
+        return NO_ROOM
+    end = at + marks
+    place = end
+    while marks > 0:
+        at -= 1
+        place -= 1
+        byte = out[at]
+        out[place] = byte
+        if byte == 34:
+            place -= 1
+            out[place] = 34
+            marks -= 1
+    return end
+
+
+@kernel
+def put_moment(data: Any, place: int, kind: int, digits: int, out: Any, at: int) -> Any:
+    """Write a date or time of any kind, without quotes."""
+    microsecond = np.int64(0)
+    if kind in (TIMESTAMP, TIMESTAMP2):
+        if kind == TIMESTAMP:
+            seconds = timestamp(data, place)
+        else:
+            seconds, microsecond = timestamp2(data, place, digits)
+        if seconds == 0:
+            at = put_calendar(0, 0, 0, 45, out, at)
+        else:
+            at = put_date(seconds // 86400, out, at)
+        out[at] = 32
+        at = put_clock(seconds // 3600 % 24, seconds // 60 % 60, seconds % 60, out, at + 1)
+    elif kind in (TIME, TIME2):
+        has_spare_bit = False
+        if kind == TIME:
+            is_negative, hour, minute, second = time(data, place)
+        else:
+            has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, place, digits)
+        if has_spare_bit or minute > 59 or second > 59:
+            return LEFT
+        if is_negative:
+            out[at] = 45
+            at += 1
+        at = put_clock(hour, minute, second, out, at)
+    elif kind == DATE:
+        years, month, day = date(data, place)
+        return put_calendar(years, month, day, 45, out, at) if years <= 9999 else LEFT
+    else:
+        is_positive = True
+        if kind == DATETIME:
+            years, month, day, hour, minute, second = datetime(data, place)
+        else:
+            is_positive, years, month, day, hour, minute, second, microsecond = datetime2(data, place, digits)
+        if not is_positive or not 0 <= years <= 9999:
+            return LEFT
+        at = put_calendar(years, month, day, 45, out, at)
+        out[at] = 32
+        at = put_clock(hour, minute, second, out, at + 1)
+    if at < 0:
+        return LEFT
+    at = put_micros(microsecond, digits, out, at)
+    return at if at >= 0 else LEFT
+
+
+@kernel
+@inlined
+def put_cell(
+    data: Any,
+    place: int,
+    length: int,
+    kind: int,
+    detail: int,
+    words: Any,
+    limits: Any,
+    first: int,
+    count: int,
+    quotes: int,
+    stack: Any,
+    out: Any,
+    at: int,
+) -> Any:
+    """Write the value whose bytes are `data[place : place + length]`; NO_ROOM only for a DOCUMENT."""
+    if kind == SIGNED:
+        number, _ = integers(data, place, length)
+        return put_signed(number, out, at)
+    if kind == UTF8:
+        return put_utf8(data, place, length, quotes, out, at)
+    if kind == UNSIGNED:
+        _, bits = integers(data, place, length)
+        return put_unsigned(bits, out, at)
+    if DATE <= kind <= TIME or kind == DECIMAL:
+        at = put_quote(quotes, out, at)
+        if kind == DECIMAL:
+            at = put_decimal(data, place, detail >> 8, detail & 255, out, at)
+        else:
+            at = put_moment(data, place, kind, detail, out, at)
+        return put_quote(quotes, out, at) if at >= 0 else LEFT
+    if kind == DOUBLE:
+        return put_shortest(int_8(data, place), REPR_LEAST, REPR_MOST, out, at)
+    if kind == FLOAT:
+        return put_single(np.float64(np.uint32(int_4(data, place, True)).view(np.float32)), out, at)
+    if kind == CODED:
+        return put_coded(data, place, length, detail == 1, words, limits, first, quotes, out, at)
+    if kind == BYTES:
+        return put_bytes_object(data, place, length, detail, quotes, out, at)
+    if kind == DOCUMENT:
+        return put_json(data, place, length, quotes, stack, out, at)
+    if kind == MEMBER:
+        number = enum(data, place, length)
+        if number >= count:
+            return LEFT
+        at = put_quote(quotes, out, at)
+        word = first + number
+        copy(words, limits[word], limits[word + 1] - limits[word], out, at)
+        return put_quote(quotes, out, at + limits[word + 1] - limits[word])
+    if kind == MEMBERS:
+        _, bits = integers(data, place, length)
+        return put_members(bits, words, limits, first, count, quotes, out, at)
+    if kind == YEAR:
+        _, number = year(data, place)
+        return put_signed(number, out, at)
+    if kind == BITS:
+        bits = np.int64(0)
+        for step in range(length):
+            bits = (bits << 8) | np.int64(data[place + step])
+        return put_unsigned(bits, out, at)
+    return LEFT

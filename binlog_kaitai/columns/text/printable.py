@@ -1,0 +1,111 @@
+"""Values as people read them: cut, in one line, and with escapes for what controls a terminal. Kernels, see
+`columns.kernel.compile`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.json_strings import put_hex
+from binlog_kaitai.columns.kernel.compile import kernel
+
+#: Longer values are cut, in characters.
+MAX_LENGTH = 60
+
+_ELLIPSIS = np.frombuffer("…".encode(), dtype=np.uint8)
+
+_N, _R, _T = 110, 114, 116
+
+
+@kernel
+def code_at(text: Any, place: int, end: int) -> Any:
+    """Number and width of the character of valid UTF-8 at a place."""
+    byte = np.int64(text[place])
+    if byte < 0x80:
+        return byte, np.int64(1)
+    width: Any = np.int64(2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
+    code = byte & (0x7F >> width)
+    for step in range(1, min(width, end - place)):
+        code = code << 6 | (np.int64(text[place + step]) & 0x3F)
+    return code, width
+
+
+@kernel
+def is_unsafe(code: int) -> bool:
+    """Whether `render.terminal.printable` escapes a character."""
+    if code < 0xA0:
+        return code < 0x20 or code >= 0x7F
+    if code < 0x2066:
+        return code == 0x61C or 0x200E <= code <= 0x200F or 0x2028 <= code <= 0x202E
+    return code <= 0x2069
+
+
+@kernel
+def is_space(code: int) -> bool:
+    """Whether Python's `str.rstrip` takes a character away."""
+    if code < 0x1680:
+        return 9 <= code <= 13 or 28 <= code <= 32 or code == 0x85 or code == 0xA0
+    if code <= 0x202F:
+        return code in (0x1680, 0x2028, 0x2029, 0x202F) or 0x2000 <= code <= 0x200A
+    return code == 0x205F or code == 0x3000
+
+
+@kernel
+def put_printable(out: Any, begin: int, end: int, is_last: bool) -> int:
+    """Cut the text at `out[begin:end]`, escape what is not to be printed in it, and give its end.
+
+    With `is_last` spaces at its end are taken away. There must be room for 1000 bytes more.
+    """
+    # In bytes no longer than that it has no more characters.
+    if end - begin > MAX_LENGTH:
+        count, place, cut = np.int64(0), begin, begin
+        while place < end and count <= MAX_LENGTH:
+            if count == MAX_LENGTH - 1:
+                cut = place
+            place += code_at(out, place, end)[1]
+            count += 1
+        if count > MAX_LENGTH:
+            for step in range(_ELLIPSIS.shape[0]):
+                out[cut + step] = _ELLIPSIS[step]
+            end = cut + _ELLIPSIS.shape[0]
+    while is_last and end > begin:
+        place = end - 1
+        while place > begin and out[place] & 0xC0 == 0x80:
+            place -= 1
+        if not is_space(code_at(out, place, end)[0]):
+            break
+        end = place
+    is_plain = True
+    for place in range(begin, end):
+        is_plain = is_plain and 32 <= out[place] < 127
+    if is_plain:
+        return end
+    size = end - begin
+    # No byte becomes more than four: the text is read from behind where it is written.
+    source = begin + 4 * size
+    for step in range(size):
+        out[source + size - 1 - step] = out[end - 1 - step]
+    at = begin
+    place = source
+    while place < source + size:
+        code, width = code_at(out, place, source + size)
+        if not is_unsafe(code):
+            for step in range(width):
+                out[at + step] = out[place + step]
+            at += width
+        else:
+            out[at] = 92
+            at += 1
+            if code in (9, 10, 13):
+                out[at] = _T if code == 9 else _N if code == 10 else _R
+                at += 1
+            else:
+                out[at] = 120 if code < 0x100 else 117
+                at += 1
+                if code >= 0x100:
+                    at = put_hex(code >> 8, out, at)
+                at = put_hex(code & 0xFF, out, at)
+        place += width
+    return at

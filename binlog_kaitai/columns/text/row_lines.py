@@ -1,0 +1,265 @@
+"""Lines of text of changed rows, straight from row images; a kernel, see `columns.kernel.compile`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.columns.kernel.compile import kernel
+from binlog_kaitai.columns.kernel.decoders import length_prefix
+from binlog_kaitai.columns.kernel.text_kernels import copy, put_number
+from binlog_kaitai.columns.rows.float_texts import LEFT
+from binlog_kaitai.columns.rows.json_kernels import NO_ROOM
+from binlog_kaitai.columns.rows.walk import NULL
+from binlog_kaitai.columns.text.cells import (
+    BYTES,
+    CODED,
+    DOCUMENT,
+    MEMBER,
+    MEMBERS,
+    UTF8,
+    WIDEST,
+    put_cell,
+    widest_text,
+)
+from binlog_kaitai.columns.text.printable import put_printable
+
+#: Kinds of pieces of a line: the same bytes in all lines; a text of the line's event; the row's number; a
+#: value of the image before or after. For people: a value, both values of an update, or the new one where
+#: there is no old one.
+CONSTANT, OF_EVENT, ROW_NUMBER, VALUE, SHOWN, CHANGED, ADDED = range(7)
+
+#: What a piece has: its kind; place and length of the constant, or number of the event's text and how many
+#: each event has, or the column and 1 for the image after an update; for values kind (see `cells`), size,
+#: size of the length before it, detail, first word and number of words; and 1 for what ends a line.
+PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, PIECE_SIZE = range(11)
+
+#: Numbers in the state: the line, the place of its beginning in `out`, values that are left, and, where the
+#: text does not fit, the room that it needs from that place on.
+LINE, PLACE, LEFT_COUNT, NEED, STATE_SIZE = range(5)
+
+#: What `put_printable` adds to a value at most, and an arrow.
+_SHOWN_ROOM = 1536
+
+_ONE = np.uint64(1)
+
+_ARROW = np.frombuffer("→".encode(), dtype=np.uint8)
+
+
+@kernel
+def is_same_text(text: Any, first: int, second: int, end: int) -> bool:
+    """Whether the bytes from `first` to `second` are those from `second` to the end."""
+    size = second - first
+    step = 0
+    while step < size and end - second == size and text[first + step] == text[second + step]:
+        step += 1
+    return step == size and end - second == size
+
+
+@kernel
+def put_row_lines(
+    data: Any,
+    starts: Any,
+    first_start: int,
+    step_start: int,
+    rows: Any,
+    events: Any,
+    numbers: Any,
+    programs: Any,
+    limits: Any,
+    pieces: Any,
+    pool: Any,
+    null: Any,
+    texts: Any,
+    text_limits: Any,
+    words: Any,
+    word_limits: Any,
+    quotes: int,
+    stack: Any,
+    state: Any,
+    left: Any,
+    out: Any,
+    ends: Any,
+) -> bool:
+    """Write lines from the one on that the state says; gives whether that is all, or `out` has no more room.
+
+    Parameters
+    ----------
+    data, starts, first_start, step_start
+        Bytes, and where values begin in them, see `walk.locate`: the entry of column `c` and row `r` has the
+        number `first_start + c * step_start + r`.
+    rows, events, numbers, programs
+        For each line its (first) row, the number of its event, and the row's number in the log; and for each
+        event the program that writes its lines.
+    limits, pieces
+        Program `p` has the pieces `limits[p]` up to `limits[p + 1]`.
+    pool, null
+        Constants, and what stands for NULL.
+    texts, text_limits
+        Texts of events, and where each begins; those of an event follow each other.
+    words, word_limits
+        Words of columns, and where each begins: see `cells`.
+    quotes
+        See `cells`.
+    stack
+        Room of `put_document`.
+    state : int64 array of STATE_SIZE
+        Where to go on; at first all 0.
+    left : int64 array of shape (n, 3)
+        Gets line, piece and place in `out` of each value that is left out, for the reader to write; of a line
+        for people, which is then left out as a whole, with the line's beginning.
+    out, ends
+        Room for the lines; where each ends.
+    """
+    room = out.shape[0]
+    line = state[LINE]
+    at = state[PLACE]
+    lefts = state[LEFT_COUNT]
+    need = np.int64(0)
+    while line < rows.shape[0]:
+        event = np.uint64(events[line])
+        program = programs[event]
+        begin = at
+        lefts_before = lefts
+        for number in range(limits[program], limits[program + 1]):
+            # An unsigned index cannot count from the end, which Numba would look for.
+            piece = pieces[np.uint64(number)]
+            kind = piece[PIECE]
+            if kind == CONSTANT:
+                length = piece[SECOND]
+                if at + length + 16 > room:
+                    need = length + 16
+                    break
+                copy(pool, piece[FIRST], length, out, at)
+                at += length
+                continue
+            if kind == OF_EVENT:
+                text = np.uint64(np.int64(event) * piece[SECOND] + piece[FIRST])
+                start = text_limits[text]
+                length = text_limits[text + _ONE] - start
+                if at + length + 16 > room:
+                    need = length + 16
+                    break
+                copy(texts, start, length, out, at)
+                at += length
+                continue
+            if kind == ROW_NUMBER:
+                if at + 32 > room:
+                    need = np.int64(32)
+                    break
+                at = put_number(numbers[line], out, at)
+                continue
+            cell_kind, prefix, word = piece[KIND], piece[PREFIX], piece[WORD]
+            first = at
+            second = at
+            is_left = False
+            nulls = 0
+            for turn in range(2 if kind == CHANGED else 1):
+                row = rows[line] + (piece[SECOND] if turn == 0 else 1)
+                place = starts[np.uint64(first_start + piece[FIRST] * step_start + row)]
+                if place < 0:
+                    nulls += 1
+                    length = null.shape[0]
+                    if at + length + 16 + _SHOWN_ROOM > room:
+                        need = length + 16 + _SHOWN_ROOM
+                        break
+                    if kind == ADDED and place == NULL:
+                        kind = SHOWN
+                    copy(null, 0, length, out, at)
+                    at += length
+                else:
+                    length = piece[SIZE]
+                    if prefix and place + prefix <= data.shape[0]:
+                        length = length_prefix(data, place, prefix)
+                        place += prefix
+                    if place + length > data.shape[0]:
+                        is_left = True
+                        break
+                    widest = np.int64(WIDEST)
+                    if cell_kind == UTF8:
+                        widest = 6 * length + 32
+                        if at + widest + _SHOWN_ROOM > room:
+                            widest = widest_text(data, place, length)
+                    elif cell_kind == BYTES:
+                        widest = 2 * max(length, piece[DETAIL]) + 32
+                    elif cell_kind == CODED:
+                        widest = 6 * length + 32
+                    elif cell_kind in (MEMBER, MEMBERS):
+                        widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 32
+                    if at + widest + _SHOWN_ROOM > room:
+                        need = widest + _SHOWN_ROOM
+                        break
+                    end = put_cell(
+                        data,
+                        place,
+                        length,
+                        cell_kind,
+                        piece[DETAIL],
+                        words,
+                        word_limits,
+                        word,
+                        piece[WORDS],
+                        quotes,
+                        stack,
+                        out,
+                        at,
+                    )
+                    if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
+                        need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
+                        break
+                    if end == LEFT:
+                        is_left = True
+                        break
+                    at = end
+                if turn == 0:
+                    second = at
+            if need:
+                break
+            if is_left:
+                if lefts == left.shape[0]:
+                    need = room - begin + 1
+                    break
+                left[lefts, 0] = line
+                left[lefts, 1] = number
+                left[lefts, 2] = begin if kind >= SHOWN else at
+                lefts += 1
+                if kind >= SHOWN:
+                    at = begin
+                    break
+                continue
+            if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, at)):
+                # The new value steps aside, so that the old one can get escapes.
+                length = put_printable(out, second, at, piece[IS_LAST] == 1) - second
+                if second + 2 * _SHOWN_ROOM > room:
+                    need = room - begin + 2 * _SHOWN_ROOM
+                    break
+                aside = second + _SHOWN_ROOM
+                copy(out, second, length, out, aside)
+                at = put_printable(out, first, second, False)
+                copy(_ARROW, 0, _ARROW.shape[0], out, at)
+                at += _ARROW.shape[0]
+                copy(out, aside, length, out, at)
+                at += length
+            elif kind == ADDED:
+                length = at - first
+                for step in range(length):
+                    out[at + _ARROW.shape[0] - 1 - step] = out[at - 1 - step]
+                for step in range(_ARROW.shape[0]):
+                    out[first + step] = _ARROW[step]
+                first += _ARROW.shape[0]
+                at = put_printable(out, first, first + length, piece[IS_LAST] == 1)
+            elif kind >= SHOWN:
+                at = put_printable(out, first, second, piece[IS_LAST] == 1)
+        if need:
+            need += at - begin
+            at = begin
+            lefts = lefts_before
+            break
+        ends[line] = at
+        line += 1
+    state[LINE] = line
+    state[PLACE] = at
+    state[LEFT_COUNT] = lefts
+    state[NEED] = need
+    return bool(need == 0)
