@@ -1,8 +1,8 @@
 """Logs that MariaDB keeps inside InnoDB (`binlog_storage_engine=innodb`), as logs of version 4.
 
 What is made of a file: the magic, a format description, and the events of the groups whose commit records
-begin in it, in their order. The format description is ours, since such files have none: it has the flag for events
-that were not written by a server, and says that events have no checksums. The pages have, and are verified.
+begin in it, in their order. The format description is ours, since such files have none: it has the flag for
+artificial events and says that events have no checksums. Those of the pages are verified.
 Offsets are those in the log that is made; errors name file, page and record, too.
 """
 
@@ -63,7 +63,7 @@ def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
     Parameters
     ----------
     raw
-        The file, behind `start`; one that cannot seek to its start, or not fast, is copied to a temporary file.
+        The file, behind `start`; one that is slow to seek, or cannot, is copied to a temporary file.
     beside
         Opens the files of other numbers of the series.
 
@@ -291,7 +291,7 @@ def out_of_band(series: Series, last: Place, count: int, what: str) -> Iterator[
             continue
         place, is_leftmost, above = top
         node, left, right = _node(series, place, what)
-        # Numbers grow in the order of reading, so that records that refer to each other in a circle are found.
+        # Numbers grow in the order of reading: no records refer to each other in a circle.
         if node.number >= above:
             raise FramingError(f"{what}: the {node.name} is number {node.number}, not one below {above}")
         stack.append(node)

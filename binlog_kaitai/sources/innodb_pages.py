@@ -124,7 +124,8 @@ class LogFile:
             raise TruncatedError(reason)
         stored = int.from_bytes(page[-CHECKSUM_SIZE:], "little")
         if stored != sums[number - first] and page.strip(b"\0"):
-            reason = f"the CRC-32C of {self.name(number)} is {stored:08x}, its bytes give {sums[number - first]:08x}"
+            computed = sums[number - first]
+            reason = f"the CRC-32C of {self.name(number)} is {stored:08x}, its bytes give {computed:08x}"
             raise ChecksumError(reason)
         return page
 

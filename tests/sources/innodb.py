@@ -15,8 +15,8 @@ COMMIT, GTID_STATE, OOB, DUMMY, XA_PREPARE, XA_COMPLETE = range(1, 7)
 CONTINUES, LAST = 0x80, 0x40
 
 
-def crc32c(data: bytes) -> int:
-    """A bit at a time, by a table."""
+def crc32c(data: bytes | bytearray) -> int:
+    """The checksum, a byte at a time."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc = crc >> 8 ^ _TABLE[(crc ^ byte) & 0xFF]
@@ -145,7 +145,7 @@ class Writer:
         return [count, *(first or ()), *(trees[-1][1] if trees else ())]
 
     def group(self, events: list[bytes], piece: int = 0, second: int = 0) -> None:
-        """Write a group, its later events in out-of-band records of some bytes; the last `second` events apart."""
+        """Write a group, its later events in out-of-band records of some bytes, the last `second` apart."""
         if not piece:
             self.record(COMMIT, integer(0) + b"".join(events))
             return

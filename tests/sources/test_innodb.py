@@ -179,7 +179,8 @@ def test_commands_and_views(tmp_path: Path) -> None:
     path = tmp_path / "binlog-000000.ibb"
     for view in ("events", "transactions", "changes"):
         path.write_bytes(made(GROUPS))
-        expected = [row for batch in read_split(*plan(path, 0), view) for row in batch.to_pylist()]
+        (split,) = plan(path, 0)
+        expected = [row for batch in read_split(split, view) for row in batch.to_pylist()]
         path.write_bytes(writer.data()[0])
         splits = plan(path, 0)
         found = [row for split in splits for batch in read_split(split, view) for row in batch.to_pylist()]
