@@ -34,6 +34,15 @@ def made(groups: list[list[bytes]]) -> bytes:
     return START + b"".join(event for group in groups for event in group)
 
 
+def trouble(data: bytes) -> BinlogError | None:
+    """What reading raises."""
+    try:
+        read(data)
+    except BinlogError as error:
+        return error
+    return None
+
+
 def read(data: bytes) -> bytes:
     with Source.of_bytes(data).open() as stream:
         return stream.read()
@@ -166,6 +175,8 @@ def test_a_file_of_a_series_is_missing(series: tuple[list[Path], bytes]) -> None
     paths, _ = series
     with pytest.raises(TruncatedError, match="not there"):
         read(paths[0].read_bytes())
+    reasons = [error.reason for path in paths if (error := trouble(path.read_bytes()))]
+    assert any("is in a file that is not there" in reason for reason in reasons)
     paths[1].write_bytes(paths[0].read_bytes())
     with pytest.raises(DamagedError, match="log 8 of the series has the number 7"):
         Source.of_path(str(paths[0])).open().read()
