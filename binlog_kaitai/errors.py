@@ -130,7 +130,7 @@ class IncompleteScriptWarning(UserWarning):
 
 
 class PackedWarning(UserWarning):
-    """A large packed log has no seek table, so that a single task reads all of it."""
+    """A large log cannot be read from the middle, so that a single task reads all of it."""
 
 
 class DataLossWarning(UserWarning):

@@ -277,7 +277,6 @@ _KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 #: What people have instead of a log, by its first bytes, and what to do with it.
 _OTHER_FILES = {
     b"PK\x03\x04": "it is a zip archive",
-    b"\xfe\xfe\r\x01": "it is a log that InnoDB of MariaDB 12.3 keeps, in a format of its own",
 }
 
 

@@ -24,6 +24,7 @@ from binlog_grammar.event_body import EventBody
 from binlog_grammar.event_header import EventHeader
 from binlog_grammar.format_description_event import FormatDescriptionEvent
 from binlog_grammar.image_columns import ImageColumns
+from binlog_grammar.innodb_log import InnodbLog
 from binlog_grammar.intvar_event import IntvarEvent
 from binlog_grammar.json_binary import JsonBinary
 from binlog_grammar.json_diff import JsonDiff
@@ -62,6 +63,7 @@ __all__ = [
     "Format",
     "FormatDescriptionEvent",
     "Header",
+    "InnodbLog",
     "IntvarEvent",
     "JsonBinary",
     "JsonDiff",

@@ -1,4 +1,4 @@
-"""The plain bytes of a log, however it lies there: packed, encrypted, both or neither.
+"""The plain bytes of a log, however it lies there: packed, encrypted, inside InnoDB or plain.
 
 What a file is shows in its first bytes; its name does not matter. Whoever reads the stream need not know.
 """
@@ -10,13 +10,14 @@ from typing import BinaryIO, cast
 
 from binlog_kaitai.core.framing import ENCRYPTED_MAGIC, MAGIC, read_up_to
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.sources import mariadb_encryption, packed
+from binlog_kaitai.sources import innodb_log, innodb_pages, mariadb_encryption, packed
+from binlog_kaitai.sources.innodb_pages import Beside
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.layer import Preceded, Refused
 from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE, decrypted
 
 
-def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
+def plain(raw: BinaryIO, keys: Keys | None = None, beside: Beside | None = None) -> BinaryIO:
     """A stream of the plain log.
 
     Reading raises what is wrong with the start: damage, or `EncryptedError` where a key is missing. That of
@@ -28,9 +29,11 @@ def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
         A stream at the first byte of the file.
     keys
         Where to look for keys besides the process and its environment.
+    beside
+        Opens other files of the same series, for logs that go on in them.
     """
     try:
-        return _opened(raw, keys)
+        return _opened(raw, keys, beside)
     except BinlogError as error:
         return cast(BinaryIO, Refused(raw, error))
     except BaseException:
@@ -38,7 +41,7 @@ def plain(raw: BinaryIO, keys: Keys | None = None) -> BinaryIO:
         raise
 
 
-def _opened(raw: BinaryIO, keys: Keys | None) -> BinaryIO:
+def _opened(raw: BinaryIO, keys: Keys | None, beside: Beside | None) -> BinaryIO:
     begin = raw.tell() if raw.seekable() else 0
     start = read_up_to(raw, len(MAGIC))
     if (packing := packed.format_of(start)) is not None:
@@ -46,11 +49,20 @@ def _opened(raw: BinaryIO, keys: Keys | None) -> BinaryIO:
         begin, start = 0, read_up_to(raw, len(MAGIC))
     if start == ENCRYPTED_MAGIC:
         return decrypted(raw, keys, start)
+    if start == innodb_pages.MAGIC:
+        return innodb_log.opened(raw, start, beside)
     if start == MAGIC:
         stream, start = mariadb_encryption.decrypted(raw, start, keys)
         if stream is not None:
             return stream
     return _again(raw, start, begin)
+
+
+def unpacked(raw: BinaryIO) -> BinaryIO:
+    """A file that is not packed, or a stream of what is in one that is."""
+    packing = packed.format_of(read_up_to(raw, len(MAGIC)))
+    raw.seek(0)
+    return raw if packing is None else innodb_log.copied(cast(BinaryIO, packed.PackedStream(raw, packing)))
 
 
 def is_log(raw: BinaryIO) -> bool:
@@ -59,13 +71,13 @@ def is_log(raw: BinaryIO) -> bool:
     if (packing := packed.format_of(start)) is not None:
         raw.seek(0)
         start = read_up_to(cast(BinaryIO, packed.PackedStream(raw, packing)), len(MAGIC))
-    return start in (MAGIC, ENCRYPTED_MAGIC)
+    return start in (MAGIC, ENCRYPTED_MAGIC, innodb_pages.MAGIC)
 
 
-def plain_size(raw: BinaryIO, size: int, *, unpacks: bool) -> int | None:
+def plain_size(raw: BinaryIO, size: int, *, unpacks: bool, beside: Beside | None = None) -> int | None:
     """Length in bytes of the plain log in a file of a size.
 
-    Of a packed file, None if it has to be unpacked for that, unless `unpacks` is set.
+    Of a packed file and of one inside InnoDB, None if it has to be read for that, unless `unpacks` is set.
     """
     start = read_up_to(raw, len(MAGIC))
     if (packing := packed.format_of(start)) is not None:
@@ -74,6 +86,9 @@ def plain_size(raw: BinaryIO, size: int, *, unpacks: bool) -> int | None:
         if not unpacks and not stream.has_frames:
             return None
         start, size = stream.read(len(MAGIC)), stream.seek(0, io.SEEK_END)
+    if start == innodb_pages.MAGIC:
+        raw.seek(0)
+        return plain(raw, None, beside).seek(0, io.SEEK_END) if unpacks else None
     return max(size - HEADER_SIZE, 0) if start == ENCRYPTED_MAGIC else size
 
 

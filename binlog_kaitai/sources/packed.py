@@ -156,7 +156,7 @@ def format_of(start: bytes) -> Format | None:
 
 def warn_undivided(path: str) -> None:
     """Say that a large log becomes one split."""
-    reason = "is packed without a seek table, and read as one split"
+    reason = "cannot be read from the middle (packed without a seek table, or inside InnoDB): it is one split"
     warnings.warn(f"{path} {reason}", PackedWarning, stacklevel=3)
 
 

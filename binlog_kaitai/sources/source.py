@@ -22,7 +22,7 @@ from binlog_kaitai.core.framing import MAGIC as MAGIC
 from binlog_kaitai.errors import DamagedError, SourceError, reading
 from binlog_kaitai.sources import remote
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.opening import is_log, plain, plain_size
+from binlog_kaitai.sources.opening import is_log, plain, plain_size, unpacked
 from binlog_kaitai.sources.packed import SUFFIXES
 
 #: Running servers. What speaks to them takes all that reads logs, and is found by name from here.
@@ -76,7 +76,7 @@ class Source:
 
     @classmethod
     def of_path(cls, path: str, keys: Keys | None = None) -> Source:
-        return cls(path, lambda: plain(_open_raw(path), keys), path, keys=keys)
+        return cls(path, lambda: plain(_open_raw(path), keys, beside(path)), path, keys=keys)
 
     @classmethod
     def of_bytes(
@@ -92,6 +92,27 @@ class Source:
 
 def _open_raw(path: str) -> BinaryIO:
     return remote.open_url(path) if remote.is_url(path) else open(path, "rb")
+
+
+#: The number in the name of a log inside InnoDB.
+_NUMBER = re.compile(r"\d+(?=\.ibb$)")
+
+
+def beside(path: str) -> Callable[[int], BinaryIO | None]:
+    """Opens other logs inside InnoDB of the same series by number, packed or not; None for missing ones."""
+
+    def opened(number: int) -> BinaryIO | None:
+        log = log_name(path)
+        found = _NUMBER.search(log)
+        if found is None:
+            return None
+        other = _NUMBER.sub(f"{number:0{len(found[0])}d}", log)
+        for suffix in ("", *SUFFIXES):
+            with suppress(FileNotFoundError):
+                return unpacked(_open_raw(other + suffix))
+        return None
+
+    return opened
 
 
 def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[Source]:
@@ -259,7 +280,7 @@ def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int 
     if not remote.is_url(path) and not os.path.isfile(path):
         return size
     with _open_raw(path) as raw:
-        return plain_size(raw, size, unpacks=unpacks)
+        return plain_size(raw, size, unpacks=unpacks, beside=beside(path))
 
 
 def with_later_logs(sources: list[Source]) -> list[Source]:

@@ -156,6 +156,13 @@ class TableMapEvent:
     HAS_TRIGGERS: Final = 0x4000  # of `flags`
 
 
+class InnodbLog:
+
+    class Chunk:
+        IS_CONTINUATION: Final = 0x80  # of `code`
+        IS_LAST: Final = 0x40  # of `code`
+
+
 class ComBinlogDump:
     IS_NON_BLOCKING: Final = 0x0001  # of `flags`
     WANTS_ANNOTATIONS: Final = 0x0002  # of `flags`

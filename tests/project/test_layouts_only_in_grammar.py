@@ -22,6 +22,7 @@ REASONS = {
     "columns/blocks/crc32_short.py": "arithmetic of CRC32",
     "columns/json_strings.py": "UTF-8 and hexadecimal digits",
     "columns/kernel/byte_kernels.py: hash_ranges": "a hash",
+    "sources/crc32c.py": "arithmetic of CRC-32C",
     "columns/rows/counting.py: count_rows": "which images are wanted; null bits, eight at once",
     "columns/rows/images.py: _program": "which images are wanted",
     "columns/rows/json_kernels.py: put_document": "types of containers, odd ones are large; a stack, packed",
@@ -72,6 +73,7 @@ REASONS = {
     "sources/event_cipher.py": "lengths and checksums of events, at the grammar's offsets",
     "sources/event_stream.py": "lengths of events, at the grammar's offsets",
     "sources/mariadb_encryption.py": "the flag that servers set, and the checksum after that",
+    "sources/innodb_pages.py": "chunks and checksums of pages, without an object for each",
     "rewrite/format_search.py": "fields of a drafted format description",
     "rewrite/log_headers.py: _neighbours": "the checksum without the flag of a log in use",
     # Values that the grammar has as bytes, since they may have more than 53 bits or are strings to the log.

@@ -1,0 +1,340 @@
+"""Logs that MariaDB keeps inside InnoDB (`binlog_storage_engine=innodb`), as logs of version 4.
+
+What is made of a file: the magic, a format description, and the events of the groups whose commit records
+begin in it, in their order. The format description is ours, since such files have none: it has the flag for
+artificial events and says that events have no checksums. Those of the pages are verified.
+Offsets are those in the log that is made; errors name file, page and record, too.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple, TypeVar, cast
+
+from binlog_kaitai.core.framing import MAGIC, read_up_to
+from binlog_kaitai.core.grammar import InnodbLog, parse_structure
+from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, GrammarError, TruncatedError
+from binlog_kaitai.sources.innodb_pages import (
+    HEADER_SIZE,
+    NESTED,
+    Beside,
+    Chunk,
+    Cursor,
+    Kind,
+    Place,
+    Series,
+    name,
+    read_header,
+    record,
+)
+from binlog_kaitai.sources.layer import Layer
+
+#: The format description: MariaDB's table of lengths, no checksums, and otherwise as little as possible.
+FORMAT = bytes.fromhex(
+    "00000000 0f 00000000 fc000000 00010000 2000"
+    f"0400 {b'12.3.0-MariaDB-ibb'.ljust(50, bytes(1)).hex()} 00000000 13"
+    "380d000800120004040404120000e400041a080000000808080200"
+    f"00000a0a0a0000000000000a0a0a{'00' * 118}00041304000d0808080a0a0a 00 5830e52d"
+)
+
+#: What a file begins with.
+_START = MAGIC + FORMAT
+
+_Head = TypeVar("_Head", InnodbLog.CommitHead, InnodbLog.OobHead)
+
+#: More than the head of any record takes, in bytes.
+_MOST_HEAD = 128
+
+#: As much is joined before it is handed out, and as far apart are places to begin reading at, in bytes.
+_CHUNK, _STEP = 1 << 18, 1 << 20
+
+#: As much is unpacked, or read from a pipe, if the header does not say that the file is longer, in bytes.
+_USUAL_SIZE = 1 << 30
+
+#: A commit record without out-of-band records begins so: with the number 0.
+_NO_RECORDS = b"\0"
+
+
+def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
+    """The log of version 4.
+
+    Parameters
+    ----------
+    raw
+        The file, behind `start`; one that is slow to seek, or cannot, is copied to a temporary file.
+    beside
+        Opens the files of other numbers of the series.
+
+    Raises
+    ------
+    BinlogError
+        The header is damaged.
+    """
+    if isinstance(raw, Layer) or not raw.seekable() or raw.tell() != len(start):
+        raw = copied(raw, start)
+    return cast(BinaryIO, InnodbStream(Series(raw, beside)))
+
+
+def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
+    """A temporary file with the bytes of one, which is closed."""
+    header_bytes = read_up_to(raw, HEADER_SIZE - len(start), start)
+    header = read_header(header_bytes)
+    most = max(header.num_pages << header.page_size_bits, _USUAL_SIZE)
+    copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stream
+    copy.write(header_bytes)
+    while data := raw.read(_CHUNK):
+        copy.write(data)
+        if copy.tell() > most:
+            raise FramingError(f"the file has more than the {most} bytes that its header allows", position=0)
+    raw.close()
+    return copy
+
+
+class _Mark(NamedTuple):
+    """A place where reading can begin: offsets in the log that is made, and in the file."""
+
+    made: int
+    offset: int
+
+
+class InnodbStream(Layer):
+    """The bytes of a log of version 4."""
+
+    def __init__(self, series: Series) -> None:
+        own = series.file(series.own)
+        assert own is not None
+        super().__init__(own.raw)
+        self._series = series
+        self._chunk = memoryview(_START)
+        self._marks = [_Mark(len(_START), own.page_size)]
+        self._damage: BinlogError | None = None
+        self._size: int | None = None
+        self._begin_at(self._marks[0])
+
+    def seekable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self._series.close()
+        super().close()
+
+    def _begin_at(self, mark: _Mark) -> None:
+        self._next = mark.made
+        is_start = mark == self._marks[0]
+        self._pieces = groups(self._series, mark.offset, may_go_on=is_start)
+
+    def _load(self, position: int) -> tuple[int, memoryview]:
+        if position < len(_START):
+            return 0, memoryview(_START)
+        if self._size is not None and position >= self._size:
+            if self._damage is not None:
+                raise self._damage
+            return self._size, memoryview(b"")
+        mark = self._marks[bisect_right(self._marks, position, key=lambda one: one.made) - 1]
+        if position < self._next or self._next < mark.made:
+            self._begin_at(mark)
+        while True:
+            begin, data = self._next, self._join()
+            self._next += len(data)
+            if not data:
+                self._size = begin
+                if self._damage is not None:
+                    raise self._damage
+            if not data or position < self._next:
+                return begin, memoryview(data)
+
+    def _join(self) -> bytes:
+        """The next bytes; none at the end, or where damage begins."""
+        parts: list[bytes] = []
+        size = 0
+        try:
+            for place, piece in self._pieces:
+                if place is not None and self._next + size >= self._marks[-1].made + _STEP:
+                    self._marks.append(_Mark(self._next + size, place))
+                parts.append(piece)
+                size += len(piece)
+                if size >= _CHUNK:
+                    break
+        except BinlogError as error:
+            self._damage = type(error)(error.reason, position=self._next + size)
+        return b"".join(parts)
+
+    def _find_size(self) -> int:
+        """The size of what can be made."""
+        position = self._next
+        while self._size is None:
+            try:
+                begin, data = self._load(position)
+            except DamagedError:
+                break
+            position = begin + len(data)
+        assert self._size is not None
+        return self._size
+
+
+def groups(series: Series, offset: int, *, may_go_on: bool) -> Iterator[tuple[int | None, bytes]]:
+    """The events of the groups whose commit records begin in a file, piece by piece.
+
+    With the first piece of each group comes the offset of the record, with others None.
+
+    Parameters
+    ----------
+    offset
+        Where to begin in the file.
+    may_go_on
+        A record of the file before may go on here; it is left out.
+
+    Raises
+    ------
+    DamagedError
+        A page or a record is damaged, or one that a group needs is not there.
+    """
+    cursor = Cursor(series, Place(series.own, offset))
+    while (chunk := cursor.next()) is not None:
+        is_whole = chunk.is_last and not chunk.is_continuation
+        if is_whole and chunk.kind == Kind.commit and chunk.data.startswith(_NO_RECORDS):
+            may_go_on = False
+            yield chunk.place.offset, chunk.data[len(_NO_RECORDS) :]
+            continue
+        if chunk.kind in NESTED:
+            continue
+        if chunk.is_continuation:
+            if not may_go_on:
+                raise FramingError(f"the {name(chunk)} has no beginning")
+            continue
+        may_go_on = False
+        if chunk.kind == Kind.commit:
+            yield from _group(series, cursor, chunk)
+        elif chunk.kind not in list(Kind):
+            raise FramingError(f"the {name(chunk)} is not of a known type")
+        elif not chunk.is_last and not _skip(series, cursor, chunk):
+            return
+        if cursor.file != series.own:
+            return
+
+
+def _skip(series: Series, cursor: Cursor, first: Chunk) -> bool:
+    """Go behind a record that has no events of this file; False if it has no end in it."""
+    chunk: Chunk | None = first
+    while chunk is not None and (not chunk.is_last or chunk.kind != first.kind):
+        chunk = cursor.next()
+        if chunk is None or chunk.kind in NESTED:
+            continue
+        if chunk.kind != first.kind or not chunk.is_continuation:
+            raise FramingError(f"the {name(first)} is not whole: the {name(chunk)} begins inside it")
+    if chunk is None and cursor.is_at_end_of_file():
+        own = series.file(series.own)
+        assert own is not None
+        is_short = own.page(own.header.num_pages - 1) is None if own.header.num_pages else False
+        if is_short and series.file(series.own + 1) is None:
+            reason = f"the {name(first)} is not whole: it goes on in log {series.own + 1}, which is not there"
+            raise TruncatedError(reason)
+    return chunk is not None
+
+
+def _group(series: Series, cursor: Cursor, first: Chunk) -> Iterator[tuple[int | None, bytes]]:
+    """The events of a commit record, then those of the out-of-band records that it refers to."""
+    parts = record(cursor, first)
+    head, rest = _head(InnodbLog.CommitHead, parts, first)
+    yield first.place.offset, rest
+    for part in parts:
+        yield None, part
+    for one in (head.main, head.other):
+        if one is not None and one.num_records.value:
+            last = None if one.last is None else _place(one.last)
+            if last is None:
+                raise FramingError(f"the {name(first)} does not refer to its out-of-band records")
+            for part in out_of_band(series, last, one.num_records.value, name(first)):
+                yield None, part
+
+
+class _Node(NamedTuple):
+    """A record whose children are being read: its number, and its bytes."""
+
+    number: int
+    rest: bytes
+    parts: Iterator[bytes]
+    name: str
+
+
+def out_of_band(series: Series, last: Place, count: int, what: str) -> Iterator[bytes]:
+    """The bytes of the out-of-band records of a group, in their order.
+
+    Parameters
+    ----------
+    last
+        The root of the last tree.
+    count
+        How many records there are.
+    what
+        The commit record, for errors.
+
+    Raises
+    ------
+    DamagedError
+        A record is damaged, or not there, or they are not all of the group.
+    """
+    # To visit, last first: a place with whether it is reached by left children alone, or a node to hand out.
+    stack: list[_Node | tuple[Place, bool, int]] = [(last, True, count)]
+    next_index = 0
+    while stack:
+        top = stack.pop()
+        if isinstance(top, _Node):
+            if top.number != next_index:
+                raise FramingError(f"{what}: the {top.name} is number {top.number}, not {next_index}")
+            next_index += 1
+            yield top.rest
+            yield from top.parts
+            continue
+        place, is_leftmost, above = top
+        node, left, right = _node(series, place, what)
+        # Numbers grow in the order of reading: no records refer to each other in a circle.
+        if node.number >= above:
+            raise FramingError(f"{what}: the {node.name} is number {node.number}, not one below {above}")
+        stack.append(node)
+        if left is not None:
+            if right is None:
+                raise FramingError(f"{what}: the {node.name} has one child only")
+            stack += [(right, False, node.number), (left, is_leftmost, node.number)]
+        elif is_leftmost and right is not None:
+            stack.append((right, True, node.number))
+    if next_index != count:
+        raise FramingError(f"{what}: it has {count} out-of-band records, {next_index} were found")
+
+
+def _node(series: Series, place: Place, what: str) -> tuple[_Node, Place | None, Place | None]:
+    """An out-of-band record, and what it refers to."""
+    target = f"the out-of-band record at offset {place.offset} of log {place.file}"
+    file = series.file(place.file)
+    if file is None:
+        raise TruncatedError(f"{what}: {target} is in a file that is not there; put it beside this one")
+    cursor = Cursor(series, place)
+    chunk = cursor.next() if place.offset >= file.page_size else None
+    if chunk is None or chunk.place != place or chunk.is_continuation or chunk.kind != Kind.oob_data:
+        raise FramingError(f"{what}: {target} is not there")
+    parts = record(cursor, chunk)
+    head, rest = _head(InnodbLog.OobHead, parts, chunk)
+    return _Node(head.index.value, rest, parts, name(chunk)), _place(head.left), _place(head.right)
+
+
+def _head(kind: type[_Head], parts: Iterator[bytes], first: Chunk) -> tuple[_Head, bytes]:
+    """The structure that a record begins with, and the bytes after it that were read along."""
+    data = b""
+    for part in parts:
+        data += part
+        if len(data) >= _MOST_HEAD:
+            break
+    try:
+        head = parse_structure(kind, data)
+    except GrammarError as error:
+        raise GrammarError(f"the {name(first)} cannot be read: {error.reason}") from None
+    return head, data[head._io.pos() :]
+
+
+def _place(location: InnodbLog.Location) -> Place | None:
+    """Where a record is; None for no record."""
+    place = Place(location.file_number.value, location.offset.value)
+    return place if any(place) else None

@@ -1,0 +1,333 @@
+"""The pages of MariaDB's logs inside InnoDB, and the chunks on them, over the files of a series."""
+
+from __future__ import annotations
+
+import struct
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.core.framing import read_up_to
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, InnodbLog, masks, parse_structure
+from binlog_kaitai.errors import (
+    BinlogError,
+    ChecksumError,
+    FramingError,
+    GrammarError,
+    TruncatedError,
+)
+from binlog_kaitai.sources.crc32c import crc32c
+
+#: What every such file starts with.
+MAGIC = b"\xfe\xfe\x0d\x01"
+
+#: Size of the header, which is read before the page size is known, in bytes.
+HEADER_SIZE = 512
+
+#: Code and length of a chunk, as the grammar has them; an object for each chunk would take too long.
+CHUNK_HEAD = struct.Struct("<BH")
+
+#: The codes of what is not a chunk: the end of the data, and bytes that fill up a page.
+_END, _FILLER = 0x00, 0xFF
+
+_IS_CONTINUATION, _IS_LAST = masks.InnodbLog.Chunk.IS_CONTINUATION, masks.InnodbLog.Chunk.IS_LAST
+
+#: So many pages are read and verified at a time, and so many of these runs are kept.
+_RUN, _KEPT = 32, 24
+
+Kind = InnodbLog.RecordKind
+
+#: Records that may stand inside others.
+NESTED = frozenset((Kind.gtid_state.value, Kind.dummy.value))
+
+#: Opens the file of a number in the same series; None if it is not there.
+Beside = Callable[[int], "BinaryIO | None"]
+
+
+class Place(NamedTuple):
+    """Where a chunk begins: the number of the file, and an offset in it."""
+
+    file: int
+    offset: int
+
+
+class Chunk(NamedTuple):
+    """A part of a record.
+
+    Attributes
+    ----------
+    kind : int
+        What the record is, one of `Kind` or unknown.
+    is_continuation, is_last : bool
+        It is not the first, or is the last chunk of its record.
+    data : bytes
+        The part.
+    place : Place
+        Where it is.
+    """
+
+    kind: int
+    is_continuation: bool
+    is_last: bool
+    data: bytes
+    place: Place
+
+
+class LogFile:
+    """One file of a series.
+
+    Parameters
+    ----------
+    raw
+        A stream that can seek.
+
+    Raises
+    ------
+    DamagedError
+        The header is damaged.
+    """
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self.raw = raw
+        raw.seek(0)
+        self.header = read_header(read_up_to(raw, HEADER_SIZE))
+        self.number: int = self.header.file_number
+        self.page_size: int = 1 << self.header.page_size_bits
+        self._runs: OrderedDict[int, tuple[bytes, list[int]]] = OrderedDict()
+        self._zeros: int | None = None  # all pages from this one on are known to be empty
+        self.page(0)
+
+    def page(self, number: int) -> bytes | None:
+        """A page, verified; None after the last one.
+
+        Raises
+        ------
+        DamagedError
+            The page is damaged, or cut off.
+        """
+        first = number - number % _RUN
+        if first in self._runs:
+            self._runs.move_to_end(first)
+        else:
+            self._runs[first] = self._read(first)
+            if len(self._runs) > _KEPT:
+                self._runs.popitem(last=False)
+        data, sums = self._runs[first]
+        begin = (number - first) * self.page_size
+        page = data[begin : begin + self.page_size]
+        if not page:
+            return None
+        if len(page) < self.page_size:
+            reason = f"the file ends inside {self.name(number)}, after {len(page)} of {self.page_size} bytes"
+            raise TruncatedError(reason)
+        stored = int.from_bytes(page[-CHECKSUM_SIZE:], "little")
+        if stored != sums[number - first] and page.strip(b"\0"):
+            computed = sums[number - first]
+            reason = f"the CRC-32C of {self.name(number)} is {stored:08x}, its bytes give {computed:08x}"
+            raise ChecksumError(reason)
+        return page
+
+    def name(self, page: int) -> str:
+        """What errors call a page."""
+        return f"page {page} (offset {page * self.page_size}) of log {self.number}"
+
+    def check_empty_from(self, place: Place) -> None:
+        """Make sure that nothing follows the end of the data.
+
+        Raises
+        ------
+        DamagedError
+            Something does, which would be lost.
+        """
+        if self._zeros is not None and place.offset >= self._zeros:
+            return
+        self.raw.seek(place.offset)
+        number, within = divmod(place.offset, self.page_size)
+        data = read_up_to(self.raw, self.page_size - within)
+        found = data[:-CHECKSUM_SIZE].strip(b"\0")
+        while not found:
+            number += 1
+            data = read_up_to(self.raw, _RUN * self.page_size)
+            if not data:
+                self._zeros = place.offset
+                return
+            if data.strip(b"\0"):
+                number += (len(data) - len(data.lstrip(b"\0"))) // self.page_size
+                break
+            number += _RUN - 1
+        reason = f"the data end at offset {place.offset}, but bytes follow on {self.name(number)}"
+        raise FramingError(reason)
+
+    def close(self) -> None:
+        self.raw.close()
+
+    def _read(self, first: int) -> tuple[bytes, list[int]]:
+        """Some pages, and what the checksums of the whole ones should be."""
+        self.raw.seek(first * self.page_size)
+        data = read_up_to(self.raw, _RUN * self.page_size)
+        count = len(data) // self.page_size
+        if not count:
+            return data, []
+        rows = np.frombuffer(data, dtype=np.uint8, count=count * self.page_size)
+        return data, crc32c(rows.reshape(count, self.page_size)[:, :-CHECKSUM_SIZE]).tolist()
+
+
+def read_header(data: bytes) -> InnodbLog.FileHeader:
+    """The header that a file begins with.
+
+    Raises
+    ------
+    DamagedError
+        It is damaged, or of another version.
+    """
+    what = "the header of the log inside InnoDB"
+    if len(data) < HEADER_SIZE:
+        reason = f"the file ends inside {what}, after {len(data)} of {HEADER_SIZE} bytes"
+        raise TruncatedError(reason, position=0)
+    row = np.frombuffer(data, dtype=np.uint8)[:-CHECKSUM_SIZE]
+    computed = int(crc32c(row.reshape(1, -1))[0])
+    try:
+        header = parse_structure(InnodbLog.FileHeader, data)
+    except GrammarError as error:
+        raise GrammarError(f"{what} cannot be read: {error.reason}", position=0) from None
+    if header.crc32c != computed:
+        reason = f"the CRC-32C of {what} is {header.crc32c:08x}, its bytes give {computed:08x}"
+        raise ChecksumError(reason, position=0)
+    return header
+
+
+class Series:
+    """The files of one server, as far as they are there.
+
+    Parameters
+    ----------
+    raw
+        One of the files, which can seek.
+    beside
+        Opens the others.
+    """
+
+    def __init__(self, raw: BinaryIO, beside: Beside | None = None) -> None:
+        own = LogFile(raw)
+        self.own = own.number
+        self.page_size = own.page_size
+        self._beside = beside
+        self._files: dict[int, LogFile | None] = {own.number: own}
+
+    def file(self, number: int) -> LogFile | None:
+        """One of the files; None if it is not there.
+
+        Raises
+        ------
+        DamagedError
+            It is another one than its name says, or its header is damaged.
+        """
+        if number not in self._files:
+            try:
+                raw = None if self._beside is None else self._beside(number)
+                found = None if raw is None else LogFile(raw)
+            except BinlogError as error:
+                raise type(error)(f"log {number} of the series: {error.reason}") from None
+            if found is not None and found.number != number:
+                raise FramingError(f"log {number} of the series has the number {found.number} in its header")
+            self._files[number] = found
+        return self._files[number]
+
+    def close(self) -> None:
+        for file in self._files.values():
+            if file is not None:
+                file.close()
+
+
+class Cursor:
+    """Goes from chunk to chunk.
+
+    Parameters
+    ----------
+    place
+        Where to begin.
+    """
+
+    def __init__(self, series: Series, place: Place) -> None:
+        self._series = series
+        self.file, self.offset = place
+
+    def next(self) -> Chunk | None:
+        """The next chunk of the file; None at the end of its data.
+
+        Raises
+        ------
+        DamagedError
+            A page, or the length of the chunk, is damaged.
+        """
+        file = self._series.file(self.file)
+        assert file is not None
+        while True:
+            number, at = divmod(self.offset, file.page_size)
+            end = file.page_size - CHECKSUM_SIZE
+            page = file.page(number)
+            if page is None:
+                return None
+            if at + CHUNK_HEAD.size >= end or page[at] == _FILLER:
+                self.offset += file.page_size - at
+                continue
+            code, size = CHUNK_HEAD.unpack_from(page, at)
+            if code == _END:
+                file.check_empty_from(Place(self.file, self.offset))
+                return None
+            begin = at + CHUNK_HEAD.size
+            if begin + size > end:
+                reason = f"a chunk of {size} bytes at offset {at} does not fit on {file.name(number)}"
+                raise FramingError(reason)
+            place = Place(self.file, self.offset)
+            self.offset += CHUNK_HEAD.size + size
+            flags = bool(code & _IS_CONTINUATION), bool(code & _IS_LAST)
+            return Chunk(code & ~(_IS_CONTINUATION | _IS_LAST), *flags, page[begin : begin + size], place)
+
+    def is_at_end_of_file(self) -> bool:
+        """Whether the file ends here, and not only its data."""
+        file = self._series.file(self.file)
+        return file is None or file.page(self.offset // file.page_size) is None
+
+    def go_to_next_file(self) -> bool:
+        """Go to the first page with data of the next file; False if it is not there."""
+        file = self._series.file(self.file + 1)
+        if file is None:
+            return False
+        self.file, self.offset = file.number, file.page_size
+        return True
+
+
+def record(cursor: Cursor, first: Chunk) -> Iterator[bytes]:
+    """The bytes of a record, chunk by chunk, also those in the next file.
+
+    Raises
+    ------
+    DamagedError
+        The record is not whole.
+    """
+    yield first.data
+    chunk: Chunk | None = first
+    while chunk is not None and not chunk.is_last:
+        chunk = cursor.next()
+        while chunk is None:
+            what = f"the {name(first)} is not whole"
+            if not cursor.is_at_end_of_file():
+                raise TruncatedError(f"{what}: the data end at offset {cursor.offset} of log {cursor.file}")
+            if not cursor.go_to_next_file():
+                raise TruncatedError(f"{what}: it goes on in log {cursor.file + 1}, which is not there")
+            chunk = cursor.next()
+        if chunk.kind in NESTED and first.kind != chunk.kind:
+            chunk = chunk._replace(is_last=False)
+            continue
+        if chunk.kind != first.kind or not chunk.is_continuation:
+            raise FramingError(f"the {name(first)} is not whole: the {name(chunk)} begins inside it")
+        yield chunk.data
+
+
+def name(chunk: Chunk) -> str:
+    """What errors call a record, by its first chunk."""
+    known = Kind(chunk.kind).name.upper() if chunk.kind in list(Kind) else f"type {chunk.kind}"
+    return f"{known} record at offset {chunk.place.offset} of log {chunk.place.file}"

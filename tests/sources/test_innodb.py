@@ -1,0 +1,329 @@
+"""Logs that MariaDB keeps inside InnoDB read like a plain log of the same groups."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import binlog_kaitai as bk
+from binlog_kaitai.columns.splits.split import plan, read_split
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.grammar import InnodbLog, parse_structure
+from binlog_kaitai.core.grammar import read_header as read_event_header
+from binlog_kaitai.errors import BinlogError, ChecksumError, DamagedError, TruncatedError
+from binlog_kaitai.rewrite.known_formats import known_formats
+from binlog_kaitai.sources.innodb_log import FORMAT
+from binlog_kaitai.sources.source import Source, length_of, resolve
+from tests.corpus_files import case
+from tests.sources import innodb
+from tests.sources.innodb import COMMIT, OOB, Writer, integer, integers
+from tests.sources.packing import PACKERS
+from tests.sources.test_encrypted import Pipe
+
+LOG = case("mariadb-11.8", "types_full").logs[0]
+GROUPS = innodb.groups_of(LOG)
+START = b"\xfebin" + FORMAT
+
+
+def made(groups: list[list[bytes]]) -> bytes:
+    return START + b"".join(event for group in groups for event in group)
+
+
+def trouble(data: bytes) -> BinlogError | None:
+    """What reading raises."""
+    try:
+        read(data)
+    except BinlogError as error:
+        return error
+    return None
+
+
+def read(data: bytes) -> bytes:
+    with Source.of_bytes(data).open() as stream:
+        return stream.read()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        0,
+        1,
+        31,
+        32,
+        8191,
+        8192,
+        1 << 20,
+        1 << 21,
+        1 << 28,
+        1 << 29,
+        1 << 37,
+        1 << 45,
+        1 << 52,
+        1 << 53,
+        2**64 - 1,
+    ],
+)
+def test_compressed_integers(value: int) -> None:
+    head = parse_structure(InnodbLog.OobHead, integers(value, 0, 0, 5, 6))
+    assert head.index.value == value
+    assert head.index.num_bytes == len(integer(value))
+    assert (head.right.file_number.value, head.right.offset.value) == (5, 6)
+
+
+def test_format_description() -> None:
+    head = read_event_header(FORMAT, 4)
+    assert (head.len_event, head.next_position, head.flags) == (len(FORMAT), len(START), 0x20)
+    context = Context(4)
+    event = context.observe(FORMAT, head)
+    assert event is not None
+    body: Any = event.body.content
+    assert body.server_version == "12.3.0-MariaDB-ibb"
+    assert bytes(body.len_post_headers) == known_formats(body.server_version)[0].post_header_lengths
+    assert not body.has_checksums
+    assert innodb.crc32c(b"123456789") == 0xE3069283
+
+
+def test_the_whole_grammar_reads_a_file() -> None:
+    writer = Writer(bits=10)
+    writer.group(GROUPS[0], piece=100)
+    log: Any = parse_structure(InnodbLog, writer.data()[0])
+    assert log.header.file_number == 0
+    kinds = [chunk.record_type.name for page in log.pages for chunk in page.chunks if not chunk.is_end]
+    assert set(kinds) == {"gtid_state", "oob_data", "commit"}
+    state = parse_structure(InnodbLog.GtidState, log.pages[0].chunks[0].data)
+    assert [(one.domain_id.value, one.server_id.value, one.sequence_number.value) for one in state.gtids] == [
+        (0, 1, 5),
+        (7, 1, 1 << 40),
+    ]
+
+
+@pytest.mark.parametrize("bits", [10, 12, 14])
+@pytest.mark.parametrize("piece", [0, 90, 3000])
+def test_groups(bits: int, piece: int) -> None:
+    writer = Writer(pages=1 << 20, bits=bits, state_every=2)
+    for number, group in enumerate(GROUPS):
+        writer.group(group, piece=piece, second=number % 3 if len(group) > 4 else 0)
+        writer.record(innodb.XA_COMPLETE, bytes(8))
+    assert read(writer.data()[0]) == made(GROUPS)
+
+
+def test_any_part_can_be_read() -> None:
+    writer = Writer(bits=12, pages=1 << 20)
+    many = GROUPS * 40
+    for number, group in enumerate(many):
+        writer.group(group, piece=number % 2 * 500)
+    plain, chance = made(many), random.Random(3)
+    with Source.of_bytes(writer.data()[0]).open() as stream:
+        assert stream.read() == plain
+        for _ in range(20):
+            at, size = chance.randrange(len(plain)), chance.randrange(30000)
+            assert stream.seek(at) == at
+            assert stream.read(size) == plain[at : at + size]
+        assert stream.seek(0, 2) == len(plain)
+        assert stream.read() == b""
+
+
+def test_records_inside_others() -> None:
+    writer, events = Writer(bits=10), b"".join(GROUPS[0])
+    data = integer(0) + events
+    for at in range(0, len(data), 50):
+        writer._room()
+        is_last = at + 50 >= len(data)
+        if writer._room() < 80:
+            writer.page.extend(b"\xff" * (writer.size - 4 - len(writer.page)))
+            writer._new_page()
+        writer._put(COMMIT | (0x80 if at else 0) | (0x40 if is_last else 0), data[at : at + 50])
+        writer.dummy()
+    assert read(writer.data()[0]) == made(GROUPS[:1])
+
+
+@pytest.fixture
+def series(tmp_path: Path) -> tuple[list[Path], bytes]:
+    """Files whose groups begin in earlier ones or end in later ones."""
+    writer = Writer(pages=5, bits=12, first=7)
+    for group in GROUPS:
+        writer.group(group, piece=1500 if len(b"".join(group)) > 3000 else 0)
+    assert len(writer.files) > 2
+    return writer.write(tmp_path), made(GROUPS)
+
+
+def test_series(series: tuple[list[Path], bytes], tmp_path: Path) -> None:
+    paths, plain = series
+    logs = resolve(tmp_path)
+    assert [log.path for log in logs] == list(map(str, paths))
+    parts = [log.open().read() for log in logs]
+    assert all(part.startswith(START) for part in parts)
+    assert b"".join(part[len(START) :] for part in parts) == plain[len(START) :]
+    assert [length_of(str(path)) for path in paths] == list(map(len, parts))
+
+
+def test_series_that_is_packed(series: tuple[list[Path], bytes], tmp_path: Path) -> None:
+    paths, plain = series
+    for path, pack in zip(paths, list(PACKERS.items()) * 9, strict=False):
+        path.with_name(path.name + pack[0]).write_bytes(pack[1](path.read_bytes()))
+        path.unlink()
+    parts = [log.open().read() for log in resolve(tmp_path)]
+    assert b"".join(part[len(START) :] for part in parts) == plain[len(START) :]
+
+
+def test_a_file_of_a_series_is_missing(series: tuple[list[Path], bytes]) -> None:
+    paths, _ = series
+    with pytest.raises(TruncatedError, match="not there"):
+        read(paths[0].read_bytes())
+    reasons = [error.reason for path in paths if (error := trouble(path.read_bytes()))]
+    assert any("is in a file that is not there" in reason for reason in reasons)
+    paths[1].write_bytes(paths[0].read_bytes())
+    with pytest.raises(DamagedError, match="log 8 of the series has the number 7"):
+        Source.of_path(str(paths[0])).open().read()
+
+
+def test_commands_and_views(tmp_path: Path) -> None:
+    """Every view is that of the plain log."""
+    writer = Writer(bits=12, pages=1 << 20)
+    for number, group in enumerate(GROUPS):
+        writer.group(group, piece=number % 2 * 700)
+    path = tmp_path / "binlog-000000.ibb"
+    for view in ("events", "transactions", "changes"):
+        path.write_bytes(made(GROUPS))
+        (split,) = plan(path, 0)
+        expected = [row for batch in read_split(split, view) for row in batch.to_pylist()]
+        path.write_bytes(writer.data()[0])
+        splits = plan(path, 0)
+        found = [row for split in splits for batch in read_split(split, view) for row in batch.to_pylist()]
+        assert found == expected
+        assert expected
+    with bk.open(path) as log:
+        assert b"".join(event.raw for event in log) == made(GROUPS)[4:]
+
+
+def test_pipes() -> None:
+    writer = Writer(bits=12)
+    writer.group(GROUPS[0], piece=100)
+    with bk.open(Pipe(writer.data()[0])) as log:  # type: ignore[arg-type]
+        assert b"".join(event.raw for event in log) == made(GROUPS[:1])[4:]
+
+
+def damaged(change: Callable[[bytearray], bytes | bytearray | None], groups: int = 40) -> BinlogError:
+    """What is wrong with a log after a change."""
+    writer = Writer(bits=12, pages=1 << 20)
+    for group in (GROUPS * 3)[:groups]:
+        writer.group(group)
+    data = bytearray(writer.data()[0])
+    changed = bytes(change(data) or data)
+    with pytest.raises(BinlogError) as caught:
+        read(changed)
+    return caught.value
+
+
+def test_damaged_page() -> None:
+    def change(data: bytearray) -> None:
+        data[3 * 4096 + 77] ^= 1
+
+    error = damaged(change)
+    assert isinstance(error, ChecksumError)
+    assert "page 3 (offset 12288) of log 0" in error.reason
+    data = bytearray(Writer().data()[0])
+    data[30] ^= 1
+    with pytest.raises(ChecksumError, match="header"):
+        read(bytes(data))
+
+
+def test_what_precedes_damage_is_read(tmp_path: Path) -> None:
+    writer = Writer(bits=12, pages=1 << 20)
+    for group in GROUPS:
+        writer.group(group)
+    data = bytearray(writer.data()[0])
+    data[3 * 4096 + 77] ^= 1
+    path = tmp_path / "binlog-000000.ibb"
+    path.write_bytes(data)
+    events: list[bytes] = []
+    with pytest.raises(ChecksumError) as caught, bk.open(path) as log:
+        events.extend(event.raw for event in log)
+    read_events = b"".join(events)
+    assert len(read_events) > 2000
+    assert made(GROUPS)[4:].startswith(read_events)
+    assert str(path) in str(caught.value)
+    assert "page 3" in str(caught.value)
+
+
+def test_zeros_before_data() -> None:
+    def change(data: bytearray) -> None:
+        data[3 * 4096 : 4 * 4096] = bytes(4096)
+
+    assert "bytes follow on page 4" in damaged(change).reason
+
+
+def test_truncated() -> None:
+    assert "ends inside page 2" in damaged(lambda data: data[: 2 * 4096 + 99]).reason
+    assert "ends inside" in damaged(lambda data: data[:99]).reason
+    assert "not whole" in damaged(lambda data: data[: 3 * 4096]).reason
+
+
+def test_empty() -> None:
+    assert read(Writer().data()[0]) == START
+    assert read(Writer().data()[0][: 1 << 14]) == START
+
+
+def _with(put: Callable[[Writer], object]) -> str:
+    writer = Writer()
+    put(writer)
+    with pytest.raises(BinlogError) as caught:
+        read(writer.data()[0])
+    return caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("put", "reason"),
+    [
+        (
+            lambda log: log._put(COMMIT | 0x80 | 0x40, b"x") if log.group(GROUPS[0]) is None else 0,
+            "has no beginning",
+        ),
+        (lambda log: [log._put(COMMIT, b"\0x"), log._put(OOB | 0x40, b"x")], "begins inside it"),
+        (lambda log: log._put(COMMIT, b"\0x"), "the data end"),
+        (lambda log: log.record(9, b"x"), "not of a known type"),
+        (lambda log: log.record(COMMIT, integers(1, 0, 99, 0, 99, 0)), "is not there"),
+        (lambda log: log.record(COMMIT, integers(1, 3, 9, 3, 9, 0)), "in a file that is not there"),
+        (lambda log: log.record(COMMIT, integers(1)), "cannot be read"),
+        (lambda log: log.record(COMMIT, integers(2, *[0] * 4, 0)), "does not refer"),
+        (
+            lambda log: log.record(
+                COMMIT, integers(3, *[0, log.record(OOB, integers(0, 0, 0, 0, 0))[1]] * 2, 0)
+            ),
+            "has 3 out-of-band records, 1 were found",
+        ),
+        (
+            lambda log: log.record(
+                COMMIT, integers(9, *[0, log.record(OOB, integers(3, *[0, log.place[1]] * 2))[1]] * 2, 0)
+            ),
+            "number 3, not one below 3",
+        ),
+        (lambda log: log.page.extend(b"\x41\xff\xff"), "does not fit"),
+    ],
+)
+def test_records_that_are_wrong(put: Any, reason: str) -> None:
+    assert reason in _with(put)
+
+
+def test_random_damage() -> None:
+    """Each has an error, or what is read is not changed."""
+    writer = Writer(bits=10, pages=1 << 20)
+    for number, group in enumerate(GROUPS[:8]):
+        writer.group(group, piece=number % 2 * 200)
+    data, plain, chance = writer.data()[0], made(GROUPS[:8]), random.Random(8)
+    for _ in range(60):
+        page = chance.randrange(1, len(data) // 1024 - 3)
+        other = bytearray(data)
+        for _ in range(chance.randrange(1, 4)):
+            other[page * 1024 + chance.randrange(1020)] ^= 1 << chance.randrange(8)
+        # With a checksum that fits, too.
+        if chance.random() < 0.7:
+            other[page * 1024 : page * 1024 + 1024] = innodb.sealed(other[page * 1024 : page * 1024 + 1024])
+        # Anything but a BinlogError fails the test.
+        with suppress(BinlogError):
+            assert len(read(bytes(other))) <= len(plain) + 1024
