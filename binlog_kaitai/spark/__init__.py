@@ -9,6 +9,7 @@
 =========  ==================================================================
 options    what a reader may be told, from Spark's text to checked values
 schemas    Arrow's columns and Spark's, one made from the other
+catalog    tables in Spark's catalog: CREATE TABLE ... USING binlog
 infer      the columns of one table, with little reading
 skipping   logs that a filter leaves out by their headers
 rows       what a task does with a split

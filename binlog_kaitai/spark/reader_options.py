@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -140,7 +141,7 @@ class ReadOptions:
         """
         unknown = [name for name in given if name.lower() not in _KNOWN]
         if unknown:
-            raise UsageError(f"unknown option {', '.join(unknown)}; there are {', '.join(_KNOWN.values())}")
+            raise UsageError(_unknown(unknown))
         texts = {_KNOWN[name.lower()]: text for name, text in given.items()}
         filters = {FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS}
         Filters.of(**filters)  # Refuses here, before any task runs, what it would refuse there.
@@ -167,6 +168,13 @@ class ReadOptions:
             filters=filters,
             keys=_keys(texts),
         )
+
+
+def _unknown(names: Sequence[str]) -> str:
+    """Spark hands names over in lower case, so the message has the one that was probably meant."""
+    close = [_KNOWN[one] for name in names for one in get_close_matches(name.lower(), _KNOWN, 1)]
+    guess = f" (did you mean {', '.join(close)}?)" if close else ""
+    return f"unknown option {', '.join(names)}{guess}; the options are {', '.join(_KNOWN.values())}"
 
 
 def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str | None]:
