@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.columns.splits.split import SPLIT_SIZE
@@ -17,6 +17,9 @@ from binlog_kaitai.core.filters import ZERO_DATES, Filters, whole_number
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources.keys import Keys
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.views.where import Where
 
 #: The view of one table, with its columns, chosen by the option `table`.
 TABLE = "table"
@@ -66,6 +69,7 @@ _OTHERS = (
     "keyring",
     "keyFile",
     "keyFileSecretFile",
+    "where",
 )
 _KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
 
@@ -108,6 +112,8 @@ class ReadOptions:
         In the view `TABLE`, a column says which columns an image does not have.
     zero_dates : str
         One of `ZERO_DATES`.
+    where : Where or None
+        In the view `TABLE`, a condition on the rows.
     filters : dict
         Filters under their Python names.
     keys : Keys
@@ -127,6 +133,7 @@ class ReadOptions:
     infers: bool = False
     tells_absent: bool = False
     zero_dates: str = "null"
+    where: Where | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
     keys: Keys = field(default_factory=Keys)
 
@@ -165,6 +172,7 @@ class ReadOptions:
             infers=parse_bool("inferSchema", texts.get("inferSchema", "false")),
             tells_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
             zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
+            where=_where(texts.get("where"), view),
             filters=filters,
             keys=_keys(texts),
         )
@@ -175,6 +183,16 @@ def _unknown(names: Sequence[str]) -> str:
     close = [_KNOWN[one] for name in names for one in get_close_matches(name.lower(), _KNOWN, 1)]
     guess = f" (did you mean {', '.join(close)}?)" if close else ""
     return f"unknown option {', '.join(names)}{guess}; the options are {', '.join(_KNOWN.values())}"
+
+
+def _where(text: str | None, view: str) -> Where | None:
+    if text is None:
+        return None
+    if view != TABLE:
+        raise UsageError("option where: it is for the changes of one table")
+    from binlog_kaitai.spark.conditions import of_text
+
+    return of_text(text)
 
 
 def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str | None]:
