@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
@@ -16,6 +18,8 @@ from binlog_kaitai.spark import register
 def main(logs: str, table: str, folder: Path) -> None:
     spark = SparkSession.builder.getOrCreate()
     register(spark)
+    refused = spark.sparkContext.parallelize(range(4), 4).mapPartitions(tries_to_write).collect()
+    assert refused == [True] * 4, "executors can write, so nothing shows that the source does without"
     threading.Thread(target=note_first_task, args=(spark, folder / "first-task"), daemon=True).start()
     options = {"table": table, "splitSize": "512k"}
     # The rows go through a shuffle, so that an executor takes finished tasks' results with it.
@@ -29,6 +33,16 @@ def main(logs: str, table: str, folder: Path) -> None:
         .start(str(folder / "stream"))
     )
     query.awaitTermination()
+
+
+def tries_to_write(_: Any) -> Iterator[bool]:
+    """Whether a task is refused to write a file."""
+    try:
+        Path("written").touch()
+    except PermissionError:
+        yield True
+    else:
+        yield False
 
 
 def note_first_task(spark: SparkSession, note: Path) -> None:
