@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?= --durations 20
-WITHOUT_OTHERS = not server and not browser and not delta and not iceberg
+WITHOUT_OTHERS = not server and not browser and not cluster and not delta and not iceberg
 FUZZ_ARGS ?=
 LANGUAGES ?=
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
@@ -19,7 +19,7 @@ LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/m
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup run test test-all test-servers test-browser test-languages check fuzz generate docs vectors webide bench kernels wheel
+.PHONY: help setup run test test-all test-servers test-cluster test-browser test-languages check fuzz generate docs vectors webide bench kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -54,6 +54,10 @@ test-all: kernels ## the same tests, those of all logs with the whole corpus
 test-servers: kernels ## tests against real servers, started on this machine
 	@tools/need_java.sh
 	$(PYTEST) -m server $(PYTEST_ARGS)
+
+test-cluster: kernels ## tests on a Spark cluster and Spark Connect, started on this machine; packages come from PyPI
+	@tools/need_java.sh
+	$(PYTEST) -m cluster $(PYTEST_ARGS)
 
 test-browser: setup ## tests in a headless browser; skipped where there is none
 	@tools/need_browser.sh || echo "the browser tests are skipped" >&2

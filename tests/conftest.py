@@ -23,18 +23,19 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 _FOLDERS = {
     "spark": ("tests/spark", "tests/servers"),
     "server": ("tests/servers",),
+    "cluster": ("tests/cluster",),
     "browser": ("tests/browser",),
 }
 
 
 class SharedStarts(LoadScopeScheduling):
-    """Each test goes to whichever process is free, but one process runs all that share a Spark or a browser,
-    or the servers of a file."""
+    """Each test goes to whichever process is free, but one process runs all that share a Spark, a cluster
+    or a browser, or the servers of a file."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = PurePosixPath(nodeid.split("::")[0])
         match path.parts[:2]:
-            case ("tests", "spark" | "browser"):
+            case ("tests", "spark" | "cluster" | "browser"):
                 return str(path.parent)
             case ("tests", "servers"):
                 return str(path)

@@ -9,6 +9,9 @@
 =========  ==================================================================
 options    what a reader may be told, from Spark's text to checked values
 schemas    Arrow's columns and Spark's, one made from the other
+catalog    tables in Spark's catalog: CREATE TABLE ... USING binlog
+frames     DataFrames of some columns and rows
+conditions which rows, as the text of an option
 infer      the columns of one table, with little reading
 skipping   logs that a filter leaves out by their headers
 rows       what a task does with a split
@@ -39,9 +42,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.datasource import DataSource
 
+    from binlog_kaitai.spark.frames import read
     from binlog_kaitai.spark.state import latest
 
-__all__ = ["latest", "register"]
+__all__ = ["latest", "read", "register"]
 
 _NEEDED = 'PySpark 4.2 or newer is needed: pip install "binlog-kaitai[spark]"'
 
@@ -52,6 +56,10 @@ def __getattr__(name: str) -> Any:
         from binlog_kaitai.spark.state import latest
 
         return latest
+    if name == "read":
+        from binlog_kaitai.spark.frames import read
+
+        return read
     raise AttributeError(name)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.columns.splits.split import SPLIT_SIZE
@@ -16,6 +17,9 @@ from binlog_kaitai.core.filters import ZERO_DATES, Filters, whole_number
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources.keys import Keys
+
+if TYPE_CHECKING:
+    from binlog_kaitai.columns.views.where import Where
 
 #: The view of one table, with its columns, chosen by the option `table`.
 TABLE = "table"
@@ -65,6 +69,7 @@ _OTHERS = (
     "keyring",
     "keyFile",
     "keyFileSecretFile",
+    "where",
 )
 _KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
 
@@ -107,6 +112,8 @@ class ReadOptions:
         In the view `TABLE`, a column says which columns an image does not have.
     zero_dates : str
         One of `ZERO_DATES`.
+    where : Where or None
+        In the view `TABLE`, a condition on the rows.
     filters : dict
         Filters under their Python names.
     keys : Keys
@@ -126,6 +133,7 @@ class ReadOptions:
     infers: bool = False
     tells_absent: bool = False
     zero_dates: str = "null"
+    where: Where | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
     keys: Keys = field(default_factory=Keys)
 
@@ -140,7 +148,7 @@ class ReadOptions:
         """
         unknown = [name for name in given if name.lower() not in _KNOWN]
         if unknown:
-            raise UsageError(f"unknown option {', '.join(unknown)}; there are {', '.join(_KNOWN.values())}")
+            raise UsageError(_unknown(unknown))
         texts = {_KNOWN[name.lower()]: text for name, text in given.items()}
         filters = {FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS}
         Filters.of(**filters)  # Refuses here, before any task runs, what it would refuse there.
@@ -164,9 +172,27 @@ class ReadOptions:
             infers=parse_bool("inferSchema", texts.get("inferSchema", "false")),
             tells_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
             zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
+            where=_where(texts.get("where"), view),
             filters=filters,
             keys=_keys(texts),
         )
+
+
+def _unknown(names: Sequence[str]) -> str:
+    """Spark hands names over in lower case, so the message has the one that was probably meant."""
+    close = [_KNOWN[one] for name in names for one in get_close_matches(name.lower(), _KNOWN, 1)]
+    guess = f" (did you mean {', '.join(close)}?)" if close else ""
+    return f"unknown option {', '.join(names)}{guess}; the options are {', '.join(_KNOWN.values())}"
+
+
+def _where(text: str | None, view: str) -> Where | None:
+    if text is None:
+        return None
+    if view != TABLE:
+        raise UsageError("option where: it is for the changes of one table")
+    from binlog_kaitai.spark.conditions import of_text
+
+    return of_text(text)
 
 
 def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str | None]:

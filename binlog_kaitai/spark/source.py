@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
+from collections.abc import Mapping
+
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+)
 from pyspark.sql.types import StructType
 
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.batch import BinlogReader
+from binlog_kaitai.spark.catalog import is_new_table, options_of_new_table, options_of_read, with_options
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
 from binlog_kaitai.spark.stream_options import parse_stream, without_stream_options
@@ -28,13 +38,10 @@ class BinlogDataSource(DataSource):
         UsageError
             An option is unknown, or the columns of a table are not found.
         """
-        options = ReadOptions.parse(without_stream_options(self.options))
-        if options.view == TABLE:
-            use(options.keys)
-            from binlog_kaitai.spark.infer import table_columns
-
-            return _of_mode(spark_schema(table_columns(options)), options)
-        return view_schema(options)
+        if not is_new_table(self.options):
+            return _schema(self.options)
+        given = options_of_new_table(self.options)
+        return with_options(_schema(given), given)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A reader of the columns in `schema`, which may be fewer than the view has; of a table it is
@@ -45,7 +52,7 @@ class BinlogDataSource(DataSource):
         UsageError
             An option or column is unknown.
         """
-        options = ReadOptions.parse(self.options)
+        options = ReadOptions.parse(options_of_read(self.options, schema))
         if options.view != TABLE:
             check_columns(schema, view_schema(options))
         return BinlogReader(options, schema)
@@ -58,10 +65,26 @@ class BinlogDataSource(DataSource):
         UsageError
             An option or column is unknown.
         """
-        options, following = parse_stream(self.options)
+        options, following = parse_stream(options_of_read(self.options, schema))
         if options.view != TABLE:
             check_columns(schema, view_schema(options))
         return BinlogStreamReader(options, following, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        raise UsageError("binary logs can be read only, not written")
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
+        raise UsageError("binary logs can be read only, not written")
+
+
+def _schema(given: Mapping[str, str]) -> StructType:
+    options = ReadOptions.parse(without_stream_options(given))
+    if options.view == TABLE:
+        use(options.keys)
+        from binlog_kaitai.spark.infer import table_columns
+
+        return _of_mode(spark_schema(table_columns(options)), options)
+    return view_schema(options)
 
 
 def view_schema(options: ReadOptions) -> StructType:

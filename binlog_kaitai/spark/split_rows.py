@@ -47,6 +47,7 @@ def rows_of(
         }
     if options.table is not None:
         arguments["schema"] = columns_of_table(target, options.corrupt_column)
+        arguments["where"] = options.where
     if options.mode == "FAILFAST":
         for batch in read_split(split, view, **arguments):
             yield conform(batch, target)

@@ -28,6 +28,8 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
     if read.ending is not None or {"start_position", "stop_position"} & set(read.filters):
         reason = "has no endingOffsets, startPosition and stopPosition"
         raise UsageError(f"a stream begins at startingOffsets, and {reason}")
+    if read.where is not None:
+        raise UsageError("a stream has no option where")
     files = texts.get("maxFilesPerTrigger")
     return read, Following(
         read.paths,

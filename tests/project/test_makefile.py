@@ -18,6 +18,7 @@ TARGETS = {
     "test-all",
     "test-servers",
     "test-browser",
+    "test-cluster",
     "generate",
     "kernels",
     "wheel",

@@ -31,6 +31,7 @@ from binlog_kaitai.columns.transactions.view import TRANSACTIONS_SCHEMA
 from binlog_kaitai.columns.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.columns.views.changes import json_batches, typed_batches
 from binlog_kaitai.columns.views.events import EVENTS_SCHEMA, read_events
+from binlog_kaitai.columns.views.where import Where
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.series import OneSeries
@@ -185,6 +186,7 @@ def read_part(
     *,
     table: str | Iterable[str] | None = None,
     schema: pa.Schema | None = None,
+    where: Where | None = None,
     earlier: Sequence[LogFile] = (),
     ddl: str | None = None,
     scan_ddl: bool = True,
@@ -204,6 +206,8 @@ def read_part(
     schema
         The columns of the rows of one table, with `META_FIELDS` in front; others of the table are left out,
         and what a row does not have is null.
+    where
+        With `schema`, a condition on the rows.
     earlier
         The logs before this one: what those of its own series define counts, where a log does not name
         columns.
@@ -253,7 +257,7 @@ def read_part(
         if schema is None:
             yield from json_batches(pages)
         else:
-            yield from typed_batches(pages, schema, zero_dates)
+            yield from typed_batches(pages, schema, zero_dates, where)
 
 
 def source_of(file: LogFile) -> Source:

@@ -146,7 +146,9 @@ def _chosen_batches(
         yield from (batch for _, batch in page_batches(page, schema_of, zero_dates, where))
 
 
-def typed_batches(pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str) -> Iterator[pa.RecordBatch]:
+def typed_batches(
+    pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str, where: Where | None = None
+) -> Iterator[pa.RecordBatch]:
     """The rows of one table as batches of a schema: columns by name, null where the table has none of it.
 
     Raises
@@ -157,10 +159,12 @@ def typed_batches(pages: Iterable[RowsPage], schema: pa.Schema, zero_dates: str)
 
     def schema_of(table: Table) -> pa.Schema:
         check_schema(table.schema, schema)
+        if where is not None:
+            check_schema(table.schema, where.needed)
         return schema
 
     for page in pages:
-        yield from (batch for _, batch in page_batches(page, schema_of, zero_dates))
+        yield from (batch for _, batch in page_batches(page, schema_of, zero_dates, where))
 
 
 def json_batches(

@@ -1,0 +1,58 @@
+"""Tables in Spark's catalog: ``CREATE TABLE orders USING binlog OPTIONS (path ..., table ...)``.
+
+When Spark makes such a table it asks for its columns, with the options among properties of its own. When
+it reads the table, it hands over the columns and no option. So the options travel with the columns, as
+metadata of the first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from pyspark.sql.types import StructField, StructType
+
+from binlog_kaitai.errors import UsageError
+
+_METADATA = "binlog.options"
+#: Among the properties that Spark gives every table that it makes; no option is called so.
+_OF_A_TABLE = {"provider", "owner"}
+#: What was written in OPTIONS comes as it is and with this prefix, TBLPROPERTIES only as they are.
+_PREFIX = "option."
+
+
+def is_new_table(given: Mapping[str, str]) -> bool:
+    """Whether Spark is making a table, and the options are among its properties."""
+    return given.keys() >= _OF_A_TABLE
+
+
+def options_of_new_table(properties: Mapping[str, str]) -> dict[str, str]:
+    """The options that OPTIONS and LOCATION of a CREATE TABLE give, without the properties of the table."""
+    found = {
+        name.removeprefix(_PREFIX): text for name, text in properties.items() if name.startswith(_PREFIX)
+    }
+    return found | {"path": properties["path"]} if "path" in properties else found
+
+
+def with_options(columns: StructType, options: Mapping[str, str]) -> StructType:
+    """The columns, with the options of their table in the metadata of the first."""
+    first, *others = columns.fields
+    metadata = {**first.metadata, _METADATA: json.dumps(dict(options))}
+    return StructType([StructField(first.name, first.dataType, first.nullable, metadata), *others])
+
+
+def options_of_read(given: Mapping[str, str], columns: StructType) -> dict[str, str]:
+    """The options of a read: those given, and those of the table in the catalog if it is one that is read.
+
+    Raises
+    ------
+    UsageError
+        A table of the catalog was made with a list of columns, so that its options are not known.
+    """
+    if "path" in given or "paths" in given:
+        return dict(given)
+    stored = [field.metadata[_METADATA] for field in columns.fields if _METADATA in field.metadata]
+    if not stored and not given:
+        reason = "Spark passes no options of a table that was created with a list of columns"
+        raise UsageError(f"no path is given; if this is a table of the catalog: {reason}, so leave them out")
+    return {**(json.loads(stored[0]) if stored else {}), **given}

@@ -1,0 +1,38 @@
+"""Conditions on rows as texts, since Spark's options are nothing else. No text can name code to run."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from binlog_kaitai.columns.views.where import Where
+from binlog_kaitai.errors import UsageError
+
+
+def as_text(where: Where) -> str:
+    """A condition, as Arrow serializes it, with the columns that it needs."""
+    # What Arrow has for pickle; its public form, Substrait, knows no dictionaries.
+    _, (expression,) = where.expression.__reduce__()
+    parts = {"expression": expression, "needed": where.needed.serialize()}
+    return json.dumps({name: base64.b64encode(part).decode() for name, part in parts.items()})
+
+
+def of_text(text: str) -> Where:
+    """The condition that :func:`as_text` has made a text of.
+
+    Raises
+    ------
+    UsageError
+        It is no such text.
+    """
+    try:
+        parts = {name: base64.b64decode(part) for name, part in json.loads(text).items()}
+        expression = pc.Expression._deserialize(pa.py_buffer(parts["expression"]))
+        return Where(expression, pa.ipc.read_schema(pa.py_buffer(parts["needed"])))
+    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error, pa.ArrowException) as error:
+        reason = "conditions are given to binlog_kaitai.spark.read, or to DataFrame.where"
+        raise UsageError(f"option where: {reason}") from error

@@ -1,0 +1,88 @@
+"""DataFrames that read only the columns and rows that are asked for.
+
+Spark does not tell a Python source which columns and rows a query needs. So they are arguments here: each
+call makes a source of its own, which can leave out the others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import StructType
+
+from binlog_kaitai.columns.views.where import Where
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.spark import register
+from binlog_kaitai.spark.conditions import as_text
+from binlog_kaitai.spark.reader_options import ReadOptions
+from binlog_kaitai.spark.schemas import arrow_schema
+from binlog_kaitai.spark.split_rows import columns_of_table
+
+if TYPE_CHECKING:
+    import pyarrow.compute as pc
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def read(
+    spark: SparkSession,
+    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    table: str,
+    columns: Sequence[str] | None = None,
+    where: pc.Expression | None = None,
+    **options: str | int | bool,
+) -> DataFrame:
+    """The changes of a table, of which only some columns and rows are read.
+
+    Parameters
+    ----------
+    spark
+        The session; the source need not be registered.
+    source
+        A path, URL, glob, directory or index file, or several.
+    table
+        ``schema.table``.
+    columns
+        Names of the columns to read, in the order wanted, whatever their case; all by default. The values of
+        other columns are not read, so that damage in them is not found.
+    where
+        A condition on the columns, chosen or not, such as ``pc.field("id") == 42`` (`pyarrow.compute`): only
+        the rows that meet it. Both images of an update are rows, and each is kept or dropped by itself. Of
+        other rows only the columns in the condition are read. In mode PERMISSIVE the rows that tell of damage
+        are always kept.
+    options
+        Of ``spark.read.format("binlog")``, such as ``splitSize="64m"``.
+
+    Raises
+    ------
+    UsageError
+        There is no such column, or `where` is not a condition on the columns.
+    """
+    register(spark)
+    paths = (
+        [os.fspath(source)] if isinstance(source, str | os.PathLike) else [os.fspath(one) for one in source]
+    )
+    reader = spark.read.format("binlog").options(**options).option("table", table)
+    whole = reader.load(paths).schema
+    if where is not None:
+        known = ReadOptions.parse({**_texts(options), "table": table, "paths": json.dumps(paths)})
+        condition = Where.of(where, columns_of_table(arrow_schema(whole), known.corrupt_column))
+        reader = reader.option("where", as_text(condition))
+    return reader.schema(_chosen(whole, columns)).load(paths)
+
+
+def _texts(options: dict[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in options.items()}
+
+
+def _chosen(whole: StructType, names: Sequence[str] | None) -> StructType:
+    if names is None:
+        return whole
+    fields = {field.name.lower(): field for field in whole.fields}
+    for name in names:
+        if name.lower() not in fields:
+            raise UsageError(f"there is no column {name!r}; there are {', '.join(whole.names)}")
+    return StructType([fields[name.lower()] for name in names])
