@@ -56,7 +56,7 @@ class Context:
         The headers of this log's events say where the events end. Servers without checksums wrote other
         numbers inside transactions.
     is_encrypted : bool
-        The following events are encrypted by MariaDB and cannot be read.
+        The following events are encrypted and cannot be read.
     table_maps : dict
         Bodies of the table map events still in force, the newest for each table ID.
     pieces : Pieces
@@ -89,7 +89,7 @@ class Context:
         return None if table_id is None else self.table_maps.get(table_id)
 
     def check_readable(self) -> None:
-        """Refuse what follows a START_ENCRYPTION_EVENT: its header and checksum mean nothing either."""
+        """Reject events after a START_ENCRYPTION_EVENT: even their headers and checksums are encrypted."""
         if self.is_encrypted:
             key_id = self._key_ids[0]
             file = "--keyring FILE" if is_of_percona(self._server_version) else "--key-file FILE"
@@ -99,7 +99,7 @@ class Context:
             )
 
     def observe(self, raw: bytes, header: Header) -> BinlogEvent | None:
-        """Take in one event, in the order of the log; gives it parsed where that was needed.
+        """Update the context with the next event of the log; returns the parsed event if it had to be parsed.
 
         Raises
         ------
@@ -151,12 +151,12 @@ class Context:
 
 
 def is_of_percona(server_version: str) -> bool:
-    """Whether Percona Server wrote a log with a START_ENCRYPTION_EVENT, not MariaDB."""
+    """Whether a log with a START_ENCRYPTION_EVENT was written by Percona Server rather than MariaDB."""
     return "MariaDB" not in server_version
 
 
 def key_ids(key_version: int, server_version: str) -> tuple[str, ...]:
-    """What the key of a log with a START_ENCRYPTION_EVENT may be called, its exact name first."""
+    """Possible names of the key of a log with a START_ENCRYPTION_EVENT, its exact name first."""
     if is_of_percona(server_version):
         return f"percona_binlog:{key_version}", "percona_binlog"
     return (f"1:{key_version}", "1") if key_version > 1 else ("1", "1:1")

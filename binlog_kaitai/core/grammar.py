@@ -290,14 +290,14 @@ def parse_event(
 
 
 def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
-    """The grammar's object of one value, not NULL, of a row image.
+    """Parse one non-NULL value of a row image into the grammar's object; raises as `parse_structure`.
 
     Parameters
     ----------
     index
         Number of the column in the table map, from 0.
     data
-        The bytes of the value, after its length where it has one; raises as `parse_structure`.
+        The bytes of the value, after its length if it has one.
     """
     count = table_map.num_columns.value
     bitmap = (1 << index).to_bytes((count + 7) // 8, "little")
@@ -310,12 +310,12 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
 
 
 def parse_document(data: bytes) -> JsonBinary:
-    """The grammar's object of a binary JSON document; raises as `parse_structure`."""
+    """Parse a binary JSON document into the grammar's object; raises as `parse_structure`."""
     return parse_structure(JsonBinary, data)
 
 
 def parse_compressed(data: bytes) -> CompressedData:
-    """The compressed part of a MariaDB event, nothing of it unpacked; raises as `parse_structure`."""
+    """Parse the compressed part of a MariaDB event, without decompressing it; raises as `parse_structure`."""
     return parse_structure(CompressedData, data)
 
 
@@ -323,7 +323,7 @@ _Structure = TypeVar("_Structure", bound=KaitaiStruct)
 
 
 def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> _Structure:
-    """The grammar's object of bytes that are not an event; raises `GrammarError` where they do not fit."""
+    """Parse bytes other than an event into the grammar's object; raises `GrammarError` if they are invalid."""
     try:
         return kind(KaitaiStream(io.BytesIO(data)))
     except Exception as error:  # as in parse_event
@@ -331,12 +331,12 @@ def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> 
 
 
 def parse_packet(data: bytes, *, has_semi_sync: bool = False) -> StreamPacket:
-    """The grammar's object of a message in a server's stream that is not an event: its end, or an error."""
+    """Parse a message in a server's stream that is not an event: the end of the stream, or an error."""
     parameters = Format.of_version(4).parameters(0, None)
     return parse_structure(partial(StreamPacket, has_semi_sync, *parameters), data)
 
 
-SEEK_FOOTER_SIZE = 9  # of a `ZstdSeekTable.Footer`, in bytes
+SEEK_FOOTER_SIZE = 9  # of `ZstdSeekTable.Footer`, in bytes
 
 
 #: Types of events that contain row images and therefore refer to a table map.

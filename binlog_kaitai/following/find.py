@@ -32,7 +32,7 @@ def locate(mark: Mark, paths: Sequence[str], lose: Lose) -> Mark:
         oldest transaction available.
     """
     same = [path for path in paths if path == mark.file]
-    # It may have been packed since.
+    # It may have been compressed since.
     name = log_name(os.path.basename(mark.file))
     same += [path for path in paths if log_name(os.path.basename(path)) == name]
     what = "is not there any more"

@@ -181,12 +181,13 @@ def open(
         A path, glob pattern, directory, ``.index`` file, ``"-"`` for stdin, bytes, binary file object, or
         several of these.
     verify_checksums
-        Raise on an event whose CRC32 does not match; otherwise it is only marked.
+        Raise on an event whose CRC32 does not match; otherwise the event is only marked.
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+        CREATE TABLE statements, such as mysqldump writes, for logs without column names.
     start_position
-        Where to start in the first log: the offset of an event, in bytes. What is before it is looked at for
-        formats, table maps, statements and the GTID in force, so that later events are read alike.
+        Where to start in the first log: the offset of an event, in bytes. Earlier events are scanned for the
+        format, table maps,
+        statements and the GTID in force, so that later events decode the same.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
 

@@ -150,12 +150,12 @@ class Event:
 
     @property
     def stated_gtid(self) -> str | None:
-        """The identifier that a GTID event gives the transaction that it begins; None if that is anonymous.
+        """The GTID of the transaction that a GTID event begins; None if it is anonymous.
 
         Raises
         ------
         GrammarError
-            The event cannot be read.
+            The event cannot be parsed.
         """
         try:
             return gtid_text(self.parsed)

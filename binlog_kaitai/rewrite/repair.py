@@ -303,7 +303,7 @@ class _Rebuild:
         """End the open transaction at a gap or at the end of the log: drop it if it is incomplete."""
         found, self._open = self._open, None
         pieces, self._pieces = self._pieces, None
-        # Pieces may also follow the end of a transaction, which is whole without them.
+        # Pieces may also follow the end of a transaction, which is complete without them.
         if self._keep_partial or found is None or found.is_complete:
             found, reason = pieces, _PIECES
         if found is not None and not found.is_complete:

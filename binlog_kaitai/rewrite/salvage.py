@@ -234,7 +234,7 @@ def _shift(frame: Frame) -> int | None:
 
 
 def _is_whole(frame: Frame, context: Context) -> bool:
-    """Whether `verify` has nothing against an event, nor against those inside of it."""
+    """Whether `verify` finds no damage in an event or in the events inside it."""
     layout, event = context.layout, Event("", frame, context.layout, None)
     try:
         check_body(event)
