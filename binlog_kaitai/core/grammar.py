@@ -323,7 +323,7 @@ _Structure = TypeVar("_Structure", bound=KaitaiStruct)
 
 
 def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> _Structure:
-    """Parse bytes other than an event into the grammar's object; raises `GrammarError` if they are invalid."""
+    """Parse bytes other than an event into the grammar's object; `GrammarError` if they are invalid."""
     try:
         return kind(KaitaiStream(io.BytesIO(data)))
     except Exception as error:  # as in parse_event

@@ -186,17 +186,16 @@ def open(
         CREATE TABLE statements, such as mysqldump writes, for logs without column names.
     start_position
         Where to start in the first log: the offset of an event, in bytes. Earlier events are scanned for the
-        format, table maps,
-        statements and the GTID in force, so that later events decode the same.
+        format, table maps, statements and the GTID in force, so that later events decode the same.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
 
     Raises
     ------
     SourceError, UsageError
-        At once: there is nothing to read, or the position is not a number from 0 on.
+        Immediately, if there is nothing to read, or the position is not a non-negative integer.
     BinlogError
-        While iterating, a `UsageError` where no event begins at `start_position`.
+        While iterating; a `UsageError` if no event begins at `start_position`.
     """
     Filters(start_position=start_position)
     return LogReader(

@@ -138,7 +138,7 @@ class Jobs:
             if value is None:
                 raw = data[place : place + size].tobytes()
                 value = text(parse_cell(table_map, index, raw), column)
-        except Exception:  # from the grammar, or generated code on hostile bytes; `rows` reports it
+        except Exception:  # from the grammar, or generated code on hostile bytes; `row_comments` reports it
             return None
         front, behind, null, _ = program.texts[step].tolist()
         state[0] += size

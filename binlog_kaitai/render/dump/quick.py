@@ -7,7 +7,7 @@ Strategy
 2. For a header and a table map, a program describes the text around each value, and how the value is printed.
 3. The kernel writes the text. The functions of `cells` format values of rare types; rows that contradict
    their
-   table map go to `rows`, whose errors name the position.
+   table map go to `row_comments`, whose errors name the position.
 """
 
 from __future__ import annotations
