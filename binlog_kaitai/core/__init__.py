@@ -1,1 +1,3 @@
-"""One event at a time, without its values: framing, the gate to the grammar, what later events need."""
+"""Event-level decoding without column values: framing, the gate to the grammar, and state kept between
+events.
+"""

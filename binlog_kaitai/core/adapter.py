@@ -1,6 +1,6 @@
-"""What a grammar cannot say: checksums verified, and values that take arithmetic or text.
+"""Operations a grammar cannot express: checksum verification, and conversions that need arithmetic or text.
 
-Each function takes a generated object or raw bytes; none knows where a field lies.
+Each function takes a generated object or raw bytes; none of them knows field offsets.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ _IN_USE = masks.EventHeader.IS_IN_USE
 
 
 def crc32_of(raw: bytes | memoryview, header: Header) -> int:
-    """The CRC32 that an event's last four bytes should be.
+    """The CRC32 that the last four bytes of an event should contain.
 
-    A server writes a format description event with its in-use flag set and clears the flag on closing the
-    file, so that the flag counts as 0 (sql/binlog.cc, `Format_description_log_event::write`).
+    A server writes a format description event with its in-use flag set and clears the flag when it closes the
+    file, so the checksum is computed with the flag cleared (sql/binlog.cc,
+    `Format_description_log_event::write`).
     """
     covered = memoryview(raw)[:-CHECKSUM_SIZE]
     if header.type_code != EventType.format_description_event or not header.flags & _IN_USE:
@@ -47,14 +48,14 @@ def crc32_of(raw: bytes | memoryview, header: Header) -> int:
 
 
 def closed(event: BinlogEvent, raw: bytes) -> bytes:
-    """A format description event as it is in a log that was closed; its checksum fits.
+    """A format description event as a cleanly closed log contains it, with the matching checksum.
 
     Parameters
     ----------
     event
         The event as the grammar reads it.
     raw
-        All of its bytes.
+        All bytes of the event.
     """
     data = bytearray(raw)
     data[header_offset("flags")] &= ~_IN_USE
@@ -64,12 +65,13 @@ def closed(event: BinlogEvent, raw: bytes) -> bytes:
 
 
 def stored_checksum(raw: bytes) -> int:
-    """The CRC32 that an event of a log with checksums ends with."""
+    """The CRC32 stored at the end of an event in a log with checksums."""
     return int.from_bytes(raw[-CHECKSUM_SIZE:], "little")
 
 
 def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
-    """``"ok"``, ``"bad"`` or ``"none"``, by the format in force, or the event's own if it describes one.
+    """``"ok"``, ``"bad"`` or ``"none"``, by the format in force, or by the event itself if it is a format
+    description.
 
     Raises
     ------
@@ -86,7 +88,7 @@ def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
 
 
 def gtid_text(event: BinlogEvent) -> str | None:
-    """The identifier that a GTID event states, as its server prints it; None for an anonymous transaction."""
+    """The GTID in a GTID event, as its server prints it; None for an anonymous transaction."""
     body: Any = event.body.content
     kind = event.event_type.value
     if kind == EventType.gtid_event:
@@ -101,7 +103,7 @@ def gtid_text(event: BinlogEvent) -> str | None:
 
 
 def gtid_set(data: Any) -> GtidSet:
-    """A set of GTIDs as the grammar reads it (`gtid_set.ksy`)."""
+    """A set of GTIDs as parsed by the grammar (`gtid_set.ksy`)."""
     found = GtidSet()
     for source in data.sources:
         ranges = ((interval.start, interval.stop) for interval in source.intervals)
@@ -111,21 +113,21 @@ def gtid_set(data: Any) -> GtidSet:
 
 @lru_cache(1 << 10)
 def digit_groups(precision: int, scale: int) -> tuple[tuple[tuple[int, int, int], ...], int]:
-    """The groups of digits of a DECIMAL, and how many of them precede the point.
+    """The digit groups of a DECIMAL, and how many of them precede the decimal point.
 
-    A group is its number of digits, its length in bytes, and its offset.
+    Each group is its number of digits, its length in bytes, and its offset.
     """
     count, before = plain_decoders.decimal_groups(precision, scale)
     return tuple(plain_decoders.digit_group(index, precision, scale) for index in range(count)), before
 
 
 def decimal_text(digits: bytes, precision: int, scale: int) -> str:
-    """A DECIMAL as MySQL prints it, from its bytes.
+    """The text of a DECIMAL, as MySQL prints it.
 
     Raises
     ------
     GrammarError
-        The bytes are too few, or are no digits.
+        There are too few bytes, or they do not encode digits.
     """
     if not digits or scale > precision:
         raise GrammarError(f"no DECIMAL({precision},{scale}) of {len(digits)} bytes")
@@ -144,5 +146,5 @@ def decimal_text(digits: bytes, precision: int, scale: int) -> str:
 
 
 def utc(seconds: int) -> datetime:
-    """A timestamp of the log as a time with zone UTC; `seconds` since 1970-01-01."""
+    """A log timestamp (`seconds` since 1970-01-01) as a datetime in UTC."""
     return datetime.fromtimestamp(seconds, UTC)

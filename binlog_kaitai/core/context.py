@@ -1,7 +1,7 @@
-"""What earlier events of a log say about the next one.
+"""State that earlier events of a log establish for later ones.
 
-The whole of it: the format in force, the table maps that rows may belong to, whether the log was closed,
-and whether the rest is encrypted.
+This is all of it: the format in force, the table maps that rows events may refer to, whether the log was
+closed, and whether the rest is encrypted.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from binlog_kaitai.core.row_pieces import Pieces
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import EncryptedError, GrammarError
 
-#: A statement of MySQL locks fewer tables than this by far; the bound is for hostile logs.
+#: MySQL statements lock far fewer tables than this; the bound protects against hostile logs.
 MAX_TABLE_MAPS = 16_384
 
-#: The types whose events change the context.
+#: The types of events that change the context.
 CONTEXT_TYPES = frozenset(
     (EventType.format_description_event, EventType.table_map_event, EventType.start_encryption_event)
 )
 
-#: Events after which no earlier table map holds. Servers close the tables at the end of each statement; a
-#: transaction begins or ends only where they are closed. So what rows mean never depends on an earlier
-#: transaction, and a log may be read from any of them.
+#: Events that end the validity of earlier table maps. Servers close their tables at the end of each
+#: statement, and a transaction begins or ends only when they are closed. Rows therefore never depend on an
+#: earlier transaction, and a log can be read from the start of any transaction.
 TABLES_CLOSE = BETWEEN | GTID_TYPES | {EventType.xid_event, EventType.xa_prepare_log_event}
 
-#: The same of statements that are nothing but this; a zero byte ends the name of the schema before them.
+#: The same for these statements, matched whole; a zero byte ends the schema name that precedes them.
 CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")
 
 
@@ -47,20 +47,20 @@ class Context:
     Attributes
     ----------
     layout : Format
-        How the next event is laid out.
+        Layout of the next event.
     is_in_use : bool
         The first format description event says that the file is being written, or was never closed.
     is_relay_log : bool
-        The events are another server's, and so are the positions in their headers.
+        The events, and the positions in their headers, come from another server.
     has_exact_positions : bool
         The headers of this log's events say where the events end. Servers without checksums wrote other
         numbers inside transactions.
     is_encrypted : bool
-        What follows cannot be read: MariaDB encrypted it.
+        The following events are encrypted and cannot be read.
     table_maps : dict
-        Body of the newest table map event by table id, of those that are still in force.
+        Bodies of the table map events still in force, the newest for each table ID.
     pieces : Pieces
-        Of a rows event that comes in several events, those that were there.
+        The pieces so far of a rows event that is split over several events.
     """
 
     def __init__(self, binlog_version: int) -> None:
@@ -82,14 +82,14 @@ class Context:
         return inner
 
     def table_map_of(self, raw: bytes, type_code: int) -> TableMapEvent | None:
-        """The table map that a rows event refers to; None for other events and where it is missing."""
+        """The table map that a rows event refers to; None for other events, or if it is missing."""
         if self.layout.effective_type(type_code) not in ROWS_TYPES:
             return None
         table_id = rows_table_id(raw, type_code, self.layout)
         return None if table_id is None else self.table_maps.get(table_id)
 
     def check_readable(self) -> None:
-        """Refuse what follows a START_ENCRYPTION_EVENT: its header and checksum mean nothing either."""
+        """Reject events after a START_ENCRYPTION_EVENT: even their headers and checksums are encrypted."""
         if self.is_encrypted:
             key_id = self._key_ids[0]
             file = "--keyring FILE" if is_of_percona(self._server_version) else "--key-file FILE"
@@ -99,7 +99,7 @@ class Context:
             )
 
     def observe(self, raw: bytes, header: Header) -> BinlogEvent | None:
-        """Take in one event, in the order of the log; gives it parsed where that was needed.
+        """Update the context with the next event of the log; returns the parsed event if it had to be parsed.
 
         Raises
         ------
@@ -123,14 +123,14 @@ class Context:
             if not self._described:
                 self._server_version = content.server_version
             self.table_maps.clear()
-            # Only a relay log has a second one, which the source of its events wrote.
+            # Only a relay log has a second one, written by the source of its events.
             self.is_relay_log = self._described or event.header.is_relay_log
             self.has_exact_positions = not self.is_relay_log and content.checksum_algorithm is not None
             if not self._described:
                 self.is_in_use = event.header.is_in_use
                 self._described = True
         else:
-            # A copy that a server sent is plain, and the event in it marked as one to skip.
+            # A copy sent by a server is decrypted, and this event is flagged to be ignored.
             self.is_encrypted = not event.header.is_ignorable
             start: Any = content
             self._key_ids = key_ids(start.key_version, self._server_version)
@@ -143,7 +143,7 @@ class Context:
         return raw.endswith(CLOSING_STATEMENTS, 0, end)
 
     def remember(self, table_map: TableMapEvent) -> None:
-        """Take in the body of a table map event."""
+        """Store the body of a table map event."""
         self.table_maps.pop(table_map.table_id.value, None)
         self.table_maps[table_map.table_id.value] = table_map
         if len(self.table_maps) > MAX_TABLE_MAPS:
@@ -151,12 +151,12 @@ class Context:
 
 
 def is_of_percona(server_version: str) -> bool:
-    """Whether Percona Server wrote a log with a START_ENCRYPTION_EVENT, not MariaDB."""
+    """Whether a log with a START_ENCRYPTION_EVENT was written by Percona Server rather than MariaDB."""
     return "MariaDB" not in server_version
 
 
 def key_ids(key_version: int, server_version: str) -> tuple[str, ...]:
-    """What the key of a log with a START_ENCRYPTION_EVENT may be called, its exact name first."""
+    """Possible names of the key of a log with a START_ENCRYPTION_EVENT, its exact name first."""
     if is_of_percona(server_version):
         return f"percona_binlog:{key_version}", "percona_binlog"
     return (f"1:{key_version}", "1") if key_version > 1 else ("1", "1:1")

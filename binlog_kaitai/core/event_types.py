@@ -1,9 +1,9 @@
-"""The table of event types: what listings show of each.
+"""The table of event types, and the fields that listings show for each.
 
-The numbers and names of the types are the grammar's (`binlog_enums.ksy`); here stands which fields of a
-body are its main ones. An entry is the path of a field in the grammar; with ``name=path`` it is shown
-under another name, ``len(path)`` is the length of a run of bytes, and ``@name`` is a function of
-:mod:`binlog_kaitai.core.info` where the value takes more than a path.
+Type numbers and names come from the grammar (`binlog_enums.ksy`); this module adds the main fields of each
+body. An entry is the path of a field in the grammar. ``name=path`` shows it under another name, ``len(path)``
+is the length of a byte string, and ``@name`` is a function of :mod:`binlog_kaitai.core.info` for values that
+need more than a path.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from binlog_kaitai.core.grammar import EventType
 
 
 class InfoField(NamedTuple):
-    """One field of a listing: its name, and the path, or the function, that its value comes from."""
+    """One field of a listing: its name, and the path or function that yields its value."""
 
     name: str
     path: str
@@ -110,21 +110,21 @@ for _kind in EventType:
     if "rows_" in _kind.name and _kind.name not in _MAIN_FIELDS:
         _MAIN_FIELDS[_kind.name] = _ROWS
 
-#: The main fields of each type that the grammar knows, by its number.
+#: The main fields of each type in the grammar, by type number.
 INFO_FIELDS: dict[int, tuple[InfoField, ...]] = {
     kind.value: tuple(_field(entry) for entry in _MAIN_FIELDS.get(kind.name, ())) for kind in EventType
 }
 
 
-#: Statements, also packed ones.
+#: Statements, plain and compressed.
 QUERY_TYPES = (EventType.query_event, EventType.query_compressed_event)
 
-#: The server's names of all types.
+#: The server's names of all event types.
 TYPE_NAMES = tuple(kind.name.upper() for kind in EventType)
 
 
 def type_name(code: int) -> str:
-    """The server's name of an event type; ``"UNKNOWN_EVENT"`` for a number that the grammar does not know."""
+    """The server's name of an event type; ``"UNKNOWN_EVENT"`` for a number that is not in the grammar."""
     return _NAMES.get(code, _UNKNOWN)
 
 

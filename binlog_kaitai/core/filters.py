@@ -1,4 +1,4 @@
-"""The filters that every command and function takes, by mysqlbinlog's names where it has them."""
+"""Event filters, shared by all commands and functions; named as in mysqlbinlog where it has them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import Any, Literal, TypedDict, get_args
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import UsageError
 
-#: What may become of dates that no calendar has.
+#: How to handle dates that do not exist in the calendar.
 ZeroDates = Literal["null", "error", "text"]
 ZERO_DATES: tuple[ZeroDates, ...] = get_args(ZeroDates)
 
-#: Largest offset in a file, and largest number of a server.
+#: Largest file offset, and largest server ID.
 MAX_POSITION, MAX_SERVER_ID = (1 << 63) - 1, (1 << 32) - 1
 
-#: Characters of a wrong value that a message shows.
+#: Maximum length of an invalid value in an error message, in characters.
 _MOST_SHOWN = 80
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
@@ -48,19 +48,19 @@ class FilterOptions(FiltersWithoutTable, total=False):
 
 @dataclass(frozen=True)
 class Filters:
-    """Which events to take; an event must fit all filters that are set.
+    """Selects events; an event must match all filters that are set.
 
     Attributes
     ----------
     start_position : int or None
         In the first file, skip events that begin before this offset.
     stop_position : int or None
-        In the last file, stop at the first event that begins at or behind this offset.
+        In the last file, stop at the first event that begins at or after this offset.
     start_timestamp, stop_timestamp : int or None
-        Skip events before the one, stop at the first event at or behind the other; seconds since
+        Skip events before the first, stop at the first event at or after the second; seconds since
         1970-01-01 UTC.
     include_gtids, exclude_gtids : GtidSet or None
-        Only, or no, events of these transactions.
+        Only events of these transactions, or all except them.
     databases, tables : frozenset of str
         Only events that name one of these schemas, or tables (``schema.table``).
     event_types : frozenset of str
@@ -106,12 +106,12 @@ class Filters:
         event_type: str | Iterable[str] | None = None,
         server_id: int | Iterable[int] | None = None,
     ) -> Filters:
-        """The filters as a person writes them; parameters have the names of the command line's options.
+        """Build filters from user input; parameters are named like the command-line options.
 
         Raises
         ------
         UsageError
-            A value makes no sense.
+            A value is invalid.
         """
         return cls(
             start_position,
@@ -130,28 +130,28 @@ class Filters:
         return any(getattr(self, field.name) not in (None, frozenset()) for field in fields(self))
 
     def takes_gtid(self, gtid: str | None) -> bool:
-        """Whether events of this transaction (None: of no transaction) are wanted."""
+        """Whether events of this transaction match (None: events outside transactions)."""
         if self.include_gtids is not None and (gtid is None or gtid not in self.include_gtids):
             return False
         return self.exclude_gtids is None or gtid is None or gtid not in self.exclude_gtids
 
     def takes_names(self, schema: str | None, table: str | None) -> bool:
-        """Whether an event that names this schema, and maybe table, is wanted."""
+        """Whether an event that names this schema, and possibly this table, matches."""
         if self.databases and schema not in self.databases:
             return False
         return not self.tables or (table is not None and f"{schema}.{table}" in self.tables)
 
 
 def whole_number(text: str) -> int:
-    """A whole number in ASCII digits, of no more than 64 bits or so.
+    """Parse a non-negative integer in ASCII digits, of roughly 64 bits at most.
 
-    `int` also takes digits of other scripts and underscores, and refuses thousands of digits by an
-    exception of its own.
+    `int` also accepts digits of other scripts and underscores, and raises its own exception for thousands of
+    digits.
 
     Raises
     ------
     UsageError
-        It is not one.
+        The text is not such a number.
     """
     if not _WHOLE.fullmatch(text.strip()):
         raise UsageError(f"{shortened(text)} is not a whole number")
@@ -159,7 +159,7 @@ def whole_number(text: str) -> int:
 
 
 def shortened(value: Any) -> str:
-    """A wrong value as a message names it; however long it is, a line will do."""
+    """An invalid value, shortened to fit one line of an error message."""
     if isinstance(value, int) and value.bit_length() > 128:
         return "a number of more than 38 digits"
     text = repr(value)
@@ -192,7 +192,7 @@ def _table(name: str) -> str:
 
 
 def _type_name(name: str) -> str:
-    # The command line's `--help` does without the grammar.
+    # Deferred import: the command line's `--help` does not load the grammar.
     from binlog_kaitai.core.event_types import TYPE_NAMES
 
     known = {spelling: full for full in TYPE_NAMES for spelling in _spellings(full)}
@@ -209,7 +209,7 @@ def _spellings(full: str) -> Iterable[str]:
 
 
 def _timestamp(value: Any) -> int | None:
-    """Seconds since 1970 of a time; one without a zone is local time, as in mysqlbinlog."""
+    """Parse a time into seconds since 1970; a time without a zone is local, as in mysqlbinlog."""
     if value is None:
         return None
     if isinstance(value, str):

@@ -1,12 +1,12 @@
-"""From a stream of bytes to the bytes of one event after another.
+"""Splits a byte stream into events.
 
 Rules
 -----
-1. A file begins with the magic; its version is known from the first event alone.
-2. An event is as long as its header says. Memory is taken as bytes arrive, never because a length says so.
-3. A position is the offset in the file, counted here; headers know only 32 bits of it.
-4. How a file ends is for the caller to judge: what is left behind the last whole event is its :class:`Tail`.
-5. A file is one log. Where another one's magic and first event stand, files were put together, which is said.
+1. A file begins with the magic; only the first event determines its version.
+2. The header gives the length of an event. Memory grows as bytes arrive, never because of a declared length.
+3. A position is the file offset, counted here; headers hold only its low 32 bits.
+4. The caller judges how a file ends: the bytes after the last complete event are its :class:`Tail`.
+5. A file holds one log. The magic and first event of another log mean concatenated files, which is an error.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ ENCRYPTED_MAGIC = b"\xfdbin"
 
 _STEP = 1 << 20
 
-#: The types of a log's first event.
+#: The types a log can begin with.
 FIRST_TYPES = (EventType.start_event_v3, EventType.format_description_event)
 
 
 class Frame(NamedTuple):
-    """One whole event: where it begins, its header, all its bytes."""
+    """One complete event: its position, its header and all its bytes."""
 
     position: int
     header: Header
@@ -57,7 +57,7 @@ class Frame(NamedTuple):
 
 
 class TailKind(Enum):
-    """What lies behind the last whole event of a file."""
+    """What follows the last complete event of a file."""
 
     NOTHING = "nothing"
     ZEROS = "zero bytes up to the end"
@@ -65,9 +65,9 @@ class TailKind(Enum):
 
 
 class Tail(NamedTuple):
-    """The bytes behind the last whole event.
+    """The bytes after the last complete event.
 
-    Of a part of an event with a whole header, `header` is that.
+    `header` is set if a partial event has a complete header.
     """
 
     kind: TailKind
@@ -77,25 +77,25 @@ class Tail(NamedTuple):
 
 
 class Framer:
-    """The events of one stream, as bytes.
+    """Iterates over the events of one stream, as bytes.
 
-    Iterating gives :class:`Frame` after :class:`Frame`; afterwards :attr:`tail` tells how the stream ended.
+    Iteration yields :class:`Frame` objects; afterwards :attr:`tail` describes how the stream ended.
 
     Parameters
     ----------
     stream
-        A binary stream; at the magic of a file, see :meth:`of_file`, or at an event.
+        A binary stream, positioned at an event; for a stream at the magic, see :meth:`of_file`.
     binlog_version
         1, 3 or 4: whether headers have 13 or 19 bytes.
     position
         Offset of the stream's next byte.
     max_event_size
-        An event that says it is longer is refused: the most that may be held of it.
+        The longest event to accept; limits memory.
 
     Raises
     ------
     FramingError
-        A header that cannot be right, while iterating.
+        A header is invalid (raised during iteration).
     """
 
     def __init__(
@@ -110,12 +110,12 @@ class Framer:
 
     @classmethod
     def of_file(cls, stream: BinaryIO) -> Framer:
-        """The events of a whole file, whose version its first event tells.
+        """Frame a whole file; its first event determines the version.
 
         Raises
         ------
         NotABinlogError, EncryptedError
-            The first bytes are not those of a readable log.
+            The file does not begin like a readable log.
         """
         version, ahead = read_start(stream)
         framer = cls(stream, version, len(MAGIC))
@@ -127,7 +127,7 @@ class Framer:
             yield frame
 
     def skip_to(self, position: int) -> None:
-        """Go on at a later offset, which must be the start of an event."""
+        """Continue at a later offset, which must be the start of an event."""
         distance = position - self.position - len(self._ahead)
         if distance < 0:
             return
@@ -175,7 +175,7 @@ class Framer:
         return frame
 
     def _count_zeros(self, size: int) -> int:
-        """Length of a tail of zeros, `size` of which have been read."""
+        """Length of a tail of zeros, of which `size` bytes have already been read."""
         while chunk := self._stream.read(_STEP):
             if chunk.strip(b"\0"):
                 raise FramingError("zero bytes where an event should begin", position=self.position)
@@ -184,9 +184,9 @@ class Framer:
 
 
 def not_at_an_event(stream: BinaryIO, position: int) -> str | None:
-    """Why no event can be read at a position of a log, and where the nearest ones begin; None if one can.
+    """Why no event can be read at a position, with the nearest event boundaries; None if one can be read.
 
-    The stream can seek, and is at the log's first byte. Only headers are read.
+    The stream must be seekable and at the first byte of the log. Only headers are read.
     """
     version, _ = read_start(stream)
     length, size, at = header_length(version), stream.seek(0, io.SEEK_END), len(MAGIC)
@@ -205,45 +205,46 @@ def not_at_an_event(stream: BinaryIO, position: int) -> str | None:
 
 
 def nearest_events(position: int, *nearest: int) -> str:
-    """Why nothing can be read at a position, and where the nearest events begin."""
+    """Error for an unreadable position, naming the nearest event boundaries."""
     return f"no event begins at {position}; the nearest begin at {' and '.join(map(str, nearest))}"
 
 
 def another_log(position: int) -> AnotherLogError:
-    """What is wrong with a file in which a second log begins."""
+    """Error for a file that contains the start of a second log."""
     reason = f"another log begins here: files were put together, and can be read apart if cut at {position}"
     return AnotherLogError(reason, position=position)
 
 
 def is_start(head: bytes) -> bool:
-    """Whether a log begins with these bytes, as many as a header has: the magic, and a first event.
+    """Whether these bytes, as many as a header has, are the start of a log: the magic and a first event.
 
-    An event of 2028 may have the magic for its time, and behind it a server's number that looks like a type;
-    but not the position of a first event in its flags. A header of version 1 ends before that.
+    An event written in 2028 may have a timestamp equal to the magic, followed by a server ID that looks like
+    a type; but its flags do not match the position of a first event. A version 1 header ends before that
+    field.
     """
     if not head.startswith(MAGIC) or head[len(MAGIC) + header_offset("type_code")] not in FIRST_TYPES:
         return False
     if len(head) < header_length(4):
         return True
     size = read_header(head[len(MAGIC) :], 1).len_event
-    # Of the position the head has the first bytes.
+    # The header includes the first bytes of the position.
     position = head[len(MAGIC) + header_offset("next_position") : header_length(4)]
     expected = (len(MAGIC), len(MAGIC) + size)
     return position in [one.to_bytes(8, "little")[: len(position)] for one in expected]
 
 
 def resized(raw: bytes, size: int) -> bytes:
-    """An event whose header says that it has another size."""
+    """Error for an event whose size differs from the one in its header."""
     begin, end = header_offset("len_event"), header_offset("next_position")
     return raw[:begin] + size.to_bytes(end - begin, "little") + raw[end:]
 
 
 def read_up_to(stream: BinaryIO, size: int, start: bytes = b"") -> bytes:
-    """`start`, and `size` bytes or what is there before the end; takes memory only as bytes arrive."""
+    """`start` plus up to `size` bytes, fewer at the end of the stream; memory grows only as bytes arrive."""
     data = stream.read(min(size, _STEP)) or b""
     if len(data) >= size or not data:
         return start + data if start else data
-    # This grows in place, and gives what it has without a copy.
+    # A bytearray grows in place, and its contents can be used without a copy.
     parts = io.BytesIO()
     parts.write(start)
     parts.write(data)
@@ -254,36 +255,37 @@ def read_up_to(stream: BinaryIO, size: int, start: bytes = b"") -> bytes:
 
 
 def read_start(stream: BinaryIO) -> tuple[int, bytes]:
-    """The version of a log, and the bytes behind its magic that were read to tell it.
+    """The version of a log, and the bytes after its magic that were read to detect it.
 
     Raises
     ------
     NotABinlogError, EncryptedError
-        The first bytes are not those of a readable log.
+        The file does not begin like a readable log.
     """
     start = read_up_to(stream, len(MAGIC))
     if start != MAGIC:
         raise _not_a_log(start + read_up_to(stream, _LOOK_AHEAD))
     ahead = read_up_to(stream, header_length(1))
-    # Of fewer bytes nothing can be told; they are a part of an event in any version.
+    # Fewer bytes do not identify the version; they are a partial event in any of them.
     return detect_version(ahead) if len(ahead) == header_length(1) else 4, ahead
 
 
-#: As much of a file that does not begin like a log is searched for events, in bytes.
+#: How far a file that does not begin like a log is searched for events, in bytes.
 _LOOK_AHEAD = 64 << 10
 
 _KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 
-#: What people have instead of a log, by its first bytes, and what to do with it.
+#: Files often mistaken for a log, by their first bytes, with advice.
 _OTHER_FILES = {
     b"PK\x03\x04": "it is a zip archive",
 }
 
 
 def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
-    """What is wrong with a file that begins with these bytes, and not with the magic.
+    """Error for a file that does not begin with the magic.
 
-    It is a damaged log, and not another file, if it is cut off inside the magic, or if events follow.
+    The file is a damaged log, rather than another kind of file, if it ends inside the magic or if events
+    follow.
     """
     start = data[: len(MAGIC)]
     if start == ENCRYPTED_MAGIC:
@@ -303,7 +305,7 @@ def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
 
 
 def holds_events(data: bytes) -> bool:
-    """Whether two events follow each other somewhere in the start of a file, by their headers."""
+    """Whether the start of a file contains two consecutive events, judging by their headers."""
     read, length = header_struct(4), header_length(4)
     last = len(data) - 2 * length
     for at in range(last + 1):

@@ -1,7 +1,7 @@
 """The gate to the generated grammar: the only module that imports it.
 
-In: the bytes of one event and what earlier events said about it (:class:`Format` and a table map).
-Out: the generated object, read to the last byte, or a :class:`GrammarError` that names the field.
+Input: the bytes of one event and the state from earlier events (:class:`Format` and a table map). Output: the
+generated object, parsed to the last byte, or a :class:`GrammarError` that names the field.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ TableMapField = TableMapMetadata.FieldType
 CHECKSUM_SIZE = 4
 
 show("binlog_grammar.")
-_TABLE_ID_ROOM = 16  # more than a table id takes
+_TABLE_ID_ROOM = 16  # longer than any table ID
 _ROWS_PREFIXES = ("pre_ga_", "write_rows_", "update_rows_", "delete_rows_", "partial_update_rows_")
 
-#: What the grammar's `binlog_event` takes besides the stream.
+#: Parameters of the grammar's `binlog_event`, besides the stream.
 Parameters = tuple[int, int, int, bool, bool, TableMapEvent | None, bool]
 
 
@@ -145,7 +145,7 @@ def header_width(name: str) -> int:
     return struct.calcsize("<" + _STRUCT_CODES[field.dtype or ""])
 
 
-#: The bits of a position that an event header holds: past 4 GiB the upper ones are lost.
+#: The low bits of a position, which is all that an event header holds: positions wrap at 4 GiB.
 POSITION_MASK = (1 << 8 * header_width("next_position")) - 1
 
 
@@ -155,12 +155,12 @@ def header_length(binlog_version: int) -> int:
 
 
 def read_header(data: bytes, binlog_version: int) -> Header:
-    """The header that bytes begin with; it must be whole."""
+    """Parse the header at the start of `raw`; it must be complete."""
     return Header(*header_struct(binlog_version).unpack_from(data))
 
 
 def detect_version(head: bytes) -> int:
-    """The version of a log, 1, 3 or 4, from the first 13 bytes behind its magic.
+    """The version of a log (1, 3 or 4), from the first 13 bytes after its magic.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def detect_version(head: bytes) -> int:
 
 @dataclass(frozen=True)
 class Format:
-    """How a log's events are laid out: its version, and its format description event from version 4 on.
+    """The layout of a log's events: its version and, from version 4 on, its format description event.
 
     Attributes
     ----------
@@ -226,22 +226,24 @@ class Format:
         )
 
     def effective_type(self, type_code: int) -> int:
-        """What an event with this type code is, in the numbering of all versions but some 5.1 alphas."""
+        """The event type for this type code, in the final numbering; some 5.1 alphas numbered types
+        differently.
+        """
         if not self.has_permuted_types:
             return type_code
         return int(EffectiveType(type_code, True, KaitaiStream(io.BytesIO(b""))).value)
 
     def header_length_of(self, type_code: int) -> int:
-        """Length of the header of an event of this type; a format description event has no extra headers."""
+        """Header length for events of this type; a format description event never has extra headers."""
         return header_length(4) if type_code == EventType.format_description_event else self.header_length
 
     def post_header_length_of(self, type_code: int) -> int:
-        """The format description's entry for the type, in bytes; 0 where there is none."""
+        """The format description's entry for the type, in bytes; 0 if there is none."""
         index = type_code - 1
         return self.post_header_lengths[index] if 0 <= index < len(self.post_header_lengths) else 0
 
     def parameters(self, type_code: int, table_map: TableMapEvent | None) -> Parameters:
-        """What the grammar's `binlog_event` takes."""
+        """Parameters of the grammar's `binlog_event`."""
         return (
             self.binlog_version,
             self.header_length_of(type_code),
@@ -256,14 +258,14 @@ class Format:
 def parse_event(
     raw: bytes, type_code: int, layout: Format, table_map: TableMapEvent | None = None
 ) -> BinlogEvent:
-    """Read one event by the grammar.
+    """Parse one event with the grammar.
 
     Parameters
     ----------
     raw
         All bytes of the event, from its header to its checksum.
     type_code
-        The type as its header has it.
+        The type code in its header.
     layout
         The log's format at this event.
     table_map
@@ -272,7 +274,7 @@ def parse_event(
     Raises
     ------
     GrammarError
-        The bytes do not follow the grammar or go on after it; `field` names where.
+        The bytes violate the grammar or continue past its end; `field` names the location.
     """
     parameters = layout.parameters(type_code, table_map)
     try:
@@ -290,32 +292,32 @@ def parse_event(
 
 
 def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
-    """The grammar's object of one value, not NULL, of a row image.
+    """Parse one non-NULL value of a row image into the grammar's object; raises as `parse_structure`.
 
     Parameters
     ----------
     index
         Number of the column in the table map, from 0.
     data
-        The bytes of the value, after its length where it has one; raises as `parse_structure`.
+        The bytes of the value, after its length if it has one.
     """
     count = table_map.num_columns.value
     bitmap = (1 << index).to_bytes((count + 7) // 8, "little")
     try:
         columns = ImageColumns(count, KaitaiStream(io.BytesIO(bitmap)))
-        # A byte of null bits stands before the image's one value.
+        # A byte of null bits precedes the only value of the image.
         return RowImage(table_map, columns, False, KaitaiStream(io.BytesIO(b"\0" + data))).cells[index].value
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
 
 
 def parse_document(data: bytes) -> JsonBinary:
-    """The grammar's object of a binary JSON document; raises as `parse_structure`."""
+    """Parse a binary JSON document into the grammar's object; raises as `parse_structure`."""
     return parse_structure(JsonBinary, data)
 
 
 def parse_compressed(data: bytes) -> CompressedData:
-    """The compressed part of a MariaDB event, nothing of it unpacked; raises as `parse_structure`."""
+    """Parse the compressed part of a MariaDB event, without decompressing it; raises as `parse_structure`."""
     return parse_structure(CompressedData, data)
 
 
@@ -323,7 +325,7 @@ _Structure = TypeVar("_Structure", bound=KaitaiStruct)
 
 
 def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> _Structure:
-    """The grammar's object of bytes that are not an event; raises `GrammarError` where they do not fit."""
+    """Parse bytes other than an event into the grammar's object; `GrammarError` if they are invalid."""
     try:
         return kind(KaitaiStream(io.BytesIO(data)))
     except Exception as error:  # as in parse_event
@@ -331,25 +333,25 @@ def parse_structure(kind: Callable[[KaitaiStream], _Structure], data: bytes) -> 
 
 
 def parse_packet(data: bytes, *, has_semi_sync: bool = False) -> StreamPacket:
-    """The grammar's object of a message in a server's stream that is not an event: its end, or an error."""
+    """Parse a message in a server's stream that is not an event: the end of the stream, or an error."""
     parameters = Format.of_version(4).parameters(0, None)
     return parse_structure(partial(StreamPacket, has_semi_sync, *parameters), data)
 
 
-SEEK_FOOTER_SIZE = 9  # of a `ZstdSeekTable.Footer`, in bytes
+SEEK_FOOTER_SIZE = 9  # of `ZstdSeekTable.Footer`, in bytes
 
 
-#: Types whose events hold row images, and so refer to a table map.
+#: Types of events that contain row images and therefore refer to a table map.
 ROWS_TYPES = frozenset(one for one in EventType if one.name.startswith(_ROWS_PREFIXES))
 
 
 def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:
-    """The table that a rows event refers to; None where the event is too short to tell."""
+    """The table ID in a rows event; None if the event is too short to contain it."""
     start = layout.header_length_of(type_code)
     return _table_id(raw[start : start + _TABLE_ID_ROOM], layout.post_header_length_of(type_code))
 
 
-@lru_cache(maxsize=1 << 10)  # events of one statement begin alike
+@lru_cache(maxsize=1 << 10)  # events of one statement begin with the same bytes
 def _table_id(data: bytes, post_header_length: int) -> int | None:
     try:
         return int(TableId(post_header_length, KaitaiStream(io.BytesIO(data))).value)
@@ -358,7 +360,9 @@ def _table_id(data: bytes, post_header_length: int) -> int | None:
 
 
 def _check_compressed(content: KaitaiStruct) -> None:
-    """Unpack MariaDB's compressed data once, keeping nothing: the grammar does so lazily, without a bound."""
+    """Decompress MariaDB's compressed data once and discard it: the grammar does so lazily and without a size
+    limit.
+    """
     for name, child in children(content):
         if isinstance(child, CompressedData):
             size = inflated_size(child.deflated.data, child.len_uncompressed)
@@ -372,14 +376,14 @@ def _check_compressed(content: KaitaiStruct) -> None:
 def trace_event(
     raw: bytes, type_code: int, layout: Format, table_map: TableMapEvent | None = None
 ) -> tuple[Any, GrammarError | None]:
-    """Read one event by the traced classes, which know the position of every field (`_debug`).
+    """Parse one event with the traced classes, which record the position of every field (`_debug`).
 
-    Returns the traced object, as far as it could be read, and what stopped the reading, if anything.
+    Returns the traced object, as far as it could be parsed, and the exception that stopped parsing, if any.
     """
     return trace(raw, layout.parameters(type_code, table_map))
 
 
 def _describe(error: Exception, raw: bytes, parameters: Parameters) -> GrammarError:
-    # Errors of the runtime do not say which field they happened in; the traced classes do.
+    # Exceptions of the Kaitai runtime do not name the field that failed; the traced classes do.
     _, traced = trace(raw, parameters)
     return traced or GrammarError(reason_of(error))

@@ -1,6 +1,6 @@
-"""Sets of GTIDs, as text and as intervals.
+"""GTID sets, as text and as intervals.
 
-Text of MySQL: ``uuid:1-5:7, uuid:tag:1-3``. MariaDB has no notation of sets; here its GTIDs
+MySQL writes ``uuid:1-5:7, uuid:tag:1-3``. MariaDB has no notation for sets; here its GTIDs
 ``domain-server-sequence`` are joined by commas, and ``domain-server-first..last`` is a range.
 """
 
@@ -14,27 +14,28 @@ from binlog_kaitai.errors import UsageError
 
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
 _TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.IGNORECASE | re.ASCII)
-# No number of a GTID has more digits than one of 64 bits.
+# No number in a GTID has more digits than a 64-bit integer.
 _RANGE = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
 _MARIADB = re.compile(r"([0-9]{1,20})-([0-9]{1,20})-([0-9]{1,20})(?:\.\.([0-9]{1,20}))?")
 
-#: Characters of a wrong GTID that a message shows.
+#: Maximum length of an invalid GTID in an error message, in characters.
 _MOST_SHOWN = 80
 
 
-#: Fewer ranges than one for so many in a set are added one by one: each moves all that come after it.
+#: Below one new range per this many in the set, ranges are added one by one; each insertion moves all later
+#: ones.
 _MANY = 1024
 
 
 class Intervals:
-    """A set of whole numbers as sorted, disjoint intervals that do not touch."""
+    """A set of integers as sorted, disjoint, non-adjacent intervals."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []
-        self._ends: list[int] = []  # behind the last number of each
+        self._ends: list[int] = []  # one past the last number of each
 
     def add(self, start: int, end: int) -> None:
-        """Add the numbers from `start` up to, but without, `end`."""
+        """Add the numbers from `start` up to, but not including, `end`."""
         if start >= end:
             return
         first = bisect_right(self._ends, start - 1)
@@ -46,7 +47,7 @@ class Intervals:
         self._ends[first:last] = [end]
 
     def add_all(self, ranges: Iterable[tuple[int, int]]) -> None:
-        """Add many ranges, each as `add` takes it, in the time that sorting them takes."""
+        """Add many ranges, with bounds as in `add`, in the time it takes to sort them."""
         added = [(start, end) for start, end in ranges if start < end]
         if len(added) <= len(self._starts) // _MANY:
             for start, end in added:
@@ -62,11 +63,11 @@ class Intervals:
                 self._ends[-1] = end
 
     def update(self, other: Intervals) -> None:
-        """Add all of another set."""
+        """Add all numbers of another set."""
         self.add_all(zip(other._starts, other._ends, strict=True))
 
     def without(self, other: Intervals) -> Intervals:
-        """What this set has and the other has not."""
+        """The numbers in this set that are not in the other."""
         found = Intervals()
         for start, end in zip(self._starts, self._ends, strict=True):
             at = bisect_right(other._ends, start)
@@ -78,7 +79,7 @@ class Intervals:
         return found
 
     def _append(self, start: int, end: int) -> None:
-        """Add numbers above all others, which they do not touch."""
+        """Append numbers that are above all others and not adjacent to them."""
         if start < end:
             self._starts.append(start)
             self._ends.append(end)
@@ -92,18 +93,18 @@ class Intervals:
         return iter(self._pairs())
 
     def _pairs(self) -> list[tuple[int, int]]:
-        # `list(self)` would make room for as many items as `len` counts numbers.
+        # `list(self)` would preallocate as many items as `len` reports numbers.
         return [(start, end - 1) for start, end in zip(self._starts, self._ends, strict=True)]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Intervals) and self._pairs() == other._pairs()
 
     def __bool__(self) -> bool:
-        # Of 2^63 numbers and more Python takes no `len`.
+        # Python's `len` cannot return 2^63 or more.
         return bool(self._starts)
 
     def __len__(self) -> int:
-        """How many numbers it holds."""
+        """How many numbers the set contains."""
         return sum(self._ends) - sum(self._starts)
 
     def gaps(self) -> list[tuple[int, int]]:
@@ -114,7 +115,7 @@ class Intervals:
 class GtidSet:
     """A set of GTIDs, of MySQL or of MariaDB.
 
-    The *source* of a GTID is all before its number: ``uuid``, ``uuid:tag`` or ``domain-server``.
+    The *source* of a GTID is the part before its number: ``uuid``, ``uuid:tag`` or ``domain-server``.
     """
 
     def __init__(self) -> None:
@@ -122,12 +123,12 @@ class GtidSet:
 
     @classmethod
     def parse(cls, text: str) -> GtidSet:
-        """Read the text of a set.
+        """Parse the text of a set.
 
         Raises
         ------
         UsageError
-            It is not one.
+            The text is not a GTID set.
         """
         found = cls()
         for part in (part.strip() for part in text.replace("\n", "").split(",")):
@@ -137,26 +138,26 @@ class GtidSet:
         return found
 
     def add(self, gtid: str) -> None:
-        """Add one GTID, as :attr:`Event.gtid` has it."""
+        """Add one GTID, in the form of :attr:`Event.gtid`."""
         source, number = split_gtid(gtid)
         self.add_range(source, number, number + 1)
 
     def add_range(self, source: str, start: int, end: int) -> None:
-        """Add the numbers from `start` up to, but without, `end`."""
+        """Add the numbers from `start` up to, but not including, `end`."""
         if start < end:
             self._by_source.setdefault(source, Intervals()).add(start, end)
 
     def add_ranges(self, source: str, ranges: Iterable[tuple[int, int]]) -> None:
-        """Add many ranges of one source, each as `add_range` takes it."""
+        """Add many ranges of one source, with bounds as in `add_range`."""
         self._by_source.setdefault(source, Intervals()).add_all(ranges)
 
     def update(self, other: GtidSet) -> None:
-        """Add all of another set."""
+        """Add all GTIDs of another set."""
         for source, intervals in other.items():
             self._by_source.setdefault(source, Intervals()).update(intervals)
 
     def without(self, other: GtidSet) -> GtidSet:
-        """What this set has and the other has not."""
+        """The GTIDs in this set that are not in the other."""
         found, nothing = GtidSet(), Intervals()
         for source, intervals in self.items():
             if left := intervals.without(other._by_source.get(source, nothing)):
@@ -164,22 +165,22 @@ class GtidSet:
         return found
 
     def __or__(self, other: GtidSet) -> GtidSet:
-        """What either set has."""
+        """The union of both sets."""
         found = GtidSet()
         for one in (self, other):
             found.update(one)
         return found
 
     def __sub__(self, other: GtidSet) -> GtidSet:
-        """What this set has and the other has not, as `without`."""
+        """The GTIDs in this set that are not in the other; same as `without`."""
         return self.without(other)
 
     def __and__(self, other: GtidSet) -> GtidSet:
-        """What both sets have."""
+        """The intersection of both sets."""
         return self.without(self.without(other))
 
     def __contains__(self, gtid: str | GtidSet) -> bool:
-        """Whether it holds a GTID, or all of another set."""
+        """Whether the set contains a GTID, or all GTIDs of another set."""
         if isinstance(gtid, GtidSet):
             return not gtid.without(self)
         source, number = split_gtid(gtid)
@@ -192,11 +193,11 @@ class GtidSet:
         return isinstance(other, GtidSet) and self._by_source == other._by_source
 
     def __len__(self) -> int:
-        """How many GTIDs it holds."""
+        """How many GTIDs the set contains."""
         return sum(len(intervals) for intervals in self._by_source.values())
 
     def position(self) -> GtidSet:
-        """MariaDB: the last GTID of each domain, as `gtid_slave_pos` has it."""
+        """MariaDB: the last GTID of each domain, in the form of `gtid_slave_pos`."""
         last: dict[str, tuple[int, str]] = {}
         for source, intervals in self.items():
             domain = source.partition("-")[0]
@@ -209,9 +210,10 @@ class GtidSet:
         return found
 
     def up_to_here(self, known: Iterable[GtidSet] = ()) -> GtidSet:
-        """MariaDB: the set that a position stands for, all of each domain up to its number.
+        """MariaDB: the set that a position stands for, which is every GTID of each domain up to its number.
 
-        A position names one server of a domain; `known` are sets whose servers are meant, too.
+        A position names only one server per domain; servers that occur in the sets of `known` are included
+        too.
         """
         found = GtidSet()
         found.update(self)
@@ -225,7 +227,7 @@ class GtidSet:
         return found
 
     def items(self) -> Iterable[tuple[str, Intervals]]:
-        """Each source with its numbers, in the order of their text."""
+        """Each source with its numbers, sorted by text."""
         return sorted(self._by_source.items())
 
     def __str__(self) -> str:
@@ -261,7 +263,7 @@ class GtidSet:
 
 
 def split_gtid(gtid: str) -> tuple[str, int]:
-    """Source and number of a GTID."""
+    """The source and the number of a GTID."""
     source, _, number = gtid.rpartition(":" if ":" in gtid else "-")
     return source, int(number)
 

@@ -12,12 +12,12 @@ from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField
 from binlog_kaitai.core.grammar import BinlogEvent, UserVarEvent
 from binlog_kaitai.core.transactions import mariadb_gtid
 
-#: What a value of a listing may be.
+#: The values a listing can contain.
 Plain = int | float | str | bool | None | dict[str, str]
 
 
 def info_of(event: BinlogEvent) -> dict[str, Plain]:
-    """The main fields of an event by name; empty for types without any.
+    """The main fields of one event by name; empty for types without any.
 
     Enumerations are shown by name, bytes as ``{"hex": …}``, absent fields as None.
     """
@@ -37,7 +37,7 @@ def _value(body: Any, field: InfoField) -> Plain:
 
 
 def plain(value: Any) -> Plain:
-    """A value of the grammar as JSON can hold it; an infinity or NaN is text."""
+    """A grammar value in a form that JSON can represent; infinities and NaN become text."""
     if isinstance(value, Enum):
         return value.name
     if isinstance(value, bytes):

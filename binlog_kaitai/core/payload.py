@@ -2,9 +2,9 @@
 
 Rules
 -----
-1. Memory is bounded by the largest event inside, never by what the payload claims to unpack to; that event is
+1. Memory is bounded by the largest event inside, never by the declared uncompressed size; that event is
    bounded by the size of the payload (`largest_event`).
-2. The payload gives just as many bytes as it declares, and ends where an event ends; no more is unpacked.
+2. The payload must yield exactly as many bytes as it declares, and end with an event; no more is unpacked.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from binlog_kaitai.errors import FramingError, GrammarError
 
 Compression = TransactionPayloadEvent.CompressionAlgorithm
 
-#: A replication packet, and so an event, has at most 1 GiB (`max_log_event_size`, binlog_event.h).
+#: The maximum size of a replication packet, and so of an event, is 1 GiB (`max_log_event_size`,
+#: binlog_event.h).
 MAX_EVENT_SIZE = 1 << 30
 
-#: An event is unpacked up to this size however small its payload is, in bytes; a longer one up to so many
-#: times what is compressed. Deflate cannot do better; zstd reaches 30,000, but only of one byte repeated.
+#: Events up to this size, in bytes, are decompressed however small their payload is; larger ones only up to
+#: this multiple of the compressed size. Deflate cannot exceed it; zstd reaches 30,000, but only for one
+#: repeated byte.
 _UNSUSPICIOUS = 256 << 20
 _MOST_RATIO = 1 << 10
 
-#: The largest window of zstd level 22, the highest that a server may be set to, in bytes.
+#: The largest window of zstd level 22, the highest level a server can be set to, in bytes.
 _MAX_WINDOW = 1 << 27
 
 _FIELD = "body.content.payload"
@@ -41,12 +43,12 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
     body
         The body of the event, as the grammar reads it.
     binlog_version
-        Version of the log around it.
+        Version of the log that contains the event.
 
     Raises
     ------
     GrammarError
-        The compression is unknown, the compressed bytes are damaged, or they are not whole events.
+        The compression is unknown, the compressed bytes are damaged, or they are not complete events.
     """
     framer = Framer(open_payload(body), binlog_version, max_event_size=largest_event(body))
     try:
@@ -65,21 +67,22 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
 
 
 def largest_event(body: TransactionPayloadEvent) -> int:
-    """The most bytes that an event inside a payload may have to be unpacked.
+    """The largest uncompressed event size accepted inside a payload.
 
-    That is 1 GiB, the most that a server lets through; in payloads of less than 1 MiB, 1024 times what is
-    compressed, but at least 256 MiB. Without a bound, 33 kB of zstd would take 1 GiB.
+    This is 1 GiB, the server's own limit; for payloads of less than 1 MiB it is 1024 times the compressed
+    size, but at least 256 MiB. Without a bound, 33 kB of zstd could take 1 GiB.
     """
     return min(MAX_EVENT_SIZE, max(_UNSUSPICIOUS, _MOST_RATIO * len(body.payload)))
 
 
 def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
-    """A stream of the uncompressed bytes of a transaction payload; at most one more than it declares.
+    """A stream of the uncompressed bytes of a transaction payload, ending at most one byte past the declared
+    size.
 
     Raises
     ------
     GrammarError
-        The compression is of an unknown kind; while reading, the compressed bytes are damaged.
+        The compression type is unknown, or (while reading) the compressed bytes are damaged.
     """
     compression = int(body.compression_type)
     if compression == Compression.none:
@@ -92,7 +95,7 @@ def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
 
 
 class _Unpacked(io.RawIOBase):
-    """What compressed bytes unpack to, up to a size; damage in them is an error of this package."""
+    """Stream of decompressed bytes, up to a size; damaged input raises an error of this package."""
 
     def __init__(self, packed: bytes, size: int) -> None:
         import zstandard
@@ -117,7 +120,7 @@ class _Unpacked(io.RawIOBase):
 
 
 class SmallPayloads:
-    """Unpacks one payload after the other, each in one go."""
+    """Decompresses payloads one after the other, each in a single call."""
 
     def __init__(self) -> None:
         import zstandard
@@ -128,7 +131,9 @@ class SmallPayloads:
         self._decompress = zstandard.ZstdDecompressor().decompress
 
     def unpack(self, packed: Any, room: memoryview) -> bool:
-        """Unpack bytes that fill just this room; False where they do not, or may not be read."""
+        """Decompress into a buffer that must be filled exactly; False if that fails or the payload is not
+        allowed.
+        """
         try:
             stated = self._describe(packed)
             if stated.window_size > _MAX_WINDOW or stated.content_size not in (self._unknown, len(room)):
@@ -143,7 +148,7 @@ class SmallPayloads:
 
 
 def declared_size(body: TransactionPayloadEvent) -> int:
-    """Length of the uncompressed events as the payload declares it, in bytes."""
+    """The declared uncompressed size of a payload, in bytes."""
     if int(body.compression_type) == Compression.none:
         return len(body.payload)
     return int(body.len_uncompressed)

@@ -1,7 +1,7 @@
-"""The numbers of rows in a transaction payload, whose rows events all have the payload's position.
+"""Row numbers in a transaction payload, whose rows events all have the payload's position.
 
-They count on from one rows event to the next, so that file, position and number name one row. How many rows
-an event has takes reading it; that is left until somebody asks for the number of a row behind it.
+They continue from one rows event to the next, so that file, position and number identify one row. Counting
+the rows of an event requires reading it; this is deferred until a row number after that event is requested.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ _Event = TypeVar("_Event")
 
 
 class RowNumbers(Generic[_Event]):
-    """What the rows events of one payload count from.
+    """The first row number of each rows event in one payload.
 
     Parameters
     ----------
     read_again
-        Gives the payload's rows events from the first one on.
+        Returns the payload's rows events, starting from the first one.
     """
 
     def __init__(self, read_again: Callable[[], Iterator[_Event]]) -> None:
@@ -33,9 +33,9 @@ class RowNumbers(Generic[_Event]):
         Parameters
         ----------
         ordinal
-            Which of the payload's rows events, from 0.
+            Index of the rows event in the payload, from 0.
         count
-            Counts the rows of an event; used for events whose end nobody has told.
+            Counts the rows of an event; called for events whose end was not recorded with `tell_end`.
         """
         if not ordinal:
             return 0
@@ -51,7 +51,7 @@ class RowNumbers(Generic[_Event]):
         return self._end(ordinal - 1) or 0
 
     def tell_end(self, ordinal: int, end: int) -> None:
-        """Remember the number behind an event's last row."""
+        """Record the number after an event's last row."""
         self._ends += [None] * (ordinal + 1 - len(self._ends))
         self._ends[ordinal] = end
 

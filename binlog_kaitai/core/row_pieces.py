@@ -1,11 +1,11 @@
-"""Rows events that MariaDB (since 12.3) writes in pieces, being too long for a packet, joined again.
+"""Reassembles rows events that MariaDB (since 12.3) splits because they exceed the packet size.
 
 Rules
 -----
-1. The pieces of one event follow each other, numbered from 1; anything else is damage. They hold the event
-   from its header on, without a checksum of its own.
-2. Memory is taken for what was read, never for what a piece says of the whole.
-3. The joined event stands where its last piece does.
+1. The pieces of one event are consecutive and numbered from 1; anything else is damage. They contain the
+   event from its header on, without its own checksum.
+2. Memory is allocated for bytes that were read, never for a size that a piece declares.
+3. The reassembled event takes the position of its last piece.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ROWS_TYPES, Format, header_struct, read_header
 from binlog_kaitai.errors import GrammarError
 
-#: What the size in an event's header can say (`Log_event::data_written`).
+#: The largest size an event header can hold (`Log_event::data_written`).
 MAX_SIZE = (1 << 32) - 1
 
 _FIELD = "body.content.fragment_number"
 
 
 class Pieces:
-    """The pieces of a rows event, in the order of a log, until all are there."""
+    """Collects the pieces of a rows event, in log order, until it is complete."""
 
     def __init__(self) -> None:
         self._data: list[bytes] = []
@@ -39,7 +39,7 @@ class Pieces:
         return bool(self._data)
 
     def take(self, body: Any, layout: Format) -> bytes | None:
-        """Take in the next piece; gives the rows event when it is the last, without a checksum.
+        """Add the next piece; after the last one, return the rows event without a checksum.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class Pieces:
         Raises
         ------
         GrammarError
-            It is not the piece that should come, or what the pieces make up is no rows event.
+            The piece is out of order, or the pieces do not form a rows event.
         """
         missing = self._missing()
         number, total = body.fragment_number, body.num_fragments
@@ -74,7 +74,7 @@ class Pieces:
         return self._joined(layout) if number == total else None
 
     def interrupt(self) -> None:
-        """Something else than a piece comes.
+        """Handle an event that is not a piece.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Pieces:
             raise GrammarError(f"stands between the pieces of a rows event; {missing}")
 
     def finish(self) -> None:
-        """The log ends; raises as :meth:`interrupt`."""
+        """Handle the end of the log; raises as :meth:`interrupt`."""
         if missing := self._missing():
             self._forget()
             raise GrammarError(f"the log ends between the pieces of a rows event; {missing}")
@@ -108,11 +108,11 @@ class Pieces:
             raise GrammarError(reason, field="body.content.data")
         if layout.is_checksummed and _has_checksum(raw):
             raw = raw[:-CHECKSUM_SIZE]
-        # The size may count a checksum that is not there, and is not what the grammar goes by.
+        # The size may include a checksum that is absent; the grammar does not use this field.
         packed, header = header_struct(layout.binlog_version), read_header(raw, layout.binlog_version)
         return packed.pack(*header._replace(len_event=len(raw))) + raw[packed.size :]
 
 
 def _has_checksum(raw: bytes) -> bool:
-    """Whether the last bytes are the CRC32 of those before, which servers are not known to write here."""
+    """Whether the last bytes are the CRC32 of the preceding ones; servers are not known to write one here."""
     return crc32(raw[:-CHECKSUM_SIZE]) == int.from_bytes(raw[-CHECKSUM_SIZE:], "little")

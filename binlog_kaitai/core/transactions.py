@@ -1,4 +1,4 @@
-"""Which transaction an event belongs to, told by GTIDs.
+"""Assigns events to transactions by GTID.
 
 The rule, in one place for both readers
 ---------------------------------------
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from binlog_kaitai.core.grammar import EventType
 
-#: Events of the log itself, which belong to no transaction.
+#: Events that concern the log itself and belong to no transaction.
 BETWEEN = frozenset(
     (
         EventType.start_event_v3,
@@ -46,7 +46,7 @@ GTID_TYPES = frozenset(
 
 
 class GtidTracker:
-    """The GTID in force, event by event, in the order of one file."""
+    """Tracks the GTID in force, event by event, through one file."""
 
     def __init__(self) -> None:
         self.gtid: str | None = None
@@ -57,9 +57,9 @@ class GtidTracker:
         Parameters
         ----------
         event_type
-            What the event is (`Format.effective_type`).
+            The effective type of the event (`Format.effective_type`).
         own_gtid
-            Of an event of :data:`GTID_TYPES`, the GTID it states; None for an anonymous one.
+            For an event of :data:`GTID_TYPES`, its GTID; None for an anonymous one.
         """
         if event_type in GTID_TYPES:
             self.gtid = own_gtid
@@ -74,7 +74,7 @@ def mysql_gtid(uuid: bytes, sequence: int, tag: str = "") -> str:
 
 
 def mysql_source(uuid: bytes, tag: str = "") -> str:
-    """What stands before the number of a GTID of MySQL: `uuid` or `uuid:tag`."""
+    """The part before the number of a MySQL GTID: `uuid` or `uuid:tag`."""
     digits = uuid.hex()
     text = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
     return f"{text}:{tag}" if tag else text

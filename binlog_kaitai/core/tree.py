@@ -1,6 +1,6 @@
-"""Walks over objects of generated classes, whatever the class: what was not read, what was being read.
+"""Traverses objects of any generated class: finds unread bytes and the field where parsing stopped.
 
-Nothing here knows the grammar; `binlog_kaitai.core.grammar` says what is walked.
+This module does not know the grammar; `binlog_kaitai.core.grammar` decides what to traverse.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, cast
 
 from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, ValidationFailedError
 
-#: Characters of a field that `describe` shows.
+#: Maximum length of a field in the output of `describe`, in characters.
 _MOST_SHOWN = 200
 
-#: How much is unpacked at a time, in bytes.
+#: How much is decompressed at a time, in bytes.
 _STEP = 1 << 20
 
 
@@ -24,7 +24,7 @@ def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
     """The parsed substructures of a generated object, with their field names."""
     parameters = _parameters(node.__class__)
     for name, value in vars(node).items():
-        # A parameter is the object of another event.
+        # A parameter belongs to another event.
         if name.startswith("_") or name in parameters:
             continue
         if isinstance(value, KaitaiStruct):
@@ -35,7 +35,7 @@ def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
 
 
 def structures(node: KaitaiStruct, path: str = "") -> Iterator[tuple[str, KaitaiStruct]]:
-    """A generated object and all structures in it, those of evaluated instances too, with their paths."""
+    """A generated object and all nested structures, including evaluated instances, with their paths."""
     pending, seen = [(path, node)], {id(node)}
     while pending:
         path, node = pending.pop()
@@ -59,14 +59,14 @@ def _parameters(kind: Hashable) -> frozenset[str]:
 
 
 def show(package: str) -> None:
-    """Let the objects of generated classes show their fields; Kaitai gives them no representation."""
+    """Give generated classes a `repr` that shows their fields; Kaitai provides none."""
     for kind in KaitaiStruct.__subclasses__():
         if kind.__module__.startswith(package):
             kind.__repr__ = describe
 
 
 def describe(node: KaitaiStruct) -> str:
-    """A generated object with its fields, those of structures in it left out."""
+    """A generated object with its fields, without nested structures."""
     parameters = _parameters(node.__class__)
     fields = (
         (name, value) for name, value in vars(node).items() if name[0] != "_" and name not in parameters
@@ -86,9 +86,9 @@ def _shown(value: object) -> str:
 def find_leftover(
     node: KaitaiStruct, path: str = "", outer: KaitaiStream | None = None
 ) -> tuple[str, int] | None:
-    """Path and number of the bytes of a sized substream, or of the event, that no field has read.
+    """Path and size of the bytes of a sized substream, or of the event, that no field has read.
 
-    `outer` is the stream of the structure around the node; the same stream is looked at once, by its owner.
+    `outer` is the stream of the enclosing structure; a stream shared by both is checked once, by its owner.
     """
     stream = node._io
     if stream is not outer and not stream.is_eof():
@@ -100,7 +100,7 @@ def find_leftover(
 
 
 def reason_of(error: Exception) -> str:
-    """What is wrong with the bytes, out of any exception of generated code."""
+    """The reason why the bytes are invalid, from any exception raised by generated code."""
     if isinstance(error, EOFError):
         return f"ends too early: {error}"
     if isinstance(error, ValidationFailedError):
@@ -111,9 +111,9 @@ def reason_of(error: Exception) -> str:
 
 
 def unfinished_field(node: Any, error: Exception) -> str:
-    """Path of the field that reading a traced object stopped at.
+    """Path of the field at which parsing of a traced object stopped.
 
-    It is the one that was begun and not ended; where its value is not valid, the last one that ended.
+    This is the field that was started but not finished; if a value failed validation, the last finished one.
     """
     for name, where in reversed(node._debug.items()):
         if "start" in where and "end" not in where:
@@ -128,7 +128,9 @@ def unfinished_field(node: Any, error: Exception) -> str:
 
 
 def inflated_size(deflated: bytes, limit: int) -> int | None:
-    """Length of the unpacked bytes; of more than `limit`, a number above it; None if they are cut off."""
+    """Length of the decompressed bytes; a number above `limit` if they exceed it; None if they are
+    incomplete.
+    """
     stream, size = zlib.decompressobj(), 0
     while size <= limit and not stream.eof and (part := stream.decompress(deflated, _STEP)):
         size += len(part)

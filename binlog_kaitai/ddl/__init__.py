@@ -1,8 +1,8 @@
-"""What tables are, by the statements that made them.
+"""Table definitions, followed from the DDL statements of a log.
 
-Where a log does not name the columns of its tables (`binlog_row_metadata` is not FULL), the statements in it
-do: `Definitions` follows CREATE, ALTER, RENAME and DROP in the order of the log, so that a column has the
-name that it had at the time of an event.
+If a log has no column names (`binlog_row_metadata` is not FULL), its statements provide them: `Definitions`
+follows CREATE, ALTER, RENAME and DROP in log order, so that each column has the name it had at the time of an
+event.
 """
 
 from binlog_kaitai.ddl.definitions import Definitions

@@ -1,8 +1,8 @@
-"""A table definition after ALTER TABLE.
+"""Applies ALTER TABLE to a table definition.
 
-The order of columns is that of the server (sql/sql_table.cc, `mysql_prepare_alter_table`): columns of the
-table in their order, without dropped ones and those that move, changed ones in place; then the new and the
-moved ones, in the order of the statement.
+Columns are ordered as the server does it (sql/sql_table.cc, `mysql_prepare_alter_table`): first the existing
+columns in their order, without those dropped or moved, changed ones in place; then the new and the moved
+ones, in the order of the statement.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from binlog_kaitai.ddl.model import Charset, ColumnDefinition, TableDefinition
 _AT_END = None
 _FIRST = ""
 
-#: First words of clauses that leave the columns as they are.
+#: First words of clauses that do not affect columns.
 _HARMLESS = frozenset(
     re.findall(
         r"\w+",
@@ -37,18 +37,18 @@ _HARMLESS = frozenset(
 
 
 class ContradictionError(Exception):
-    """The statement does not fit the definition, so that one of them is not of this table at this time."""
+    """The statement contradicts the definition, so one of the two is not about this table at this time."""
 
 
 class Alteration:
-    """Reads the clauses of one ALTER TABLE, then applies them.
+    """Parses the clauses of one ALTER TABLE, then applies them.
 
     Attributes
     ----------
     new_name : tuple of str or None
-        The table is renamed.
+        The new name of a renamed table.
     partition_tables : list of tuple of str
-        Tables that partitions were made into; they have the same columns.
+        Tables created from partitions; they have the same columns.
     """
 
     def __init__(self, table: TableDefinition, clauses: Sequence[Sequence[Token]]) -> None:
@@ -67,7 +67,7 @@ class Alteration:
             self._read(Cursor(clause))
 
     def result(self) -> TableDefinition:
-        """The table afterwards."""
+        """The table after the statement."""
         table = without_period(self._table)
         moved = {number for number, _, _ in self._placed}
         kept = [
@@ -116,13 +116,13 @@ class Alteration:
             self._options(cursor)
 
     def _options(self, cursor: Cursor) -> None:
-        """Options of the table, with or without commas between, and what changes no column."""
+        """Skip table options, with or without commas between them, and clauses that change no column."""
         while cursor:
             if charset := read_charset(cursor):
                 self._charset = merge(self._charset, charset)
                 continue
             word = cursor.keyword()
-            # Names of partitions, or what rows are ordered by, follow with commas of their own.
+            # Partition names, or the columns of ORDER BY, follow with commas of their own.
             self._is_in_list |= word == "ORDER" or cursor.keyword(1) == "PARTITION"
             if not (word in _HARMLESS or cursor.mark(1) == "=" or self._is_in_list):
                 raise UnreadableError(f"a clause that begins with {cursor.next()}")
@@ -131,7 +131,7 @@ class Alteration:
                 return
             cursor.next()
             cursor.skip("=")
-            # An option's value, or the other words of a clause; the next option's word ends them.
+            # The value of an option, or the rest of a clause; it ends at the next option.
             while cursor and cursor.keyword() not in _HARMLESS and not _is_charset(cursor):
                 cursor.next()
 
@@ -182,7 +182,7 @@ class Alteration:
         return finish(column, self._charset), place
 
     def _end(self, cursor: Cursor) -> None:
-        """Only options may follow a clause without a comma."""
+        """Only table options may follow a clause without a comma."""
         if cursor:
             self._options(cursor)
 
@@ -267,7 +267,7 @@ class Alteration:
             self._end(cursor)
 
     def _alter(self, cursor: Cursor) -> None:
-        """ALTER COLUMN changes a default, or whether the column can be seen."""
+        """ALTER COLUMN changes a default or the visibility of a column."""
         if cursor.keyword() in ("INDEX", "KEY", "CHECK", "CONSTRAINT"):
             return
         cursor.skip("COLUMN")
@@ -315,7 +315,7 @@ def _converted(column: ColumnDefinition, charset: Charset) -> ColumnDefinition:
 
 
 def with_period(table: TableDefinition) -> TableDefinition:
-    """The table with the two hidden columns that MariaDB gives a table with system versioning."""
+    """The table with the two hidden columns that MariaDB adds for system versioning."""
     row_start, row_end = (
         ColumnDefinition(
             name,
@@ -333,7 +333,7 @@ def with_period(table: TableDefinition) -> TableDefinition:
 
 
 def without_period(table: TableDefinition) -> TableDefinition:
-    """The table without these columns."""
+    """The table without the hidden system versioning columns."""
     if not table.has_implicit_period:
         return table
     return replace(table, columns=table.columns[:-2], has_implicit_period=False)

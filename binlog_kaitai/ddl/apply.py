@@ -1,4 +1,4 @@
-"""What each statement does to the definitions that are known."""
+"""Applies statements to the known definitions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from binlog_kaitai.ddl.store import Key, Session, Store
 
 
 class Step:
-    """One statement in its session."""
+    """Applies one statement in its session."""
 
     def __init__(self, store: Store, schema_name: str, session: Session) -> None:
         self._store = store
@@ -28,7 +28,7 @@ class Step:
         self._session = session
 
     def take(self, statement: Statement) -> None:
-        """Change the store as the statement changes the server."""
+        """Update the store with the effect of the statement on the server."""
         match statement:
             case CreateTable():
                 self._create(statement)
@@ -105,7 +105,7 @@ class Step:
             return
         table = store.find(key)
         try:
-            # Of an unknown table the new name matters all the same.
+            # The new name matters even if the table is unknown.
             change = Alteration(table or TableDefinition(*key, ()), statement.clauses)
         except (UnreadableError, ContradictionError) as error:
             self._fail(key, table, error)
@@ -128,7 +128,7 @@ class Step:
             self._rename(key, self._key(change.new_name))
 
     def _fail(self, key: Key, table: TableDefinition | None, error: Exception) -> None:
-        """A change that cannot be followed; one that a newer file has in it already is none."""
+        """Record a change that cannot be followed, unless a newer definitions file already contains it."""
         if table is None:
             return
         if isinstance(error, ContradictionError) and table.origin == "file" and key not in self._store.tables:
@@ -182,7 +182,7 @@ class Step:
 
 
 def _new_name(statement: AlterTable) -> Name | None:
-    """The new name in a statement of an unknown table."""
+    """The new name that a statement gives to an unknown table."""
     try:
         empty = TableDefinition("", "", ())
         renames = [clause for clause in statement.clauses if clause[0].keyword == "RENAME"]

@@ -1,6 +1,6 @@
-"""The tables whose rows a statement may change, by its words up to the last one that it names.
+"""The tables whose rows a statement may change, from its words up to the last table name.
 
-A statement may name tables that it only reads; what it changes is always among them.
+A statement may also name tables that it only reads; the tables it changes are always among the result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _VERBS = frozenset(("INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"))
 _MODIFIERS = frozenset(("LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "QUICK", "IGNORE", "INTO", "FROM"))
 _BEFORE_TABLE = frozenset(("JOIN", "STRAIGHT_JOIN", "FROM", "USING"))
 _BEFORE_NAME = _BEFORE_TABLE.union(_VERBS, _MODIFIERS, ("TABLE",))
-#: Some servers take some of these for names as well, where a name is due.
+#: Some servers also accept some of these as names where a name is expected.
 _AFTER_TABLES = frozenset(("SET", "WHERE", "ORDER", "LIMIT", "RETURNING", "VALUES", "VALUE", "SELECT"))
 _QUERIES = frozenset(("SELECT", "WITH", "VALUES", "TABLE"))
 
@@ -26,9 +26,9 @@ def changed_tables(query: bytes, sql_mode: Callable[[], int]) -> list[Name]:
     Parameters
     ----------
     query
-        The statement. Bytes that are not UTF-8 become surrogates in the names.
+        The statement. Bytes that are not valid UTF-8 become surrogates in the names.
     sql_mode
-        Gives the mode of the session; it is called only if the names depend on that.
+        Returns the mode of the session; called only if the names depend on it.
     """
     if not may_change_rows(query):
         return []
@@ -40,18 +40,20 @@ def changed_tables(query: bytes, sql_mode: Callable[[], int]) -> list[Name]:
 
 
 def _beginning(text: str, sql_mode: Callable[[], int]) -> list[Token]:
-    """The tokens that name tables. The mode of the session decides how strings read, and nothing else."""
+    """The tokens that name tables. Only the quoting of strings depends on the session's mode."""
     try:
         tokens = list(_heading(tokens_of(text)))
         if not any(token.kind is Kind.STRING for token in tokens):
             return tokens
     except UnreadableError:
-        pass  # maybe in this mode only
+        pass  # possibly only in this mode
     return list(_heading(tokens_of(text, sql_mode())))
 
 
 def _heading(tokens: Iterable[Token]) -> Iterator[Token]:
-    """The tokens up to where all tables are named: mostly a few, however long the statement is."""
+    """The tokens up to the point where all tables have been named; usually few, however long the statement
+    is.
+    """
     depth, has_verb, is_name = 0, False, False
     for token in tokens:
         if token.kind is Kind.MARK:
@@ -80,7 +82,7 @@ def _changed(cursor: Cursor) -> list[Name]:
 
 
 def _skip_named_queries(cursor: Cursor) -> None:
-    """Move behind WITH, the names of its queries and these."""
+    """Skip WITH and its named queries."""
     if not cursor.skip("WITH"):
         return
     cursor.skip("RECURSIVE")
@@ -112,11 +114,11 @@ def _tables(cursor: Cursor) -> Iterator[Name]:
             token = cursor.next()
             is_due = token == COMMA or token.keyword in _BEFORE_TABLE
             if token.keyword == "USING":
-                cursor.skip_group()  # the columns of a join
+                cursor.skip_group()  # the columns of a join's USING
 
 
 def _table(cursor: Cursor) -> Name:
-    """A name, which in a DELETE of several tables `.*` may follow."""
+    """A table name, optionally followed by `.*` in a multi-table DELETE."""
     names = [cursor.name()]
     while cursor.mark() == "." and cursor.mark(1) != "*":
         cursor.next()

@@ -1,4 +1,4 @@
-"""Options that name a character set or a collation: of columns, tables and databases."""
+"""Character set and collation options of columns, tables and databases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from binlog_kaitai.values.charsets import BINARY, charset_of, codec_table
 
 
 def read_charset(cursor: Cursor) -> Charset:
-    """A charset or collation if one comes next, as options of columns, tables and databases name it."""
+    """Parse a character set or collation option if one comes next; None otherwise."""
     start = 1 if cursor.keyword() == "DEFAULT" else 0
     if cursor.keyword(start) == "COLLATE":
         _skip_words(cursor, start + 1)
@@ -37,18 +37,18 @@ def _skip_words(cursor: Cursor, count: int) -> None:
 
 
 def canonical(charset: str) -> str:
-    """The name of a character set that newer servers have for it."""
+    """The name of a character set in newer servers."""
     return "utf8mb3" if charset.lower() == "utf8" else charset.lower()
 
 
 def charset_of_collation(collation: str) -> str | None:
-    """The character set of a collation by its name; None where the name does not tell (MariaDB's uca1400)."""
+    """The character set of a collation, by name; None if the name does not include it (MariaDB's uca1400)."""
     charset = collation.partition("_")[0]
     return None if charset.startswith("uca") else canonical(charset)
 
 
 def merge(old: Charset, new: Charset) -> Charset:
-    """What a charset is after another option; one that names a collation alone may leave the charset."""
+    """Combine two charset options; a collation alone may keep the earlier character set."""
     if not new:
         return old
     if new.collation is None:
@@ -62,13 +62,13 @@ def charset_of_number(collation_id: int | None) -> Charset:
     return Charset(name) if name else UNKNOWN_CHARSET
 
 
-#: What a text type is called where its character set is that of bytes.
+#: Names of text types whose character set is binary.
 _OF_BYTES = {"char": "binary", "varchar": "varbinary", "text": "blob", "tinytext": "tinyblob"}
 _OF_BYTES |= {"mediumtext": "mediumblob", "longtext": "longblob"}
 
 
 def finish(column: ColumnDefinition, default: Charset = UNKNOWN_CHARSET) -> ColumnDefinition:
-    """A column with the charset of its table, where it has none of its own, and what follows from it."""
+    """Complete a column with its table's charset if it has none of its own, and derive its type from that."""
     if not sql_type(column.base_type).is_text:
         return column
     if column.charset is None:
@@ -84,7 +84,7 @@ def finish(column: ColumnDefinition, default: Charset = UNKNOWN_CHARSET) -> Colu
 
 
 def _as_stored(member: str, charset: str) -> str:
-    """A member with question marks for what its character set lacks, as the server keeps it."""
+    """A member with question marks for characters that its character set lacks, as the server stores it."""
     table = codec_table(charset)
     if member.isascii() or table is None:
         return member

@@ -1,4 +1,4 @@
-"""The SQL types of columns: their names, and what a table map may call them."""
+"""SQL column types: their names, and the table map types they may be logged as."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class SqlType(NamedTuple):
-    """One SQL type: the types that it has in table maps, by the grammar's names, and what kind it is.
+    """One SQL type: the types it may have in table maps, by the grammar's names, and its kind.
 
-    `stored` is None for a type that nothing is known of.
+    `stored` is None for an unknown type.
     """
 
     stored: frozenset[str] | None
@@ -20,7 +20,7 @@ def _type(stored: str, *, is_number: bool = False, is_text: bool = False) -> Sql
     return SqlType(frozenset(stored.split()), is_number, is_text)
 
 
-#: Long strings become TEXT or BLOB where `sql_mode` is not strict.
+#: Strings that are too long become TEXT or BLOB if `sql_mode` is not strict.
 _STRING = "string var_string varchar varchar_compressed blob"
 _BLOB = "blob tiny_blob medium_blob long_blob blob_compressed"
 
@@ -58,7 +58,7 @@ _TYPES |= {shape: _type("geometry") for shape in _SHAPES.split()}
 
 _UNKNOWN = SqlType(None)
 
-#: Other names of types: what they are called in full.
+#: Synonyms of types, with their full names.
 SYNONYMS = {
     "int1": "tinyint",
     "int2": "smallint",
@@ -84,11 +84,11 @@ SYNONYMS = {
     "geomcollection": "geometrycollection",
 }
 
-#: Types that are another one with given arguments.
+#: Types that are synonyms for another type with fixed arguments.
 BOOLEANS = ("bool", "boolean")
 SERIAL = "serial"
 
 
 def sql_type(base: str) -> SqlType:
-    """What is known of a type by its full name."""
+    """The entry for a type, by its full name."""
     return _TYPES.get(base, _UNKNOWN)

@@ -1,4 +1,4 @@
-"""The tables as the statements of a log define them, in the order of the log."""
+"""Table definitions as a log's statements create and change them, in log order."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from binlog_kaitai.ddl.model import TableDefinition
 from binlog_kaitai.ddl.store import Key, Session, Store
 from binlog_kaitai.errors import BinlogError
 
-# What reads statements is imported when there is one: most logs have none that matter.
+# The statement parser is imported on first use: most logs have no DDL that matters.
 if TYPE_CHECKING:
     from binlog_kaitai.ddl.statements import CreateTable
 
 
 class Definitions:
-    """Follows definitions statement by statement.
+    """Follows table definitions statement by statement.
 
-    What a statement makes of a table is known from there on. A statement that is not understood makes what
-    it names unknown, until it is created again: a name is right or it is not there.
+    A statement defines a table from that point on. A statement that cannot be parsed makes the tables it
+    names unknown until they are created again: column names are never guessed.
 
-    Definitions of a file (:meth:`load`) count for tables that no statement of the log has created; the log's
-    statements change them, too. Where such a change does not fit, the file is newer than the statement.
+    Definitions from a file (:meth:`load`) apply to tables that no statement of the log has created; the log's
+    statements change them, too. If such a change does not apply, the file is newer than the statement.
 
-    Whether names of tables have case depends on the server, and the log does not say. So statements are
-    followed both ways: with case, and without. What is known with case goes first; where the two contradict
-    each other, nothing is known. Two tables that differ in case only, or a table map with capital letters
-    (servers that fold names log small ones), tell that they have case.
+    Whether table names are case-sensitive depends on the server, and the log does not say. Statements are
+    therefore followed both ways, case-sensitive and case-insensitive. The case-sensitive result takes
+    precedence; if the two contradict each other, nothing is known. Two tables whose names differ only in
+    case, or a table map with capital letters (servers that fold names log lower case), prove that names are
+    case-sensitive.
     """
 
     def __init__(self, origin: str = "log") -> None:
@@ -39,22 +40,22 @@ class Definitions:
 
     @property
     def state(self) -> tuple[Store, Store, bool]:
-        """All that is known: with case, without, and whether names have case for sure."""
+        """The complete state: both stores, and whether names are known to be case-sensitive."""
         return self._store, self._folded, self._has_case
 
     @classmethod
     def of_state(cls, store: Store, folded: Store, has_case: bool) -> Definitions:
-        """Definitions from their state."""
+        """Restore definitions from their state."""
         found = cls()
         found._store, found._folded, found._has_case = store, folded, has_case
         return found
 
     def copy(self) -> Definitions:
-        """The same, which goes its own way from here on."""
+        """An independent copy."""
         return self.of_state(self._store.copy(), self._folded.copy(), self._has_case)
 
     def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
-        """Take in one statement; gives whether it may have changed a definition.
+        """Follow one statement; returns whether it may have changed a definition.
 
         Parameters
         ----------
@@ -82,16 +83,16 @@ class Definitions:
         return True
 
     def _look_for_case(self, schema_name: str, statement: CreateTable) -> None:
-        """A table that is there already under another spelling cannot be created where names have no case."""
+        """Creating a table that exists in another spelling proves that names are case-sensitive."""
         name = statement.name[-2] if len(statement.name) > 1 else schema_name, statement.name[-1]
         is_new = not (statement.is_temporary or statement.only_if_new or statement.replaces)
         if is_new and self._folded.key(*name) in self._folded.tables and name not in self._store.tables:
             self._has_case = True
 
     def observe_query(self, body: Any) -> bool:
-        """Take in the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; as `observe`.
+        """Follow the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; otherwise like `observe`.
 
-        Of an event that cannot be read, this takes the error: all tables are unknown from there on.
+        For an event that cannot be parsed, pass the error instead: all tables are unknown from there on.
         """
         if isinstance(body, BinlogError):
             self._lose_all(f"a statement cannot be read: {body}")
@@ -115,12 +116,12 @@ class Definitions:
         return self.observe(schema_name, sql, session_of(body))
 
     def load(self, text: str, schema_name: str = "") -> None:
-        """Take in a file of definitions, such as mysqldump writes.
+        """Load a file of definitions, such as mysqldump writes.
 
         Parameters
         ----------
         schema_name
-            Database of tables that come before any USE.
+            Database of tables defined before any USE.
         """
         from binlog_kaitai.ddl.dump import statements_of
 
@@ -129,21 +130,21 @@ class Definitions:
             loaded.observe(default, statement)
         tables = loaded._store.tables
         self._store.given.update(tables)
-        # A file is written at one time: tables of the same name but for its case are there together.
+        # A file describes a single point in time: tables whose names differ only in case exist together.
         self._has_case |= len({self._folded.key(*key) for key in tables}) < len(tables)
         self._folded.given.update({self._folded.key(*key): table for key, table in tables.items()})
         for note in loaded._store.notes:
             self._store.note(note)
 
     def of(self, schema_name: str, table_name: str, table_map: Any = None) -> TableDefinition | None:
-        """The definition of a table; with the body of a table map event, only if it fits."""
+        """The definition of a table; given the body of a table map event, only if it matches."""
         found = self.fit(schema_name, table_name, table_map)
         return found if isinstance(found, TableDefinition) else None
 
     def fit(
         self, schema_name: str, table_name: str, table_map: Any = None
     ) -> TableDefinition | DefinitionMismatch | None:
-        """The definition of a table, why there is none that fits, or None where nothing is known."""
+        """The definition of a table, or the mismatch that rules it out, or None if nothing is known."""
         if table_map is not None and table_name != self._folded.name(table_name):
             self._has_case = True
         key = (schema_name, table_name)
@@ -158,7 +159,7 @@ class Definitions:
         return found if isinstance(found, TableDefinition) else folded
 
     def take_over(self, other: Definitions) -> None:
-        """Know what others know, and no more; they are not to be used any longer."""
+        """Take over another object's definitions, replacing these; the other must not be used afterwards."""
         self._store, self._folded, self._has_case = other._store, other._folded, other._has_case
 
     def __iter__(self) -> Iterator[TableDefinition]:
@@ -167,7 +168,7 @@ class Definitions:
 
     @property
     def notes(self) -> list[str]:
-        """What was not understood, and which tables are unknown since; the newest 100."""
+        """Statements that could not be parsed, and the tables that are unknown since; the newest 100."""
         return self._store.notes
 
     def _lose_all(self, reason: str) -> None:
@@ -177,7 +178,7 @@ class Definitions:
                 store.lose(key, reason)
 
     def _lose_named(self, sql: str, reason: str) -> None:
-        """Lose every table whose name stands in a statement that is not understood."""
+        """Mark every table named in a statement that cannot be parsed as unknown."""
         self._store.note(f"{reason}: {sql[:200]}")
         folded = sql.casefold()
         for store in (self._store, self._folded):

@@ -1,4 +1,4 @@
-"""The statements of a file of SQL, such as mysqldump writes."""
+"""Splits an SQL file, such as mysqldump writes, into statements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _USE = re.compile(r"\s*USE\s+(?:`((?:[^`]|``)+)`|([^\s;]+))\s*", re.IGNORECASE)
 
 
 def statements_of(text: str, schema_name: str = "") -> Iterator[tuple[str, str]]:
-    """Each statement with its default database, as USE sets it."""
+    """Each statement with its default database, as set by USE."""
     for statement in _statements(text):
         if found := _USE.fullmatch(statement):
             schema_name = found[1].replace("``", "`") if found[1] is not None else found[2]

@@ -1,4 +1,4 @@
-"""One element of a table definition: a column, or the columns of a primary key."""
+"""Parses one element of a table definition: a column or a key."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from binlog_kaitai.ddl.column_types import BOOLEANS, SERIAL, SYNONYMS, sql_type
 from binlog_kaitai.ddl.lexer import COMMA, Cursor, Kind, Token, UnreadableError, split
 from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
-#: First words of elements that are no columns; as names of columns they must be quoted.
+#: First words of elements other than columns; quoted when used as column names.
 _NO_COLUMN = frozenset(
     ("PRIMARY", "KEY", "INDEX", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK")
 )
-#: The same where the word behind them tells: as names of columns they need no quotes.
+#: The same, if the next word decides; they need no quotes as column names.
 _NO_COLUMN_PAIRS = {"PERIOD": ("FOR",), "VECTOR": ("INDEX", "KEY")}
 
-#: Not known yet: to be filled in with the default of the table.
+#: Placeholder for the default of the table.
 _DEFAULT = UNKNOWN_CHARSET
 _NATIONAL = Charset("utf8mb3")
 
 
 def is_column(cursor: Cursor) -> bool:
-    """Whether a column comes next, and no key, constraint or period."""
+    """Whether a column comes next, rather than a key, constraint or period."""
     word = cursor.keyword()
     return word not in _NO_COLUMN and cursor.keyword(1) not in _NO_COLUMN_PAIRS.get(word, ())
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key that stands as an element of its own.
+    """A key defined as a separate element.
 
     Attributes
     ----------
     primary : tuple of str
-        Columns of a primary key.
+        The columns of a primary key.
     hidden_columns : tuple of str
-        Columns that MySQL makes for expressions in it, by its names.
+        Names of the hidden columns that MySQL creates for expressions in the key.
     """
 
     primary: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Key:
 
 
 def read_key(cursor: Cursor) -> Key:
-    """A key or constraint; moves to its end."""
+    """Parse a key or constraint to its end."""
     if cursor.skip("CONSTRAINT") and cursor.keyword() not in _NO_COLUMN:
         cursor.name()
     kind = cursor.skip_one("PRIMARY", "UNIQUE", "KEY", "INDEX")
@@ -70,7 +70,7 @@ def read_key(cursor: Cursor) -> Key:
 
 @dataclass(slots=True)
 class _Attributes:
-    """What the words behind a column's type say."""
+    """The attributes that follow a column's type."""
 
     is_unsigned: bool = False
     is_nullable: bool = True
@@ -85,12 +85,12 @@ class _Attributes:
 
 
 def read_column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
-    """A column, and whether it has a unique key; what stands behind it, FIRST or AFTER, is left.
+    """Parse a column, and whether it has a unique key; stops before FIRST or AFTER.
 
     Raises
     ------
     UnreadableError
-        It has no name, or no type.
+        The column has no name or no type.
     """
     name = cursor.dotted_name()[-1]
     found = _Attributes()
@@ -108,9 +108,9 @@ def read_column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
         type_name += " unsigned"
     charset = found.charset if kind.is_text else _DEFAULT
     if found.is_binary and charset.charset is None:
-        charset = replace(charset, collation="bin")  # the binary collation of a charset still to be found
+        charset = replace(charset, collation="bin")  # the binary collation of a charset that is not known yet
     if base == "json":
-        charset = Charset("utf8mb4")  # in MariaDB a text
+        charset = Charset("utf8mb4")  # a text type in MariaDB
     column = ColumnDefinition(
         name,
         type_name,
@@ -131,7 +131,7 @@ def read_column(cursor: Cursor) -> tuple[ColumnDefinition, bool]:
 
 
 def _type(cursor: Cursor, found: _Attributes) -> tuple[str, list[Token]]:
-    """Base name and arguments of a type; moves behind what belongs to it."""
+    """Parse the base name and arguments of a type, to the end of the type."""
     first = cursor.next()
     if first.kind is Kind.MARK or first.kind is Kind.STRING:
         raise UnreadableError(f"{first} stands where a type should")
@@ -160,12 +160,12 @@ def _members(arguments: Sequence[Token]) -> tuple[str, ...] | None:
     strings = [token for token in arguments if token.kind is Kind.STRING]
     if any(token.keyword in ("X", "B") for token in arguments):
         return None  # members as hexadecimal digits
-    # MySQL takes spaces off the end of a member.
+    # MySQL strips trailing spaces from members.
     return tuple(token.text.rstrip(" ") for token in strings)
 
 
 def _attributes(cursor: Cursor, found: _Attributes) -> None:
-    """What stands behind a type, up to the end or FIRST or AFTER."""
+    """Parse the attributes after a type, up to the end, FIRST or AFTER."""
     while cursor and cursor.keyword() not in ("FIRST", "AFTER"):
         if charset := read_charset(cursor):
             found.charset = merge(found.charset, charset)
@@ -211,7 +211,7 @@ def _set(name: str, value: object) -> Callable[[Cursor, _Attributes], None]:
 
 
 def _skip_value(cursor: Cursor) -> None:
-    """A default value: a literal, a name or call, or an expression in parentheses."""
+    """Skip a default value: a literal, a name or call, or an expression in parentheses."""
     if cursor.skip_group():
         return
     while cursor.skip_one("+", "-", "."):

@@ -1,10 +1,10 @@
-"""What a statement may do, by its first word: of most statements no more is looked at."""
+"""Classifies statements by their first word, without parsing the rest."""
 
 from __future__ import annotations
 
 import re
 
-#: What may come before the words of a statement, as a regular expression.
+#: What may precede the words of a statement, as a regular expression.
 COMMENT = r"\s+|--[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/|/\*M?!\d*"
 
 
@@ -28,15 +28,15 @@ def may_matter(sql: str) -> bool:
 
 
 def may_matter_bytes(query: bytes) -> bool:
-    """The same for a statement as its event has it."""
+    """The same for the bytes of a statement in its event."""
     return _DEFINES_BYTES.match(query) is not None
 
 
 def may_truncate(query: bytes) -> bool:
-    """Whether a statement as its event has it may empty a table, by its first word."""
+    """Whether a statement (bytes, as in its event) may truncate a table, by its first word."""
     return _EMPTIES_BYTES.match(query) is not None
 
 
 def may_change_rows(query: bytes) -> bool:
-    """Whether a statement as its event has it may change rows, by its first word."""
+    """Whether a statement (bytes, as in its event) may change rows, by its first word."""
     return _CHANGES_BYTES.match(query) is not None

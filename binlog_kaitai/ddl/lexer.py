@@ -1,7 +1,7 @@
-"""The words of a statement, by MySQL's lexical rules.
+"""Tokenizes statements by MySQL's lexical rules.
 
-Conditional comments (``/*!80023 … */``, MariaDB's ``/*M! … */``) count as what is inside: a server turns the
-ones that it did not run into plain comments before it writes a statement to its log.
+Conditional comments (``/*!80023 … */``, MariaDB's ``/*M! … */``) are read as their content: before a server
+logs a statement, it turns those it did not execute into plain comments.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from binlog_kaitai.core.grammar import masks
 
-#: Bits of `sql_mode` that change how a statement reads.
+#: Bits of `sql_mode` that affect tokenizing.
 ANSI_QUOTES = masks.SqlMode.IS_ANSI_QUOTES
 NO_BACKSLASH_ESCAPES = masks.SqlMode.IS_NO_BACKSLASH_ESCAPES
 
-#: A condition that no server fulfils: MariaDB's dumps begin with one.
+#: A condition that no server meets: MariaDB's dumps begin with one.
 _NEVER = 999_999
 
 _SKIPPED = r"\s+|--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/"
@@ -39,11 +39,11 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "0": "\0", "Z": "\x1a", 
 
 
 class UnreadableError(Exception):
-    """The statement is of a form that is not understood."""
+    """The statement has a form that the parser does not support."""
 
 
 class Kind(Enum):
-    """What a token is. A word without quotes may be a keyword, a name or a number."""
+    """Kinds of tokens. An unquoted word may be a keyword, a name or a number."""
 
     WORD = "word"
     NAME = "name"
@@ -52,14 +52,14 @@ class Kind(Enum):
 
 
 class Token(NamedTuple):
-    """One word, quoted name, string or other character; `text` is without its quotes."""
+    """One word, quoted name, string or other character; `text` excludes the quotes."""
 
     kind: Kind
     text: str
 
     @property
     def keyword(self) -> str:
-        """The word in upper case; empty for what cannot be a keyword."""
+        """The word in upper case; empty for a token that cannot be a keyword."""
         return self.text.upper() if self.kind is Kind.WORD else ""
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ def tokens_of(sql: str, sql_mode: int = 0) -> Iterator[Token]:
     Raises
     ------
     UnreadableError
-        A string or comment does not end.
+        A string or comment is not terminated.
     """
     at, depth = 0, 0
     while at < len(sql):
@@ -120,7 +120,7 @@ def _quoted(sql: str, at: int, quote: str, sql_mode: int) -> tuple[Token, int]:
 
 
 class Cursor:
-    """A place in a list of tokens."""
+    """A position in a list of tokens."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
@@ -131,29 +131,29 @@ class Cursor:
         return self._at < len(self._tokens)
 
     def peek(self, ahead: int = 0) -> Token | None:
-        """A token, without moving."""
+        """A token, without advancing."""
         at = self._at + ahead
         return self._tokens[at] if at < len(self._tokens) else None
 
     def keyword(self, ahead: int = 0) -> str:
-        """A token's keyword; empty where it is none."""
+        """A token's keyword; empty if it is not one."""
         token = self.peek(ahead)
         return token.keyword if token else ""
 
     def mark(self, ahead: int = 0) -> str:
-        """A token's character; empty where it is a word or a string."""
+        """A token's character; empty for a word or a string."""
         token = self.peek(ahead)
         return token.text if token and token.kind is Kind.MARK else ""
 
     def next(self) -> Token:
-        """The next token, and move behind it."""
+        """The next token; advances past it."""
         if not self:
             raise UnreadableError("the statement ends too early")
         self._at += 1
         return self._tokens[self._at - 1]
 
     def skip(self, *words: str) -> bool:
-        """Move behind these keywords or marks if they all come next."""
+        """Advance past these keywords or marks if all of them come next."""
         for ahead, word in enumerate(words):
             if word not in (self.keyword(ahead), self.mark(ahead)):
                 return False
@@ -161,7 +161,7 @@ class Cursor:
         return True
 
     def skip_one(self, *words: str) -> str:
-        """Move behind one of these keywords or marks; gives it, or nothing."""
+        """Advance past one of these keywords or marks; returns it, or an empty string."""
         return next((word for word in words if self.skip(word)), "")
 
     def name(self) -> str:
@@ -172,7 +172,7 @@ class Cursor:
         return token.text
 
     def dotted_name(self) -> tuple[str, ...]:
-        """An identifier, with what qualifies it before."""
+        """An identifier, with its qualifiers."""
         self.skip(".")  # `.t` is a table of the default database
         names = [self.name()]
         while self.skip("."):
@@ -180,7 +180,7 @@ class Cursor:
         return tuple(names)
 
     def group(self) -> list[Token]:
-        """What stands between the parenthesis that is next and its other end; moves behind that."""
+        """The tokens inside the parentheses that come next; advances past them."""
         if not self.skip("("):
             raise UnreadableError("a parenthesis is missing")
         start, depth = self._at, 1
@@ -191,20 +191,20 @@ class Cursor:
         return list(self._tokens[start : self._at - 1])
 
     def skip_group(self) -> bool:
-        """Move behind a group in parentheses if one comes next."""
+        """Advance past a parenthesized group if one comes next."""
         if self.mark() == "(":
             self.group()
             return True
         return False
 
     def rest(self) -> list[Token]:
-        """All tokens that are left; moves to the end."""
+        """All remaining tokens; advances to the end."""
         start, self._at = self._at, len(self._tokens)
         return list(self._tokens[start:])
 
 
 def split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The parts between the commas that stand in no parentheses."""
+    """The parts between commas outside parentheses."""
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:

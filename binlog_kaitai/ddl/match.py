@@ -1,4 +1,4 @@
-"""Whether a definition is that of the table that a table map is about."""
+"""Checks a definition against a table map."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _SMALL = re.compile(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class DefinitionMismatch:
-    """A definition that a table map contradicts; the table's columns stay without names.
+    """A definition that a table map contradicts; the table's columns remain unnamed.
 
     Attributes
     ----------
     file, position
-        Of the table map event; None where the caller did not say.
+        Location of the table map event; None if the caller did not give it.
     reason : str
-        What differs, in a sentence.
+        The difference, as a sentence.
     """
 
     schema_name: str
@@ -38,7 +38,7 @@ class DefinitionMismatch:
 
 
 def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
-    """The definition with the hidden columns that the table map has, or what contradicts it.
+    """The definition with the hidden columns of the table map, or the mismatch.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
 
 
 def _hidden(table: TableDefinition, kinds: Sequence[str]) -> list[ColumnDefinition]:
-    """The columns that a server added by itself, if these can be such."""
+    """The columns that the server may have added on its own, if the difference can be explained that way."""
     if 0 < len(kinds) == len(table.hidden_columns):
         names = table.hidden_columns
     elif 0 < len(kinds) <= table.unique_keys and set(kinds) == {"longlong"}:
@@ -84,7 +84,7 @@ def _hidden(table: TableDefinition, kinds: Sequence[str]) -> list[ColumnDefiniti
 
 
 def _difference(column: ColumnDefinition, detail: Any) -> str:
-    """What the table map says of the column that the definition does not; empty if nothing."""
+    """How the table map contradicts the definition of a column; empty if it does not."""
     if detail.has_signedness and column.is_unsigned is not None and detail.is_unsigned != column.is_unsigned:
         return "the other sign"
     if detail.name is not None and detail.name.casefold() != column.key:

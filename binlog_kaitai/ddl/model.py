@@ -1,4 +1,4 @@
-"""What a table is defined as."""
+"""Table definitions: data classes for tables and columns."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ class ColumnDefinition:
     Attributes
     ----------
     name : str
-        As it is written where it was defined.
+        As spelled in its definition.
     type_name : str
         The SQL type in lower case, synonyms resolved, without a charset: ``"int unsigned"``,
         ``"decimal(10,2)"``, ``"uuid"``.
     base_type : str
         Its first word: ``"int"``, ``"decimal"``.
     arguments : tuple of str
-        What stands in parentheses behind the type: lengths, precision and scale.
+        The type's arguments in parentheses: lengths, precision and scale.
     is_unsigned : bool or None
-        None for types that are no numbers.
+        None for non-numeric types.
     charset, collation : str or None
-        Of text, ENUM and SET, by the server's names; None where nothing tells.
+        For text, ENUM and SET, by the server's names; None if unknown.
     members : tuple of str or None
         Of ENUM and SET.
     is_generated, is_virtual : bool
-        Computed from other columns; virtual: and not stored.
+        Computed from other columns; virtual columns are not stored.
     is_visible : bool
-        ``SELECT *`` shows it.
+        Whether ``SELECT *`` shows it.
     is_row_period : bool
-        MariaDB keeps in it when the row began or ended to be true.
+        Whether it is ROW START or ROW END of MariaDB's system versioning.
     """
 
     name: str
@@ -52,13 +52,13 @@ class ColumnDefinition:
 
     @property
     def key(self) -> str:
-        """What its name is compared by: names of columns have no case."""
+        """Its name for comparison: column names are case-insensitive."""
         return self.name.casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Charset:
-    """A character set with its collation, as far as they are known."""
+    """A character set and its collation, as far as they are known."""
 
     charset: str | None = None
     collation: str | None = None
@@ -79,16 +79,16 @@ class TableDefinition:
     schema_name, table_name : str
     columns : tuple of ColumnDefinition
     default_charset : Charset
-        Of columns that name none.
+        For columns that do not name one.
     origin : str
-        ``"log"``: defined by a statement of the log; ``"file"``: by one of a file of definitions.
+        ``"log"``: defined by a statement of the log; ``"file"``: by a file of definitions.
     hidden_columns : tuple of str
-        Columns that MySQL makes for keys on expressions, by its names. They come last, and not every
-        version has them in its table maps.
+        Names of the hidden columns that MySQL creates for keys on expressions. They come last, and only some
+        versions include them in table maps.
     unique_keys : int
-        At least as many as there are: MariaDB makes a hidden column for one that is long.
+        Upper bound of their number: MariaDB creates a hidden column for each long one.
     has_implicit_period : bool
-        The last two columns are those that MariaDB adds for system versioning.
+        Whether the last two columns are those that MariaDB adds for system versioning.
     """
 
     schema_name: str
@@ -102,7 +102,7 @@ class TableDefinition:
 
     @property
     def primary_key(self) -> tuple[int, ...]:
-        """Numbers of the primary key's columns, in the order of the table."""
+        """Indexes of the primary key's columns, in table order."""
         return tuple(number for number, column in enumerate(self.columns) if column.is_primary_key)
 
     def with_primary_key(self, names: Iterable[str]) -> TableDefinition:
@@ -117,6 +117,6 @@ class TableDefinition:
         return replace(self, columns=columns)
 
     def find(self, name: str) -> int | None:
-        """Number of the column with a name."""
+        """Index of the column with a name."""
         key = name.casefold()
         return next((number for number, column in enumerate(self.columns) if column.key == key), None)

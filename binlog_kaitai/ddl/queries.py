@@ -1,4 +1,4 @@
-"""Statements as their events have them, with what the session was when they ran."""
+"""Statements of query events, with the session state they ran in."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from binlog_kaitai.values.charsets import decoder_of
 
 
 def statement_of(body: Any) -> Statement | None:
-    """What the body of a QUERY_EVENT does to definitions or a whole table; None if nothing, or not yet.
+    """The parsed statement of a QUERY_EVENT if it affects definitions or a whole table; None if it does not,
+    or not yet.
 
     Raises
     ------
     UnreadableError
-        It may do something, and is not understood.
+        The statement may affect them, but cannot be parsed.
     """
     try:
         sql = None if is_half_done(body) else text_of(body)
@@ -28,19 +29,19 @@ def statement_of(body: Any) -> Statement | None:
 
 
 def is_half_done(body: Any) -> bool:
-    """Whether a QUERY_EVENT, by its body, is an ALTER of MariaDB that has yet to happen, or failed.
+    """Whether a QUERY_EVENT is the unfinished or failed half of a two-phase ALTER of MariaDB.
 
-    Of an ALTER in two phases only the COMMIT changes the table.
+    Only the COMMIT of a two-phase ALTER changes the table.
     """
     flags = _variables(body).get("mariadb_gtid_flags3")
     return flags is not None and (flags.is_start_alter or flags.is_rollback_alter)
 
 
 def session_of(body: Any) -> Session:
-    """The session of a QUERY_EVENT, by its body."""
+    """The session of a QUERY_EVENT, from its body."""
     variables = _variables(body)
     charset, modes = variables.get("charset"), variables.get("sql_mode")
-    # MySQL from 8.0 on logs the engine's transaction of a definition that it really changed.
+    # Since 8.0, MySQL logs the storage engine's transaction only for DDL that changed something.
     tells = "sql_require_primary_key" in variables or "default_table_encryption" in variables
     return Session(
         body.thread_id,
@@ -51,7 +52,7 @@ def session_of(body: Any) -> Session:
 
 
 def text_of(body: Any) -> str | None:
-    """The statement of a QUERY_EVENT, by its body; None where its character set is not known."""
+    """The statement of a QUERY_EVENT, from its body; None if its character set is unknown."""
     query: bytes = body.query
     if query.isascii():
         return query.decode("ascii")

@@ -1,7 +1,7 @@
 """The columns that CREATE TABLE … SELECT takes from its query.
 
-Servers write such a statement to a log of rows as a plain CREATE TABLE; only a log of statements has the
-query itself. It is parsed by sqlglot, which is imported when there is one.
+In row format, servers log such a statement as a plain CREATE TABLE; only statement format contains the query.
+It is parsed by sqlglot, which is imported on first use.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import Any
 from binlog_kaitai.ddl.lexer import Token, UnreadableError
 from binlog_kaitai.ddl.model import ColumnDefinition, TableDefinition
 
-#: Of a column whose type the query decides.
+#: Stands for a column type that the query determines.
 UNKNOWN_TYPE = ""
 
 Find = Callable[[tuple[str, ...]], TableDefinition | None]
 
 
 def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
-    """The columns of a query's result.
+    """The columns of a query's result set.
 
     Parameters
     ----------
     query
-        The statement from what stands before SELECT on.
+        The statement, starting with the part before SELECT.
     find
-        Gives the definition of a table by its name.
+        Returns the definition of a table by its name.
 
     Raises
     ------
     UnreadableError
-        Their names cannot be told for sure.
+        The column names cannot be determined with certainty.
     """
     try:
         import sqlglot
@@ -60,7 +60,7 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
 
 
 class _Table:
-    """A table of the query, by the name that the query has for it; None as definition where it is unknown."""
+    """A table of the query, by its name or alias there; the definition is None if it is unknown."""
 
     def __init__(self, alias: str, definition: TableDefinition | None) -> None:
         self.alias = alias
@@ -105,7 +105,7 @@ def _columns(item: Any, tables: list[_Table]) -> list[ColumnDefinition]:
         inner = _columns(item.this, tables) if isinstance(item.this, exp.Column) else []
         type_ = inner[0] if inner else None
         return [_renamed(type_, item.alias)]
-    # The server names an expression by its text as it was written.
+    # The server names an expression by its original text.
     raise UnreadableError("an expression without a name in CREATE TABLE … SELECT")
 
 
@@ -116,7 +116,7 @@ def _all(table: _Table | None) -> list[ColumnDefinition]:
 
 
 def _plain(column: ColumnDefinition) -> ColumnDefinition:
-    """A column of a query's result: a plain one, in no key."""
+    """A column of a query's result: without key attributes."""
     return replace(
         column,
         is_primary_key=False,

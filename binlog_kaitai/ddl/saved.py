@@ -1,4 +1,6 @@
-"""Definitions as a short text, so that who goes on in the middle of a log knows what was defined before."""
+"""Definitions serialized to compact text, so that a reader that resumes in mid-log has the earlier
+definitions.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ from binlog_kaitai.errors import UsageError
 
 
 def save(definitions: Definitions) -> str:
-    """What the statements of a log have defined; the same text for the same definitions, ``""`` for none.
+    """Serialize the definitions made by a log's statements; deterministic, and ``""`` for none.
 
-    Definitions of a file (`Definitions.load`) are not in it as long as no statement has changed them.
+    Definitions from a file (`Definitions.load`) are excluded unless a statement has changed them.
     """
     store, folded, has_case = definitions.state
     parts = [_of_store(store), _of_store(folded)]
@@ -37,12 +39,12 @@ def _of_store(store: Store) -> list[Any]:
 
 
 def restore(text: str, ddl: str | None = None) -> Definitions:
-    """The definitions of a text by `save`, over those of a file (what `Definitions.load` takes).
+    """Restore definitions from `save`, on top of those of a file (the argument of `Definitions.load`).
 
     Raises
     ------
     UsageError
-        It is none.
+        The text was not written by `save`.
     """
     definitions = Definitions()
     if ddl is not None:
@@ -71,7 +73,7 @@ def _fill(
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """The fields of a definition that are not what they are by default."""
+    """The fields of a definition that differ from their defaults."""
     found = {}
     for field in fields(value):
         own = getattr(value, field.name)

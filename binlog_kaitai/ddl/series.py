@@ -1,4 +1,4 @@
-"""The definitions of logs of several servers, which know nothing of each other."""
+"""Keeps the definitions of several servers' logs apart."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from binlog_kaitai.sources.source import series_of
 
 
 class SeriesDefinitions:
-    """Gives each log the definitions that the earlier logs of its own series have left.
+    """Gives each log the definitions left by the earlier logs of its series.
 
-    Logs are of one series if they lie in one folder, their names differ in the number only, and their first
-    events have the same server id. An ALTER on one server says nothing about the tables of another.
+    Logs belong to one series if they are in the same folder, their names differ only in the number, and their
+    first events have the same server ID. An ALTER on one server says nothing about the tables of another.
 
     Parameters
     ----------
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes; they hold for every series.
+        CREATE TABLE statements, such as mysqldump writes; they apply to every series.
     """
 
     def __init__(self, ddl: str | None = None) -> None:
@@ -25,7 +25,7 @@ class SeriesDefinitions:
         self._known: dict[tuple[tuple[str, str], int], Definitions] = {}
 
     def of(self, name: str, server_id: int) -> Definitions:
-        """Those for the log of a name, by the server id in its first event."""
+        """The definitions for a log, by its name and the server ID in its first event."""
         key = series_of(name), server_id
         if key not in self._known:
             self._known[key] = self._given.copy()
@@ -33,7 +33,7 @@ class SeriesDefinitions:
 
 
 class OneSeries(SeriesDefinitions):
-    """The same where all logs are known to be one server's, and their tables are known."""
+    """The same if all logs are known to come from one server, whose tables are known."""
 
     def __init__(self, definitions: Definitions) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Statements that change or empty tables, as records.
+"""Parses statements that define or truncate tables into records.
 
-Read by hand from tokens: the words around a column are as many as there are versions of two servers, and
-only some of them matter. Whatever is not understood is an error, never a guess.
+The parser is written by hand on top of tokens: the syntax around a column varies with the versions of two
+servers, and only some of it matters. A statement that is not fully understood is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from binlog_kaitai.ddl.model import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 Name = tuple[str, ...]  # (table,) or (schema, table)
 
-#: The columns of a MariaDB sequence, which is a table of one row.
+#: The columns of a MariaDB sequence, which is stored as a table with one row.
 _SEQUENCE = (
     "next_not_cached_value bigint not null, minimum_value bigint not null, maximum_value bigint not null, "
     "start_value bigint not null, increment bigint not null, cache_size bigint unsigned not null, "
@@ -26,7 +26,7 @@ _SEQUENCE = (
 
 @dataclass(slots=True)
 class Elements:
-    """The columns and the primary key between the parentheses of a CREATE TABLE."""
+    """The columns and the primary key in the parentheses of a CREATE TABLE."""
 
     columns: list[ColumnDefinition] = field(default_factory=list)
     primary_key: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Elements:
     is_versioned: bool = False
 
     def add_key(self, key: Key) -> None:
-        """Take in a key that stands by itself."""
+        """Add a key defined as a separate element."""
         self.primary_key = key.primary or self.primary_key
         self.hidden_columns += key.hidden_columns
         self.unique_keys += key.is_unique
@@ -43,7 +43,7 @@ class Elements:
 
 @dataclass(slots=True)
 class CreateTable:
-    """CREATE TABLE; `source` of one that is LIKE another, `query` of one that is filled by SELECT."""
+    """CREATE TABLE; `source` is set for LIKE, `query` for SELECT."""
 
     name: Name
     elements: Elements = field(default_factory=Elements)
@@ -57,7 +57,7 @@ class CreateTable:
 
 @dataclass(slots=True)
 class AlterTable:
-    """ALTER TABLE: its clauses, as tokens."""
+    """ALTER TABLE, with its clauses as tokens."""
 
     name: Name
     clauses: list[list[Token]]
@@ -79,7 +79,7 @@ class DropTables:
 
 @dataclass(slots=True)
 class TruncateTable:
-    """TRUNCATE TABLE, which changes no definition."""
+    """TRUNCATE TABLE, which leaves definitions unchanged."""
 
     name: Name
 
@@ -100,12 +100,12 @@ Statement = CreateTable | AlterTable | RenameTables | DropTables | TruncateTable
 
 
 def read_statement(sql: str, sql_mode: int = 0) -> Statement | None:
-    """A statement as a record; None where it changes neither a definition nor a whole table.
+    """Parse a statement into a record; None if it changes neither a definition nor a whole table.
 
     Raises
     ------
     UnreadableError
-        It may change one, and is not understood.
+        The statement may change one, but cannot be parsed.
     """
     cursor = Cursor(list(tokens_of(sql, sql_mode)))
     skip_variables(cursor)
@@ -114,7 +114,7 @@ def read_statement(sql: str, sql_mode: int = 0) -> Statement | None:
 
 
 def skip_variables(cursor: Cursor) -> None:
-    """Move behind SET STATEMENT … FOR, MariaDB's variables for one statement."""
+    """Skip SET STATEMENT … FOR, which sets MariaDB's variables for one statement."""
     if cursor.skip("SET", "STATEMENT"):
         while cursor and not cursor.skip("FOR"):
             cursor.next()
@@ -175,7 +175,7 @@ def _begins_query(cursor: Cursor, ahead: int) -> bool:
 
 
 def read_elements(cursor: Cursor) -> Elements:
-    """What stands between the parentheses of a CREATE TABLE."""
+    """Parse the contents of the parentheses of a CREATE TABLE."""
     elements = Elements()
     for part in split(cursor.rest()):
         inner = Cursor(part)

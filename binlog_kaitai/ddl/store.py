@@ -1,4 +1,4 @@
-"""The tables that are known, and those of which it is known that they are not."""
+"""The store of table definitions, including tables known to be unknown."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Key = tuple[str, str]  # schema and table
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a statement depends on besides its text.
+    """The session state that a statement's meaning depends on.
 
     Attributes
     ----------
     thread_id : int
-        Connection that ran it: temporary tables are its own.
+        Connection that ran it; temporary tables belong to a connection.
     sql_mode : int
-        How quotes and backslashes read.
+        Determines the meaning of quotes and backslashes.
     server_charset : Charset
-        Of databases that name none.
+        For databases that do not name one.
     has_changed : bool
-        False if the log tells that an IF NOT EXISTS found its table there.
+        False if the log shows that an IF NOT EXISTS found an existing table.
     """
 
     thread_id: int = 0
@@ -38,24 +38,24 @@ class Store:
     Parameters
     ----------
     origin
-        What they come from, ``"log"`` or ``"file"``.
+        The origin of the definitions, ``"log"`` or ``"file"``.
     is_folded
-        Names that differ in case only are one, as for servers with `lower_case_table_names` other than 0.
+        Names are case-insensitive, as for servers with `lower_case_table_names` other than 0.
 
     Attributes
     ----------
     tables : dict
-        Definitions by the log, or by a file as the log changed it.
+        Definitions from the log, or from a file and changed by the log.
     given : dict
-        Definitions by a file.
+        Definitions from a file.
     lost : dict
-        Why a table is unknown, though there was or is a definition.
+        The reason why a table is unknown although a definition exists or existed.
     databases : dict
-        Charset of each database that was created.
+        Charset of each created database.
     temporary : set
         Thread and name of each temporary table.
     notes : list of str
-        What was lost, and why; the newest 100.
+        Lost definitions, with reasons; the newest 100.
     """
 
     def __init__(self, origin: str = "log", *, is_folded: bool = False) -> None:
@@ -69,44 +69,44 @@ class Store:
         self._is_folded = is_folded
 
     def copy(self) -> Store:
-        """The same, which goes its own way from here on."""
+        """An independent copy."""
         other = copy(self)
         other.tables, other.given, other.lost = dict(self.tables), dict(self.given), dict(self.lost)
         other.databases, other.temporary = dict(self.databases), set(self.temporary)
         return other
 
     def name(self, text: str) -> str:
-        """A name of a database or table as it is compared."""
+        """A database or table name in the form used for comparison."""
         return text.lower() if self._is_folded else text
 
     def key(self, schema_name: str, table_name: str) -> Key:
-        """What a table is found by."""
+        """The lookup key of a table."""
         return self.name(schema_name), self.name(table_name)
 
     def find(self, key: Key) -> TableDefinition | None:
-        """What is known of a table; the log goes before the file."""
+        """The definition of a table; the log takes precedence over the file."""
         return None if key in self.lost else self.tables.get(key) or self.given.get(key)
 
     def put(self, key: Key, table: TableDefinition) -> None:
-        """A table is known from now on."""
+        """Define a table."""
         self.lost.pop(key, None)
         self.tables[key] = replace(table, schema_name=key[0], table_name=key[1], origin=self._origin)
 
     def drop(self, key: Key) -> None:
-        """A table is gone."""
+        """Remove a table."""
         self.lost.pop(key, None)
         self.tables.pop(key, None)
 
     def lose(self, key: Key, reason: str) -> None:
-        """A table is unknown from now on."""
+        """Mark a table as unknown."""
         self.tables.pop(key, None)
         self.lost[key] = reason
         self.note(f"{'.'.join(key)}: {reason}")
 
     def note(self, text: str) -> None:
-        """Keep what a person may want to know."""
+        """Record a note for the user."""
         self.notes = [*self.notes, text][-100:]
 
     def keys_of(self, schema_name: str) -> list[Key]:
-        """The tables of a database that are known, or lost."""
+        """The tables of a database that are known or lost."""
         return [key for key in {*self.tables, *self.lost} if key[0] == schema_name]

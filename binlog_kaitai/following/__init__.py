@@ -1,24 +1,25 @@
-"""Following logs that a server is writing, in steps that can be repeated.
+"""Follows logs that a server is writing, in repeatable steps.
 
-=========  ==================================================================
-marks      a place between two transactions, as it stands in a checkpoint
-heads      the start of a log: its format, which log it is, the GTIDs before it
-rests      where in a block of events no transaction is open
-walk       from a mark on through whole transactions, up to a limit
-find       the log of a mark, also after another server took over
-effects    what statements do to whole tables
-tail       what logs have, and then what their server writes
-follower   from one mark to the next, however far the logs go by now
-=========  ==================================================================
+================  ==================================================================
+checkpoints       a position between two transactions, as stored in a checkpoint
+log_headers       the start of a log: format, identity, and the GTIDs before it
+quiescent_points  the points in a block of events where no transaction is open
+walk              from a mark through complete transactions, up to a limit
+find              the log of a mark, even after another server took over
+effects           effects of statements on whole tables
+tail              existing transactions, then new ones as they are committed
+follower          from one mark to the next, as the logs grow
+events            the same, event by event
+================  ==================================================================
 
 Rules
 -----
-1. A mark stands between transactions. Of the file in use only whole transactions are taken.
-2. From a mark and a limit follows the next mark; from two marks, what lies between them. Nothing else is
-   remembered, so a step that was begun can be done again, by another process.
-3. A log that is gone, shorter or another one than it was is an error, unless its GTIDs lead to where
-   another log goes on.
-4. Looking for the next mark reads each byte once, and looks at headers and statements alone.
+1. A mark is a position between transactions. Only complete transactions of the file in use are read.
+2. A mark and a limit determine the next mark; two marks determine what lies between them. There is no other
+   state, so another process can repeat a step that was started.
+3. A log that is missing, shorter, or different from before is an error, unless its GTIDs lead to another log
+   that continues it.
+4. The search for the next mark reads each byte once, and inspects only headers and statements.
 """
 
 from __future__ import annotations

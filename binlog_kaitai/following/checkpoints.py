@@ -1,4 +1,4 @@
-"""A place between two transactions, and how it is written down."""
+"""A position between two transactions, and its serialized form."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from binlog_kaitai.sources.source import MAGIC
 
 @dataclass(frozen=True)
 class Mark:
-    """All that is needed to go on, in this log or in another server's.
+    """Everything needed to resume, in this log or in another server's.
 
     Attributes
     ----------
     file : str
-        Path of the log, as it was listed.
+        Path of the log, as listed.
     position : int
-        Offset in it, in bytes; at its start that of the first event.
+        Offset in the log, in bytes; at its start, that of the first event.
     log_id : int
-        Tells this log from another one of the same name: the CRC32 of its first event.
+        Distinguishes this log from another one of the same name: the CRC32 of its first event.
     format_position : int
-        Offset of the format description that is in force, if that is not the first event.
+        Offset of the format description in force, if that is not the first event.
     gtids : str
-        All GTIDs up to here, with those before the first log; of MariaDB, each server's up to its last.
+        All GTIDs up to here, including those before the first log; for MariaDB, each server's up to its last.
     skip : str
-        GTIDs behind the mark that have been read already: another server had written them in another order.
+        GTIDs after the mark that have already been read, because another server wrote them in another order.
     definitions : str
-        The tables as statements before the mark define them, see `binlog_kaitai.ddl.saved`.
+        Table definitions from statements before the mark; see `binlog_kaitai.ddl.saved`.
     """
 
     file: str
@@ -41,19 +41,19 @@ class Mark:
     definitions: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The mark as JSON can say it; what is as usual is left out."""
+        """The mark in a form that JSON can represent, without default values."""
         default = Mark("")
         kept = {name: value for name, value in asdict(self).items() if value != getattr(default, name)}
         return {"file": self.file, "position": self.position, **kept}
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Mark:
-        """A mark out of :meth:`as_dict`.
+        """Restore a mark from :meth:`as_dict`.
 
         Raises
         ------
         UsageError
-            Something is missing, unknown or of another type.
+            A field is missing, unknown or of the wrong type.
         """
         types = {field.name: str if field.type == "str" else int for field in fields(cls)}
         wrong = [name for name, value in found.items() if not isinstance(value, types.get(name, ()))]

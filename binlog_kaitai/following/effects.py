@@ -1,6 +1,6 @@
-"""The effects of statements on whole tables: rows come, go and move without a row event.
+"""Effects of statements on whole tables: rows that appear, disappear or move without a rows event.
 
-A reader that keeps the content of tables by their row changes has to know of them.
+A reader that maintains table contents from row changes must know about them.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from binlog_kaitai.ddl.statements import (
 )
 from binlog_kaitai.errors import BinlogError
 
-#: Clauses of ALTER TABLE that take rows out, or put some in.
+#: Clauses of ALTER TABLE that remove or add rows.
 _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})
 
-#: Types of statements whose text takes the reader: it is compressed, or names a file.
+#: Types of statements whose text only the event reader can provide: it is compressed, or names a file.
 _BY_READER = (EventType.query_compressed_event, EventType.execute_load_query_event)
 
 _AS_TEXT = "statements that change rows are logged as text (binlog_format)"
 
 
 class Kind(StrEnum):
-    """What happened to a table; or to a transaction, whose `table_name` is the identifier of XA."""
+    """Kinds of effects on a table, or on a transaction, whose `table_name` is the XA identifier."""
 
     EMPTIED = "emptied"
     RENAMED = "renamed"
@@ -59,20 +59,20 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Effect:
-    """One table, and what a statement did to it; or a transaction of XA.
+    """The effect of a statement on one table, or an XA transaction.
 
     Attributes
     ----------
     position : int
-        Of the statement's event.
+        Position of the statement's event.
     start : int
-        Of what is prepared: where it begins.
+        Start of a prepared transaction.
     reason : str
-        Why the content of a table is not clear any more.
+        Why the content of a table is no longer determined.
     schema_name, table_name : str
-        Where the table's name is ``""``, all tables of the database.
+        The table; an empty table name means all tables of the database.
     new_schema_name, new_table_name : str
-        Of one that is renamed.
+        New name of a renamed table.
     """
 
     position: int
@@ -87,7 +87,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The end of a transaction that XA prepared: where it begins, and its identifier."""
+    """The end of a transaction prepared by XA: its start, and its identifier."""
 
     start: int
     xid: str
@@ -102,18 +102,18 @@ class TextChange:
 
 
 class Statements:
-    """Finds the statements that may matter, block by block."""
+    """Finds relevant statements, block by block."""
 
     def __init__(self) -> None:
         self._known: set[TextChange] = set()
 
     def of(self, block: Block, rests: NDArray[np.int64]) -> list[tuple[int, Any]]:
-        """Where their events are, and what `take_statement` takes.
+        """Positions of their events, with the arguments of `take_statement`.
 
         Parameters
         ----------
         rests : int64 array
-            Offsets at which no transaction is open, rising; one of them before each event of the block.
+            Offsets at which no transaction is open, ascending; one of them precedes every event of the block.
         """
         rows = tables.statements_in(block, _may_matter)
         found = [(int(block.positions[row]), tables.statement_body(block, row)) for row in rows]
@@ -126,7 +126,9 @@ class Statements:
         return sorted(found, key=lambda one: one[0])
 
     def _text_changes(self, block: Block, others: list[int]) -> Iterator[tuple[int, TextChange]]:
-        """The first one for each table after each of the other statements, which may make it clear again."""
+        """The first one for each table after each of the other statements, which may determine its content
+        again.
+        """
         epoch = 0
         for row, query, schema in _texts(block):
             if epoch < (epoch := bisect(others, row)):
@@ -164,7 +166,7 @@ def _other_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
             if not isinstance(body, BinlogError):
                 yield row, bytes(body.query), body.schema_name
         except zlib.error:
-            pass  # the definitions have lost what it names
+            pass  # the definitions have dropped the tables it names
 
 
 def _sql_mode(block: Block, row: int) -> int:
@@ -177,7 +179,7 @@ def _may_matter(query: bytes) -> bool:
 
 
 def take_statement(position: int, body: Any, definitions: Definitions) -> list[Effect]:
-    """Let definitions know of a statement; gives what it does to whole tables."""
+    """Apply a statement to the definitions; returns its effects on whole tables."""
     if isinstance(body, Prepared):
         return [Effect(position, Kind.PREPARED, "", body.xid, start=body.start)]
     if isinstance(body, TextChange):
@@ -200,7 +202,7 @@ def _effects(body: Any) -> list[tuple[Any, ...]]:
         else:
             statement = statement_of(body)
     except (UnreadableError, RecursionError, zlib.error):
-        return []  # the definitions have lost what it names
+        return []  # the definitions have dropped the tables it names
     match statement:
         case CreateTable(replaces=True):
             return [(Kind.EMPTIED, *_key(statement.name, schema))]

@@ -1,4 +1,4 @@
-"""The events of logs that a server is writing, one after the other as they come."""
+"""Yields the events of logs that a server is writing, as they appear."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from binlog_kaitai.following.walk import Span
 from binlog_kaitai.reader.log import Event, LogReader
 from binlog_kaitai.sources.source import MAGIC, Source, with_later_logs
 
-#: About how many bytes of logs are taken at a time, where much is there already.
+#: Roughly how many bytes of existing logs are read at a time.
 _STEP = 16 << 20
 
 PathLike = str | os.PathLike[str]
@@ -31,8 +31,9 @@ class EventFollower(Iterator[Event]):
     Attributes
     ----------
     checkpoint : dict
-        Where to go on, as `follow(start=…)` takes it; JSON can hold it. It moves on with whole transactions,
-        once all events up to it have been taken.
+        Where to resume: a JSON-serializable value for `follow(start=…)`. It advances by complete
+        transactions, once
+        all events up to it have been consumed.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class EventFollower(Iterator[Event]):
         return next(self._events)
 
     def close(self) -> None:
-        """Close the file that is being read; nothing comes any more."""
+        """Close the current file; no more events are yielded."""
         self._events.close()
 
     def __enter__(self) -> Self:
@@ -102,7 +103,7 @@ class EventFollower(Iterator[Event]):
 
 
 class _Logs(Follower):
-    """Where a single file is named, the logs that the server wrote after it belong to it."""
+    """If a single file is given, the logs that the server writes after it are included."""
 
     def logs(self) -> list[str]:
         found = super().logs()
@@ -124,43 +125,46 @@ def follow(
 ) -> EventFollower:
     """Read the events of logs that a server is writing, and wait for more.
 
-    Events come in whole transactions: those of one that the server is still writing come once it is over.
-    Where the server goes on in another log, so does this. Without `idle_timeout` and `stop` it never ends by
-    itself; leave the loop, or close it.
+    Events are yielded by complete transactions: those of an open transaction follow once it ends. When the
+    server switches to a new log, so does the reader. Without `idle_timeout` and `stop`, iteration never ends
+    by itself; leave the loop, or close the reader.
 
     Parameters
     ----------
     source
-        A log (those that its server writes after it follow), a directory, a glob pattern, a ``.index`` file,
+        A log (including those that its server writes after it), a directory, a glob pattern, a ``.index``
+        file,
         or several of these.
     start
-        Where to begin: at the oldest log that is there, after the last whole transaction that is there, or at
-        a place: a `checkpoint`, ``{"file": name, "position": offset}`` between two transactions, or
-        ``{"gtids": set}`` to go on after these.
+        Where to begin: at the oldest existing log, after the last complete transaction, or at a given
+        position:
+        a `checkpoint`, ``{"file": name, "position": offset}`` between two transactions, or
+        ``{"gtids": set}`` to continue after these.
     interval
-        Seconds to wait where there is nothing new.
+        Seconds to wait if there is nothing new.
     idle_timeout
-        End after so many seconds without anything new; 0 ends where the logs end now.
+        End after this many seconds without anything new; 0 ends at the current end of the logs.
     stop
-        Asked again and again, at most `interval` seconds apart where nothing is new; true ends the reading.
+        Called repeatedly, at most `interval` seconds apart while nothing is new; iteration ends when it
+        returns true.
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+        CREATE TABLE statements, such as mysqldump writes, for logs without column names.
     verify_checksums
-        Raise on an event whose CRC32 does not match; otherwise it is only marked.
+        Raise on an event whose CRC32 does not match; otherwise the event is only marked.
     fails_on_loss
-        Raise where logs are gone before they were read; otherwise warn, and go on with what is there.
+        Raise if logs were removed before they were read; otherwise warn and continue with the remaining logs.
 
     Raises
     ------
     SourceError, UsageError
-        At once: there is nothing to read, or an argument is invalid.
+        Immediately, if there is nothing to read, or an argument is invalid.
     BinlogError
-        While iterating: a log is damaged, or gone before it was read.
+        While iterating, if a log is damaged, or was removed before it was read.
 
     Warns
     -----
     DataLossWarning
-        Without `fails_on_loss`: logs are gone before they were read.
+        Without `fails_on_loss`: logs were removed before they were read.
     """
     if interval <= 0:
         raise UsageError(f"interval is {interval}; it is a number of seconds above 0")

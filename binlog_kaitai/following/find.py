@@ -1,4 +1,4 @@
-"""The log that a mark stands in, also after it got another name, or another server took over."""
+"""Finds the log of a mark, even after it was renamed or another server took over."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from binlog_kaitai.sources.source import MAGIC, log_name
 
 _NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 
-#: Told what is lost; raises, or lets the reading go on.
+#: Callback that receives the loss; raises, or returns to continue reading.
 Lose = Callable[[SourceError], None]
 
 
 def locate(mark: Mark, paths: Sequence[str], lose: Lose) -> Mark:
-    """The mark in a log that is there: its own, or the one that goes on where its GTIDs end.
+    """The mark in an existing log: its own, or the one that continues where its GTIDs end.
 
     Parameters
     ----------
     lose
-        Gets what is wrong where transactions are missing, and raises it; if it returns, the mark is at the
-        oldest of the transactions that are there.
+        Called with the error if transactions are missing, and may raise it; if it returns, the mark is at the
+        oldest transaction available.
     """
     same = [path for path in paths if path == mark.file]
-    # It may have been packed since.
+    # It may have been compressed since.
     name = log_name(os.path.basename(mark.file))
     same += [path for path in paths if log_name(os.path.basename(path)) == name]
     what = "is not there any more"
     for path in same:
         head, size = read_head(path), size_of(path)
         if mark.position <= len(MAGIC) and not mark.log_id:
-            return replace(start_of(path), definitions=mark.definitions)  # it had no first event yet
+            return replace(start_of(path), definitions=mark.definitions)  # it had no first event so far
         if head is None or head.log_id != mark.log_id:
             what = "is another log than it was"
         elif size >= mark.position:
@@ -82,7 +82,7 @@ def _by_gtids(mark: Mark, paths: Sequence[str], what: str, lose: Lose) -> Mark:
 
 
 def _gtids_of(path: str, head: Head) -> GtidSet:
-    """All that a log has, with those before it."""
+    """All GTIDs of a log, including those before it."""
     found = GtidSet()
     found.update(head.previous or found)
     with open_log(path) as stream:
@@ -106,7 +106,7 @@ def _first_new(mark: Mark, reached: GtidSet) -> Mark:
             for row, kind in enumerate(block.types.tolist()):
                 if kind in GTID_TYPES and _has_new(block.part(row, row + 1), reached):
                     return replace(mark, position=int(block.positions[row]))
-        # Everything in it is known: what a server adds is not.
+        # All its transactions are known; future ones are not.
         end = reader.position
     return replace(mark, position=end, skip="")
 
@@ -124,13 +124,13 @@ def _add(gtids: GtidSet, block: Block) -> None:
 
 
 def check_next(mark: Mark, path: str, head: Head, lose: Lose) -> None:
-    """Whether one log goes on where another ends: by its number, else by its GTIDs."""
+    """Check that one log continues where another ends: by its number, else by its GTIDs."""
     before, after = (_NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (mark.file, path))
     if before and after and before[1] == after[1]:
         if int(after[2]) == int(before[2]) + 1:
             return
     elif not before or not after:
-        return  # names of one's own tell nothing
+        return  # custom file names prove nothing
     if head.previous is not None:
         lost = head.previous.without(GtidSet.parse(mark.gtids))
         if not lost:

@@ -1,4 +1,4 @@
-"""From one mark to the next, however far the logs go by now."""
+"""Advances from one mark to the next, as the logs grow."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.source import MAGIC
 
-#: How often logs are listed where one is removed at that very moment; the pause between, in seconds.
+#: How often listing is retried if a log is removed meanwhile; the pause between attempts, in seconds.
 _TRIES, _PAUSE = 5, 0.1
 
-#: As many bytes a span has, about; at most, but for the transaction that goes over it.
+#: Target size of a span, in bytes; exceeded only by a transaction that crosses it.
 SPLIT_SIZE = 64 << 20
 
 
@@ -35,17 +35,17 @@ class Follower:
     paths
         Directories, globs, index files or files, as `binlog_kaitai.open` takes them.
     fails_on_loss
-        Raise where logs that have not been read are gone; else warn, and go on with what is there.
+        Raise if unread logs were removed; otherwise warn and continue with the remaining logs.
     follows_definitions
-        Keep what statements say about tables in the marks.
+        Store the table definitions from statements in the marks.
     ddl
-        Definitions to begin with, as mysqldump writes them.
+        Initial table definitions, as mysqldump writes them.
     split_size, at_once
-        About how many bytes make a span, and how many spans are read at a time; see `Division`.
+        Approximate span size in bytes, and number of spans read at a time; see `Division`.
     passes_damage
-        Go on behind damage: it lies inside of a span, for whoever reads that.
+        Continue after damage, which is left to the reader of the span that contains it.
     loss_option
-        How a caller turns `fails_on_loss` off, for the error message.
+        How the caller's users turn `fails_on_loss` off, for the error message.
     """
 
     def __init__(
@@ -70,12 +70,12 @@ class Follower:
         self._planned: tuple[Mark, Mark, list[Span]] | None = None
 
     def logs(self) -> list[str]:
-        """The logs that are there, oldest first.
+        """The existing logs, oldest first.
 
         Raises
         ------
         SourceError, UsageError
-            There is none; or something that cannot be read again.
+            There is none, or one that cannot be read repeatedly.
         """
         for left in reversed(range(_TRIES)):
             try:
@@ -95,17 +95,17 @@ class Follower:
         return start_of(self.logs()[0])
 
     def latest(self) -> Mark:
-        """Behind the last whole transaction of the newest log."""
+        """After the last complete transaction of the newest log."""
         last = self.logs()[-1]
         return self._walk(start_of(last), [last], Limit()).mark
 
     def place(self, given: Mapping[str, Any]) -> Mark:
-        """The mark that a person means: ``{"file", "position"}``, or ``{"gtids"}`` to go on behind a set.
+        """The mark for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
 
         Raises
         ------
         UsageError, SourceError
-            There is no such log, or a transaction goes over the position.
+            There is no such log, or the position is inside a transaction.
         """
         if set(given) == {"gtids"}:
             gtids = str(GtidSet.parse(str(given["gtids"])))
@@ -126,7 +126,7 @@ class Follower:
         return reached
 
     def end(self) -> tuple[str, int]:
-        """The newest log, and its length: no mark is behind it by now."""
+        """The newest log, and its length: currently no mark lies after it."""
         last = self.logs()[-1]
         return last, size_of(last)
 
@@ -138,37 +138,37 @@ class Follower:
         max_files: int | None = None,
         until: tuple[str, int] | None = None,
     ) -> Mark:
-        """The next mark: behind the last whole transaction within the limits; `start` if there is none.
+        """The next mark: after the last complete transaction within the limits; `start` if there is none.
 
         Parameters
         ----------
         max_bytes, max_files
-            As much is taken at most, but one transaction at least.
+            Upper limits, except that at least one transaction is read.
         until
-            As :meth:`end` gave it: nothing behind it is taken.
+            A result of :meth:`end`: nothing after it is read.
 
         Raises
         ------
         BinlogError
-            The next transaction cannot be read, or is gone.
+            The next transaction cannot be read, or was removed.
         """
         limit = Limit(max_bytes or FAR, max_files or FAR)
         if until is not None:
             limit.file, limit.position = until
         paths = self.logs()
         walk = self._walk(locate(start, paths, self._lose), paths, limit)
-        # The mark in its new place, with nothing new behind it, need not become a batch.
+        # A mark that only moved to another log, without anything new to read, need not become a batch.
         end = walk.mark if walk.spans else start
         self._planned = start, end, walk.spans
         return end
 
     def spans(self, start: Mark, end: Mark) -> list[Span]:
-        """What lies between two marks, the second of which `advance` gave, maybe to another process.
+        """The spans between two marks; the second is a result of `advance`, possibly in another process.
 
         Raises
         ------
         BinlogError
-            It cannot be read, or is gone.
+            They cannot be read, or were removed.
         """
         if start == end:
             return []
@@ -191,7 +191,7 @@ class Follower:
         return walk.spans
 
     def _spans_by_gtids(self, begin: Mark, end: Mark, paths: Sequence[str], wanted: GtidSet) -> list[Span]:
-        """The same transactions in the logs of another server, which wrote them in an order of its own."""
+        """The same transactions in the logs of another server, which wrote them in its own order."""
         goal = GtidSet.parse(end.gtids)
         walk = self._walk(begin, paths, Limit(), goal)
         if lost := goal.without(GtidSet.parse(walk.mark.gtids)):
@@ -211,7 +211,8 @@ class Follower:
                     walk.is_over |= not goal.without(GtidSet.parse(walk.mark.gtids))
                 if walk.is_over:
                     return walk
-                # Of a log without a first event the newest was made just now; another is left by a crash.
+                # If a log has no first event, it is the newest and was just created, or it was left by a
+                # crash.
                 head = None
                 while head is None:
                     at += 1
@@ -226,7 +227,7 @@ class Follower:
         except BinlogError:
             if not walk.spans:
                 raise
-            return walk  # what comes before the damage can be read
+            return walk  # the part before the damage can be read
 
     def _lose(self, error: SourceError) -> None:
         if self._fails_on_loss:

@@ -1,4 +1,4 @@
-"""The start of a log: its format, which log it is, and the GTIDs before it."""
+"""Reads the start of a log: its format, its identity, and the GTIDs before it."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE_OF_HEADS = 1 << 16
 
-#: What a server writes at the end of a log; no such event is longer, in bytes.
+#: Events that a server writes at the end of a log; none of them is longer, in bytes.
 _ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
 
 
 @dataclass(frozen=True)
 class Head:
-    """What the first events of a log say.
+    """Facts from the first events of a log.
 
     Attributes
     ----------
     log_id : int
-        CRC32 of the first event, which does not change when the log is closed.
+        CRC32 of the first event, which stays the same when the log is closed.
     previous : GtidSet or None
-        The GTIDs in all logs before it; None where it does not tell. Of MariaDB, which states the last one of
-        each server, all numbers up to that.
+        The GTIDs in all logs before it; None if unknown. MariaDB states only the last one of each server; all
+        numbers up to it are included.
     is_in_use : bool
-        It is being written, or its server was killed.
+        The log is being written, or its server was killed.
     begun, first : int
-        Times of the first event, and of the first one of a transaction, in seconds since 1970; 0: not known.
+        Times of the first event, and of the first one of a transaction, in seconds since 1970; 0 if unknown.
     server_id : int
         The server that wrote the first event.
     is_relay_log : bool
-        The events are another server's.
+        The events come from another server.
     first_gtid : str or None
-        GTID of the first transaction; None where it has none.
+        GTID of the first transaction; None if it has none.
     """
 
     log_id: int
@@ -59,7 +59,7 @@ class Head:
 
 
 def open_log(path: str) -> BinaryIO:
-    """A stream of a log at its first byte; raises ``OSError``."""
+    """Open a log at its first byte; raises ``OSError``."""
     return source.Source.of_path(path).open()
 
 
@@ -69,19 +69,19 @@ def size_of(path: str) -> int:
     Raises
     ------
     SourceError
-        It is not there.
+        The log does not exist.
     """
     with reading(path):
         return source.length_of(path)
 
 
 def read_head(path: str) -> Head | None:
-    """The start of a log; None while its first event is not whole.
+    """The start of a log; None while its first event is incomplete.
 
     Raises
     ------
     BinlogError
-        It starts like no log that can be read.
+        It does not begin like a readable log.
     """
     with reading(path):
         if source.state_of(path).size <= len(MAGIC):
@@ -122,12 +122,12 @@ def _read(stream: BinaryIO, path: str) -> Head | None:
 
 
 def closed_at(path: str) -> int | None:
-    """When a log was closed, in seconds since 1970, by the event that its server ended it with.
+    """When a log was closed, in seconds since 1970, from the event that ends it.
 
     Raises
     ------
     BinlogError
-        It starts like no log that can be read.
+        It does not begin like a readable log.
     """
     with reading(path), open_log(path) as stream:
         layout = split_points.read_head(stream, path).context().layout
@@ -147,9 +147,9 @@ def closed_at(path: str) -> int | None:
 def read_from(
     stream: BinaryIO, path: str, position: int, format_position: int, block_size: int = BLOCK_SIZE
 ) -> BlockReader:
-    """A reader of the blocks from an offset on, in the format that is in force there.
+    """A block reader starting at an offset, with the format in force there.
 
-    Checksums are left to who reads the rows.
+    Checksums are verified by the reader of the rows.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def read_from(
     stream.seek(len(MAGIC))
     for at in sorted({len(MAGIC), format_position}):
         stream.seek(at)
-        # The block of a format description holds nothing else; an old version's log has none.
+        # The block of a format description contains nothing else; a log of an old version has none.
         for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADS):
             break
     stream.seek(position)

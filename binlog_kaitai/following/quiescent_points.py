@@ -1,7 +1,7 @@
-"""Where no transaction is open, as early as the log allows.
+"""Finds quiescent points, where no transaction is open, as early as the log allows.
 
-In `boundaries` a transaction with a GTID goes on to the next GTID. A follower of a log that is being written
-cannot wait for that: here a transaction is over with the event that commits it.
+In `boundaries`, a transaction with a GTID extends to the next GTID. A follower of a log in use cannot wait
+for that: here a transaction ends with the event that commits it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from binlog_kaitai.core.grammar import EventType
 
 
 class Rests:
-    """Finds the rests of one file, block by block."""
+    """Finds the quiescent points of one file, block by block."""
 
     def __init__(self) -> None:
         self._boundaries = Boundaries()
         self._is_over = True  # the last event ended a transaction, or belongs to none
 
     def of(self, block: Block) -> Any:
-        """Before which events of a block nothing is open, rising; ``len(block)`` stands for its end."""
+        """Indexes of the events before which no transaction is open, ascending; ``len(block)`` stands for the
+        end.
+        """
         found = roles_of(block)
         roles = found.roles
-        # A payload is a whole transaction, from BEGIN to its commit.
+        # A payload is a complete transaction, from BEGIN to its commit.
         roles[block.rows_of(EventType.transaction_payload_event)] = Role.END
         is_over = self._boundaries.phases(found) & Phase.ENDS != 0
         rests = np.concatenate(([self._is_over], is_over))

@@ -1,4 +1,4 @@
-"""A span as something to read."""
+"""Sources for reading a span."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from binlog_kaitai.sources.source import MAGIC, Part, Source, state_of
 
 
 def source_of(span: Span) -> Source:
-    """The events of a span, for any function that reads a log.
+    """The events of a span, as a source for any function that reads logs.
 
     Raises
     ------
@@ -42,23 +42,23 @@ def source_of(span: Span) -> Source:
 
 
 def split_of(span: Span) -> Split:
-    """A span for `binlog_kaitai.columns.splits.skip_damage`, which reads around damage.
+    """A span as a split for `binlog_kaitai.columns.splits.skip_damage`, which skips damage.
 
     Raises
     ------
     SourceError
-        The log is not there.
+        The log does not exist.
     """
     with reading(span.path):
         state = state_of(span.path)
     start = span.start if span.start > len(MAGIC) else 0
-    # Not the first log: filters on positions are not for streams.
+    # Position filters do not apply to streams, so this is not marked as the first log.
     stop = None if span.has_torn_end else span.end
     return Split(LogFile(span.path, *state), 1, start, stop, is_exact=True)
 
 
 def definitions_in(span: Span, ddl: str | None) -> Callable[[Part], Definitions]:
-    """What is known of tables before a part of a span."""
+    """Table definitions before a part of a span."""
 
     def before(part: Part) -> Definitions:
         found, stop = restore(span.definitions, ddl), part.pieces[0][0]
@@ -77,7 +77,7 @@ def definitions_in(span: Span, ddl: str | None) -> Callable[[Part], Definitions]
 
 
 def with_gtids(filters: Mapping[str, Any], span: Span) -> dict[str, Any]:
-    """Filters, as `Filters.of` takes them, that take of a span what is to be taken and fits others, too."""
+    """Filters, as `Filters.of` takes them, restricted to the GTIDs of a span."""
     found = dict(filters)
     if span.include:
         wanted, own = GtidSet.parse(span.include), found.get("include_gtids")
@@ -91,7 +91,7 @@ def with_gtids(filters: Mapping[str, Any], span: Span) -> dict[str, Any]:
 
 
 def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> bytes | None:
-    """The format description event at an offset; None where an old version's log has another one."""
+    """The format description event at an offset; None if a log of an old version has another event there."""
     stream.seek(position)
     for block in BlockReader(stream, Context(version), position, name=name, block_size=BLOCK_SIZE_OF_HEADS):
         return block.raw(0) if block.types[0] == EventType.format_description_event else None

@@ -1,4 +1,4 @@
-"""What logs have, and then, without an end, what their server writes: transactions as they are committed."""
+"""Yields the existing content of logs, then new transactions as they are committed, without end."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Span
 from binlog_kaitai.sources.source import Source, with_later_logs
 
-#: How often to look for more, in seconds.
+#: How often to check for new data, in seconds.
 PAUSE = 0.5
 
-#: Bytes that are looked through before some of them are given.
+#: How many bytes are scanned before a part is yielded.
 _AT_ONCE = 64 << 20
 
 
 class _Series(Follower):
-    """Follows a log into those that its server begins after it."""
+    """Follows a log into the logs that its server starts after it."""
 
     def logs(self) -> list[str]:
         found = with_later_logs([Source.of_path(path) for path in super().logs()])
@@ -32,21 +32,21 @@ class _Series(Follower):
 def tail(
     paths: Sequence[str], *, from_now: bool = False, ddl: str | None = None, pause: float = PAUSE
 ) -> Iterator[Span]:
-    """The parts of logs in order, those that are there and then new ones; ends by an error alone.
+    """The parts of logs in order, existing ones, then new ones; ends only with an error.
 
     Parameters
     ----------
     paths
-        Logs, glob patterns, directories or index files. A log goes on in those of its series after it.
+        Logs, glob patterns, directories or index files. A log is followed into the later ones of its series.
     from_now
-        Without what is there already.
+        Skip the existing content.
     ddl
-        Definitions of tables to begin with, as mysqldump writes them.
+        Initial table definitions, as mysqldump writes them.
 
     Raises
     ------
     BinlogError
-        A log is damaged, gone or another one than it was; before, all that comes before that has been given.
+        A log is damaged, missing or replaced; everything before that point has been yielded.
     """
     follower = _Series(paths, follows_definitions=True, ddl=ddl)
     mark = follower.latest() if from_now else follower.earliest()

@@ -1,4 +1,4 @@
-"""From a mark on through the whole transactions of the logs, up to a limit."""
+"""Walks from a mark through the complete transactions of the logs, up to a limit."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ from binlog_kaitai.following.log_headers import open_log, read_from, size_of
 from binlog_kaitai.following.quiescent_points import Rests
 from binlog_kaitai.sources.source import MAGIC
 
-#: Further than any file goes.
+#: Beyond the end of any file.
 FAR = 1 << 62
 
-#: Bytes that are read at a time, at least and at most. Of most events nothing but the header is looked at, so
-#: that what the walk costs is the number of blocks.
+#: Minimum and maximum number of bytes read at a time. Most events need only their header inspected, so the
+#: cost of a walk is proportional to the number of blocks.
 _LEAST, _MOST = 1 << 12, 16 << 20
 
 
 @dataclass(frozen=True)
 class Span:
-    """Whole transactions of one log, one behind the other.
+    """Consecutive complete transactions of one log.
 
     Attributes
     ----------
     path : str
     start, end : int
-        Offsets; both stand between transactions.
+        Offsets between transactions.
     format_position : int
-        Offset of the format description that is in force at the start.
+        Offset of the format description in force at the start.
     definitions : str
-        The tables at the start, see `binlog_kaitai.ddl.saved`.
+        Table definitions at the start; see `binlog_kaitai.ddl.saved`.
     include, exclude : str
         Only, or without, these GTIDs; ``""`` for all of them.
     effects : tuple of Effect
-        What statements do to whole tables in it.
+        Effects of its statements on whole tables.
     has_torn_end : bool
-        It goes to the end of a log that does not end with a whole event.
+        It extends to the end of a log that ends with an incomplete event.
     """
 
     path: str
@@ -66,16 +66,16 @@ class Span:
 
 @dataclass
 class Limit:
-    """How far to go.
+    """Limits of a walk.
 
     Attributes
     ----------
     size : int
-        Bytes after which to stop; at least one transaction is taken.
+        Bytes after which to stop; at least one transaction is read.
     files : int
-        Most logs to take something of.
+        Maximum number of logs to read from.
     file, position
-        Log and offset that must not be passed; None for no such place.
+        Log and offset that must not be passed; None for no limit.
     """
 
     size: int = FAR
@@ -86,24 +86,24 @@ class Limit:
 
 @dataclass(frozen=True)
 class Division:
-    """Into what spans logs are divided.
+    """How logs are divided into spans.
 
     Attributes
     ----------
     size : int
-        Bytes of a span, about; at most, but for the transaction that goes over it.
+        Target size of a span in bytes; exceeded only by a transaction that crosses it.
     at_once : int
-        As many are read at a time.
+        Number of spans read at a time.
     """
 
     size: int
     at_once: int = 1
 
     def step(self, total: int) -> int:
-        """Bytes of each of the spans, all of the same size, that some bytes become.
+        """Equal span sizes, in bytes, for dividing a number of bytes.
 
-        Their number is a multiple of `at_once`, so that nobody is without one while others read the last,
-        if they need not be less than half of `size` for that.
+        The number of spans is a multiple of `at_once`, so that no reader idles while others read the last
+        ones, unless that would make the spans smaller than half of `size`.
         """
         count = max(-(-total // self.size), 1)
         full = count + -count % self.at_once
@@ -113,12 +113,12 @@ class Division:
 
 
 class Walk:
-    """Goes from a mark on, log by log; :attr:`mark` is how far it came, `spans` what lies between.
+    """Advances from a mark, log by log; :attr:`mark` is the position reached, `spans` what lies before it.
 
     Parameters
     ----------
     passes_damage
-        Go on behind damage. What is at the end of the last log may become an event yet, and is not taken.
+        Continue after damage. The end of the last log may still become an event and is not read.
     """
 
     def __init__(
@@ -135,33 +135,33 @@ class Walk:
         self.is_over = False
         self._limit = limit
         self._division = division
-        self._base, self._step = start.position, FAR  # the first span of this log, and from one to the next
+        self._base, self._step = start.position, FAR  # start of the log's first span, and span size
         self._definitions = definitions
         self._passes_damage = passes_damage
         self._gtids = GtidSet.parse(start.gtids)
-        # Of a transaction that is not over yet:
+        # State of the open transaction:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, Any]]()
         self._effects: list[Effect] = []
         self._statements = Statements()
-        self._rests = np.array([start.position], dtype=np.int64)  # of the block at hand, and the one before
-        self._begin = start  # of the next span
+        self._rests = np.array([start.position], dtype=np.int64)  # of this block and the one before
+        self._begin = start  # start of the next span
         self._has_torn_end = False
         self._size = self._files = 0
 
     def enter(self, start: Mark) -> None:
-        """Go on in the next log."""
+        """Continue in the next log."""
         self._cut()
         self._gtids.update(GtidSet.parse(start.gtids))
         self._rests = np.array([start.position], dtype=np.int64)
         self.mark = self._begin = replace(start, gtids=str(self._gtids), definitions=self.mark.definitions)
 
     def read(self, *, is_last: bool) -> None:
-        """Take the whole transactions of the log that the mark is in; all of it if it is not the last one.
+        """Read the complete transactions of the mark's log; all of the log if it is not the last one.
 
         Raises
         ------
         BinlogError
-            The log is damaged; the mark stands before it.
+            The log is damaged; the mark is before the damage.
         """
         path, begin = self.mark.file, self.mark.position
         is_target = path == self._limit.file
@@ -199,7 +199,7 @@ class Walk:
             self._move(reader.tail.position)
 
     def _read_around(self, log: Log, soft: int, hard: int, *, is_last: bool) -> None:
-        """The same over damage, which belongs to the transaction that it is in, up to the next cut."""
+        """The same across damage, which belongs to the surrounding transaction, up to the next split."""
         begin, formats = self.mark.position, log.head.formats
         if self.mark.format_position > len(MAGIC):
             formats = log.cut_before(begin).formats
@@ -247,7 +247,7 @@ class Walk:
             self._keep(_part(block, at, len(block)))
 
     def _stops(self, places: Any) -> Iterator[int]:
-        """Which of some rising places to go to, one behind the other: where spans end, and the last one."""
+        """Which of some ascending offsets to stop at, in order: the ends of spans, and the last offset."""
         at = 0
         while at < len(places):
             at = min(int(np.searchsorted(places, self._goal())), len(places) - 1)
@@ -255,11 +255,11 @@ class Walk:
             at += 1
 
     def _goal(self) -> int:
-        """Where the span that is begun is to end."""
+        """Target end of the current span."""
         return self._base + ((self._begin.position - self._base) // self._step + 1) * self._step
 
     def _pass(self, block: Block | None) -> None:
-        """Take in the open transaction, and what ends with it."""
+        """Add the open transaction, and everything that takes effect with its end."""
         if block is not None:
             self._keep(block)
         self._gtids.update(self._open_gtids)
@@ -269,7 +269,7 @@ class Walk:
         self._open_gtids, self._open_statements = GtidSet(), []
 
     def _keep(self, block: Block) -> None:
-        """Remember what becomes true when the open transaction is over."""
+        """Store what takes effect at the end of the open transaction."""
         for kind in block.counts:
             if kind in GTID_TYPES:
                 add_gtids(self._open_gtids, block, kind)
@@ -283,7 +283,7 @@ class Walk:
     def _cut(self) -> None:
         """End a span here."""
         for source, numbers in list(self._gtids.items()):
-            if ":" not in source:  # MariaDB: each server's last one is the state
+            if ":" not in source:  # MariaDB: the last GTID of each server is the state
                 self._gtids.add_range(source, 1, max(last for _, last in numbers) + 1)
         definitions = "" if self._definitions is None else save(self._definitions)
         self.mark = replace(self.mark, gtids=str(self._gtids), definitions=definitions)
@@ -303,5 +303,5 @@ def _part(block: Block, begin: int, end: int) -> Block:
 
 
 def _is_in_use(log: Log, gap: Gap) -> bool:
-    """Whether what is left at the end is half an event of a server that writes, or was killed."""
+    """Whether the rest at the end is a partial event, from a server that is writing or was killed."""
     return isinstance(gap.error, TruncatedError) and log.head.context().is_in_use

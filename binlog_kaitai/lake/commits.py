@@ -1,16 +1,15 @@
-"""A batch becomes part of the lake: all of it, and once.
+"""Atomic, exactly-once commits of batches to a lake.
 
 The rule
 --------
-1. The files of a batch are written in a folder of staging.
-2. A record of them is written under a temporary name and renamed: by that the batch is decided.
-3. The files are renamed into the lake, under names that tell the batch, and added to its tables of Iceberg.
-4. The record is renamed, too: the batch is complete.
+1. The files of a batch are written to a staging folder.
+2. A record that lists them is written under a temporary name and renamed: this decides the batch.
+3. The files are renamed into the lake, under names that include the batch, and added to its Iceberg tables.
+4. The record is renamed again: the batch is complete.
 
-Who is killed before 2 has left nothing in the lake, and the batch is made again. Who is killed before 4 has
-left a record: whoever comes next moves the files that are left, and adds them to the tables that lack
-them. So each file of a decided batch is in the
-lake once, and no other is.
+A process killed before step 2 leaves nothing in the lake, and the batch is made again. A process killed
+before step 4 leaves a record: the next process moves the remaining files, and adds them to the tables that
+lack them. The lake therefore contains each file of a decided batch exactly once, and no other file.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ class Lake:
     Parameters
     ----------
     folder
-        New, empty, or a lake. It and all below it must be one file system.
+        New, empty, or an existing lake. It must be on a single file system.
     kind
-        What its tables are, for the records of its batches.
+        The kind of its tables, stored in the records of its batches.
     tables
-        Those of Iceberg.
+        The Iceberg tables.
 
     Attributes
     ----------
     checkpoint : Path
-        For Spark's own records.
+        Folder for Spark's checkpoint.
     """
 
     def __init__(self, folder: Path, kind: str = "parquet", tables: IcebergTables | None = None) -> None:
@@ -61,12 +60,12 @@ class Lake:
         self._lock: int | None = None
 
     def open(self) -> None:
-        """Take the lake for this process alone, and finish what was decided.
+        """Lock the lake for this process, and complete decided batches.
 
         Raises
         ------
         UsageError
-            The folder holds something else, or a lake of another kind, or another process writes to it.
+            The folder is not a lake, or a lake of another kind, or another process is writing to it.
         """
         self.check()
         for path in (self._staging, self._batches):
@@ -89,30 +88,30 @@ class Lake:
         self._clear_staging()
 
     def check(self) -> None:
-        """Refuse a folder that holds something else."""
+        """Reject a folder that contains anything but a lake."""
         if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / PRIVATE).is_dir():
             raise UsageError(f"{self.folder} is not empty, and no lake of a pipeline")
 
     def close(self) -> None:
-        """Leave the lake to others."""
+        """Release the lock."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def new_staging(self) -> Path:
-        """A folder for the files of one task; made when it is written to."""
+        """A staging folder for the files of one task; created on first write."""
         return self._staging / uuid.uuid4().hex
 
     def newest(self) -> int | None:
-        """The number of the last batch that is decided."""
+        """The number of the last decided batch."""
         return max((int(path.stem) for path in self._batches.glob("[0-9]*.*")), default=None)
 
     def is_decided(self, batch: int) -> bool:
-        """Whether a batch need not be made."""
+        """Whether a batch is decided, so that it need not be made again."""
         return self._record_path(batch).exists() or self._decided_path(batch).exists()
 
     def record(self, batch: int) -> dict[str, Any]:
-        """What a batch consists of."""
+        """The record of a batch."""
         try:
             found: dict[str, Any] = json.loads(self._record_path(batch).read_text())
         except (OSError, ValueError) as error:
@@ -120,18 +119,19 @@ class Lake:
         return found
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """All batches, in their order."""
+        """The records of all batches, in order."""
         for number in sorted(int(path.stem) for path in self._batches.glob("[0-9]*.json")):
             yield self.record(number)
 
     def commit(self, batch: int, pieces: list[dict[str, Any]]) -> dict[str, Any]:
-        """Make a batch part of the lake, if it is not; gives its record.
+        """Commit a batch unless it is already decided; returns its record.
 
         Parameters
         ----------
         pieces
-            What each task wrote, in the order of the logs: ``staging``, its folder; ``files``, paths in it
-            with numbers of rows; and whatever else is to be kept.
+            The output of each task, in log order: ``staging``, its folder; ``files``, paths in it with row
+            counts;
+            and any further data to keep.
         """
         if not self.is_decided(batch):
             if self._tables is not None:
@@ -186,7 +186,7 @@ class Lake:
             raise UsageError(f"{self.folder} is a lake of {kind}, and goes on as one")
 
     def _numbering(self) -> str:
-        """Whose numbers those of the batches are: Spark counts from 0 for each new checkpoint."""
+        """The owner of the batch numbering: Spark restarts at 0 for each new checkpoint."""
         found: str = json.loads((self.checkpoint / "metadata").read_text())["id"]
         return found
 
@@ -202,7 +202,7 @@ class Lake:
 
 
 def _sync(path: Path) -> None:
-    """Have the system write a file or folder to disk."""
+    """Flush a file or folder to disk."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)
@@ -211,5 +211,5 @@ def _sync(path: Path) -> None:
 
 
 def batch_of(path: str) -> int:
-    """The number of the batch that a file of the lake came with."""
+    """The batch number in the name of a file of the lake."""
     return int(os.path.basename(path).split("-")[1])

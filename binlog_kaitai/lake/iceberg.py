@@ -1,8 +1,8 @@
-"""Tables of Iceberg over the files of a lake: each batch is added to each table once.
+"""Iceberg tables over the files of a lake: each batch is added to each table exactly once.
 
-The files are in the lake when they are added, under names that the record of the batch has; a table takes
-those of a batch, and the number of the batch, in one commit of its catalog. So whoever comes after one that
-was killed sees which tables lack the batch, and adds to these.
+Files are already in the lake when they are added, under the names in the batch's record. A table takes the
+files of a batch, and the batch number, in a single catalog commit. After a crash, the next process therefore
+sees which tables lack the batch, and adds it to these.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table
 
-#: The catalog in PyIceberg's configuration, and the namespace of what is no server's table.
+#: The catalog in PyIceberg's configuration, and the namespace of tables that are not a server's.
 CATALOG = "binlog"
 
 _NEEDED = 'needs PyIceberg: pip install "binlog-kaitai[iceberg]"'
 
-#: Properties of a table: which pipeline adds to it, and the last batch that it has.
+#: Table properties: the pipeline that adds to the table, and the last batch it contains.
 _PIPELINE, _BATCH = "binlog-kaitai.pipeline", "binlog-kaitai.batch"
 
-#: A table gets many commits: old metadata go, and small manifests are put together.
+#: A table gets many commits: delete old metadata, and merge small manifests.
 _SETTINGS = {
     "commit.manifest-merge.enabled": "true",
     "write.metadata.delete-after-commit.enabled": "true",
@@ -43,12 +43,12 @@ _SETTINGS = {
 
 
 class IcebergTables:
-    """The tables of a lake.
+    """The Iceberg tables of a lake.
 
     Parameters
     ----------
     folder
-        Of the lake.
+        The folder of the lake.
 
     Raises
     ------
@@ -65,9 +65,10 @@ class IcebergTables:
         self._folder = folder
 
     def fit(self, pieces: Iterable[Mapping[str, Any]]) -> None:
-        """Write those files of a batch again that have columns of other types than their table.
+        """Rewrite the files of a batch whose column types differ from their table's.
 
-        A type becomes a wider one where Iceberg can; else the column goes on under a name with ``_`` behind.
+        A type is widened if Iceberg supports it; otherwise the column continues under a name with ``_``
+        appended.
         """
         columns: dict[str, dict[str, pa.DataType]] = {}
         for piece in pieces:
@@ -81,19 +82,19 @@ class IcebergTables:
                     _write_again(staged, names)
 
     def add(self, pipeline: str, batch: int, paths: Iterable[str]) -> None:
-        """Add the files of a batch, which are in the lake, to the tables that lack it.
+        """Add the files of a batch, already in the lake, to the tables that lack it.
 
         Parameters
         ----------
         pipeline
-            Whose number the batch has.
+            The pipeline that numbers the batches.
         paths
-            Below the folder of the lake.
+            Paths relative to the folder of the lake.
 
         Raises
         ------
         BinlogError
-            A table is another pipeline's or has lost its place in the catalog, or the catalog fails.
+            A table belongs to another pipeline or has disappeared from the catalog, or the catalog fails.
         """
         tables: defaultdict[str, list[Path]] = defaultdict(list)
         for path in map(Path, paths):
@@ -103,7 +104,7 @@ class IcebergTables:
                 self._append(name, pipeline, batch, files)
             except BinlogError:
                 raise
-            except Exception as error:  # each catalog has errors of its own
+            except Exception as error:  # each catalog raises its own exceptions
                 raise SourceError(f"Iceberg: {error}", file=str(self._folder / name)) from error
 
     def _append(self, name: str, pipeline: str, batch: int, files: list[Path]) -> None:
@@ -166,22 +167,22 @@ class IcebergTables:
 
 
 def identifier(name: str) -> tuple[str, str]:
-    """Namespace and name of the table in a folder of the lake: ``shop.orders``, ``binlog.events``."""
+    """Namespace and name of the table for a folder of the lake: ``shop.orders``, ``binlog.events``."""
     schema, point, table = name.removeprefix("changes/").partition(".")
     return (untaken_name(schema, {CATALOG}), table) if point else (CATALOG, schema)
 
 
 def take_columns(columns: dict[str, pa.DataType], schema: pa.Schema) -> dict[str, str]:
-    """Put the columns of a file among those of its table.
+    """Merge the columns of a file into those of its table.
 
     Parameters
     ----------
     columns
-        By their names; gets new ones and wider types.
+        The table's columns by name; updated with new columns and wider types.
 
     Returns
     -------
-    The name in the table of each column of the file. Names that differ only by case are one.
+    The table's name for each column of the file. Names that differ only by case are one.
     """
     spelled = {name.lower(): name for name in columns}
     own = {name.lower() for name in schema.names}
@@ -206,7 +207,7 @@ def _candidates(name: str, taken: Collection[str]) -> Iterator[str]:
 
 
 def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """The type that Iceberg reads columns of both types as, if there is one."""
+    """The type to which Iceberg promotes both types, if there is one."""
     if one == other:
         return one
     for narrow, wide in ((pa.int32(), pa.int64()), (pa.float32(), pa.float64())):
@@ -218,7 +219,7 @@ def _common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """One type of Arrow for each of Iceberg."""
+    """The canonical Arrow type for an Iceberg type."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(_plain(kind.value_type))
     return {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}.get(kind, kind)
@@ -231,7 +232,7 @@ def _columns_of(table: Table | None) -> dict[str, pa.DataType]:
 
 
 def _write_again(path: Path, names: Mapping[str, str]) -> None:
-    """Replace a file by one with other names for its columns."""
+    """Rewrite a file with other column names."""
     draft = path.parent / "draft"
     writer = PartWriter(draft, stores_schema=False)
     with pq.ParquetFile(path) as file:

@@ -1,4 +1,4 @@
-"""Which changes make up a table, over TRUNCATE, DROP and RENAME."""
+"""Table lineage: which changes make up a table, across TRUNCATE, DROP and RENAME."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from binlog_kaitai.following.effects import Kind
 
 
 class Place(NamedTuple):
-    """Where a statement stands in the lake: its batch, the piece of that, and the position in the log."""
+    """The position of a statement in the lake: its batch, the piece of the batch, and the log position."""
 
     batch: int
     piece: int
@@ -20,7 +20,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Segment:
-    """The changes under one name, from one statement to another; None for no such limit."""
+    """The changes under one name between two statements; None for an open end."""
 
     table: str
     after: Place | None = None
@@ -28,23 +28,23 @@ class Segment:
 
 
 class Lineage:
-    """The segments of each table, by the records of all batches.
+    """The segments of each table, computed from the records of all batches.
 
     Attributes
     ----------
     keys : dict of str to list of str
-        The primary key of each table, [] where it has none or that is not known.
+        The primary key of each table; [] if it has none or it is unknown.
     unclear : dict of str to str
-        Tables whose content their changes do not tell, and why.
+        Tables whose content cannot be derived from their changes, with reasons.
     newest : dict of str to int
-        The last batch that did something to a table.
+        The last batch that affected a table.
     """
 
     def __init__(self) -> None:
         self.keys: dict[str, list[str]] = {}
         self.unclear: dict[str, str] = {}
         self.newest: dict[str, int] = {}
-        #: What XA prepared and did not commit: from one place to another.
+        #: XA transactions that were prepared but not committed: from one position to another.
         self.undone: list[tuple[Place, Place]] = []
         self._prepared: dict[str, tuple[Place, Place]] = {}
         self._segments: dict[str, list[Segment]] = {}
@@ -52,7 +52,7 @@ class Lineage:
 
     @classmethod
     def of(cls, records: Iterable[dict[str, Any]], until: Place | None = None) -> Lineage:
-        """By the records, or by those of statements up to a place."""
+        """Build the lineage from the records, or from their statements up to a position."""
         found = cls()
         for record in records:
             for number, piece in enumerate(record["pieces"]):
@@ -61,12 +61,12 @@ class Lineage:
         return found
 
     def tables(self) -> list[str]:
-        """All tables that had changes, are what such a table is called now, or are not clear."""
+        """All tables that had changes, as they are named now, and all unclear ones."""
         known = {*self._with_rows, *self._segments}
         return sorted({*self.unclear, *(name for name in known if self._has_rows(name))})
 
     def segments(self, table: str) -> list[Segment]:
-        """The changes that the content of a table comes from, oldest first."""
+        """The changes that make up the content of a table, oldest first."""
         return self._segments.get(table, [Segment(table)])
 
     def _has_rows(self, table: str) -> bool:
@@ -112,7 +112,7 @@ class Lineage:
         if one["kind"] == Kind.PREPARED:
             self._prepared[xid] = place._replace(position=one["start"]), place
         elif (found := self._prepared.pop(xid, None)) is not None:
-            # Which tables it is about is not known.
+            # The affected tables are unknown.
             self.newest.update(dict.fromkeys(self._with_rows, place.batch))
             if one["kind"] == Kind.ROLLED_BACK:
                 self.undone.append(found)

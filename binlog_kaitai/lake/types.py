@@ -1,4 +1,4 @@
-"""The types and names of columns as the readers of a lake know them."""
+"""Column types and names supported by the readers of a lake."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from binlog_kaitai.columns.rows.arrow_types import cast
 from binlog_kaitai.columns.views.change_schemas import ABSENT_FIELD
 from binlog_kaitai.lake import DATE
 
-#: More digits have no type in Spark, nor in Iceberg.
+#: Neither Spark nor Iceberg has a type for more digits.
 _MAX_DIGITS = 38
 
 
 def type_for_spark(kind: pa.DataType) -> pa.DataType:
-    """Text where Spark has no such type."""
+    """The type for Spark; text if Spark has no equivalent."""
     return pa.string() if pa.types.is_decimal(kind) and kind.precision > _MAX_DIGITS else kind
 
 
 def type_for_iceberg(kind: pa.DataType) -> pa.DataType:
-    """The next wider type that Iceberg has; a duration is a number of its own unit."""
+    """The next wider type that Iceberg supports; a duration becomes a number in its own unit."""
     if pa.types.is_uint64(kind):
         return pa.decimal128(20, 0)
     if pa.types.is_integer(kind):
@@ -31,16 +31,16 @@ def type_for_iceberg(kind: pa.DataType) -> pa.DataType:
 
 @dataclass(frozen=True)
 class Dialect:
-    """What readers of a lake want of its columns.
+    """Requirements of a lake's readers on its columns.
 
     Attributes
     ----------
     type_of : callable
-        Gives the type that a column of another is written in.
+        Returns the type in which to write a column of a given type.
     taken : frozenset of str
-        Names that columns of a table cannot have, in small letters.
+        Names that columns cannot have, in lower case.
     stores_schema : bool
-        Files also tell the types that only Arrow knows.
+        Whether files also store the Arrow schema.
     """
 
     type_of: Callable[[pa.DataType], pa.DataType]
@@ -48,11 +48,11 @@ class Dialect:
     stores_schema: bool = True
 
 
-#: What a lake calls its dates, and Spark the file of a row.
+#: The lake's date column, and Spark's metadata column for the file of a row.
 SPARK = Dialect(type_for_spark, frozenset({DATE, "_metadata"}))
 
-#: By what the tables of a lake are. Iceberg for Spark reads no table that has a column of those names, and
-#: PyIceberg tells of each Arrow type that it does not have.
+#: Dialects by kind of tables. Iceberg for Spark cannot read a table with a column of these names, and
+#: PyIceberg warns about each Arrow type it lacks.
 DIALECTS = {
     "parquet": SPARK,
     "delta": SPARK,
@@ -66,7 +66,7 @@ DIALECTS = {
 
 
 def typed(batch: pa.RecordBatch, type_of: Callable[[pa.DataType], pa.DataType]) -> pa.RecordBatch:
-    """The batch with its columns in the types that theirs become."""
+    """The batch with its columns cast to the dialect's types."""
     for at, one in enumerate(batch.schema):
         if (kind := type_of(one.type)) != one.type:
             batch = batch.set_column(at, one.with_type(kind), cast(batch.column(at), kind))
@@ -74,7 +74,7 @@ def typed(batch: pa.RecordBatch, type_of: Callable[[pa.DataType], pa.DataType]) 
 
 
 def with_names(batch: pa.RecordBatch, names: Mapping[str, str]) -> pa.RecordBatch:
-    """The batch with other names for its columns, also where it tells which ones are absent."""
+    """The batch with other column names, including those in its list of absent columns."""
     if all(new == old for old, new in names.items()):
         return batch
     if (at := batch.schema.get_field_index(ABSENT_FIELD.name)) >= 0:

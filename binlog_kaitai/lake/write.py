@@ -1,4 +1,4 @@
-"""Some of a log as Parquet files, in a place where nobody looks."""
+"""Writes part of a log as Parquet files to a staging folder."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from binlog_kaitai.lake import DATE, TIMES, VIEWS
 from binlog_kaitai.lake.types import SPARK, Dialect, typed, with_names
 from binlog_kaitai.sources.source import Part, Source
 
-#: What Hive, and all who read its layout, take for NULL.
+#: Hive's partition name for NULL, which all readers of its layout understand.
 _NO_DATE = "__HIVE_DEFAULT_PARTITION__"
 
 _DAY = 86_400_000_000
 
-#: Files that are open at a time, and bytes that wait in them to be written.
+#: Maximum number of open files, and of bytes buffered in them.
 _MAX_OPEN, _MAX_WAITING = 128, 96 << 20
 
-#: Where a log is damaged: offsets in it, why, and when it was begun.
+#: Damage to a log: offsets, reason, and when the log was created.
 DAMAGE_SCHEMA = pa.schema(
     [
         pa.field("file", pa.string()),
@@ -55,23 +55,23 @@ DAMAGE_SCHEMA = pa.schema(
     ]
 )
 
-#: Why changes do not tell what a table contains.
+#: Reasons why changes do not determine the content of a table.
 _JSON_PARTS = "the log has only what changed in JSON documents (binlog_row_value_options, binlog_row_image)"
 _VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not tell from what is current"
 
 
 @dataclass
 class Written:
-    """What became of some of a log.
+    """The result of writing part of a log.
 
     Attributes
     ----------
     files : dict of str to int
-        Paths below the folder that was written to, and their rows.
+        Paths relative to the output folder, with row counts.
     keys : dict of str to list of str
-        The primary key of each table, as far as the log or its definitions tell; the newest one.
+        The newest primary key of each table, as far as the log or its definitions show.
     untold : dict of str to str
-        Tables whose changes do not tell what they contain, and why.
+        Tables whose content cannot be derived from their changes, with reasons.
     """
 
     files: dict[str, int] = field(default_factory=dict)
@@ -89,21 +89,21 @@ def write_lake(
     filters: Mapping[str, Any] | None = None,
     dialect: Dialect = SPARK,
 ) -> Written:
-    """Write the events, transactions and changes of a log, or of a part of one, into a folder.
+    """Write the events, transactions and changes of a log, or part of one, to a folder.
 
     Parameters
     ----------
     definitions
-        What is known of the tables before.
+        Table definitions at the start.
     filters
         As :meth:`Filters.of` takes them.
     dialect
-        Of those who are to read it.
+        The dialect of the intended readers.
 
     Raises
     ------
     BinlogError
-        The log is damaged; what was written is of no use.
+        The log is damaged; the output must be discarded.
     """
     written, chosen = Written(), dict(filters or {})
     files = _Files(folder, dialect)
@@ -134,18 +134,18 @@ def write_around(
     filters: Mapping[str, Any] | None = None,
     dialect: Dialect = SPARK,
 ) -> tuple[Written, list[Gap]]:
-    """The same of a split that may be damaged, around the damage, which each view may find some of.
+    """The same for a split that may be damaged, skipping the damage; each view may find some of it.
 
     Parameters
     ----------
     definitions_at
-        Gives what is known of the tables before a part.
+        Returns the table definitions before a part.
     tables
-        Only changes of these.
+        Write changes of these tables only.
 
     Returns
     -------
-    What was written, and the damage by its place.
+    What was written, and the damage by position.
     """
     written, files, damages = Written(), _Files(folder, dialect), dict[int, Gap]()
 
@@ -155,7 +155,7 @@ def write_around(
         source = replace(source_of(split.file), part=part)
         chosen = Filters.of(table=list(tables), **options)
         pages = RowsPages(source, chosen, definitions=definitions_at(part))
-        # In the order of the log: what lies behind damage is read again.
+        # In log order: the part after damage is read again.
         return _changes(pages, page_batches, written, zero_dates, dialect)
 
     def others(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
@@ -178,7 +178,7 @@ def write_around(
 
 
 def write_damage(damages: Sequence[Gap], split: Split, folder: Path) -> dict[str, int]:
-    """Write where a log is damaged as a file of the folder ``damage``; gives its path and rows."""
+    """Write damage found in a log to a file in the ``damage`` folder; returns its path and row count."""
     with opened(split.file) as log:
         begun = datetime.fromtimestamp(log.head.timestamp, UTC)
     rows = [
@@ -203,7 +203,7 @@ def _changes(
     zero_dates: str,
     dialect: Dialect,
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """The changes of pages, each batch with the folder of its table; `written` gets what is to be told."""
+    """The changes of pages, each batch with the folder of its table; updates `written`."""
     lacking: set[tuple[str, str]] = set()
 
     def schema_of(table: Table) -> pa.Schema:
@@ -227,7 +227,7 @@ def _changes(
 
 
 def why_untold(table: Table, program: Program) -> str | None:
-    """Why changes of a table whose images have such columns do not say what it contains; None if they do."""
+    """Why changes with these image columns do not determine a table's content; None if they do."""
     if any(column.is_row_period for column in table.schema.columns):
         return _VERSIONED
     before, after = program.columns()
@@ -236,7 +236,7 @@ def why_untold(table: Table, program: Program) -> str | None:
 
 
 def programs_of(page: RowsPage) -> Iterator[tuple[Table, Program]]:
-    """The distinct layouts of row images in a page, and their tables."""
+    """The distinct row image layouts of a page, and their tables."""
     programs, program_of = page.images.programs()
     numbers, first = np.unique(program_of[page.chosen], return_index=True)
     for number, index in zip(numbers.tolist(), page.chosen[first].tolist(), strict=True):
@@ -261,7 +261,7 @@ class _Files:
             writer = self._open.pop(key, None) or PartWriter(
                 self._folder / key, stores_schema=self._dialect.stores_schema
             )
-            self._open[key] = writer  # the last one is the newest used
+            self._open[key] = writer  # move it to the end, as the most recently used
             writer.write(part)
         if sum(writer.waiting for writer in self._open.values()) > _MAX_WAITING:
             for writer in self._open.values():
@@ -270,7 +270,7 @@ class _Files:
             self._open.pop(next(iter(self._open))).close()
 
     def close(self) -> None:
-        """End all files, and count their rows."""
+        """Close all files, and record their row counts."""
         for writer in self._open.values():
             writer.close()
         for path in sorted(self._folder.rglob("*.parquet")):
@@ -278,7 +278,7 @@ class _Files:
 
 
 def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """The rows of each date by UTC, in the order of the batch; NULL has a name of its own."""
+    """The rows of each UTC date, in batch order; NULL has a partition of its own."""
     if not batch.num_rows:
         return
     numbers = pc.cast(batch.column(time), pa.int64())

@@ -1,1 +1,1 @@
-"""Events and all before them together: logs, their events, and the rows of these."""
+"""Event-by-event access to logs: log readers, events, and rows."""

@@ -28,7 +28,7 @@ class EndKind(Enum):
 
 
 class End(NamedTuple):
-    """The end of one file: how, where its last whole event ends, and how many bytes lie behind that."""
+    """The end of one file: its kind, where its last complete event ends, and how many bytes follow it."""
 
     file: str
     kind: EndKind
@@ -37,7 +37,7 @@ class End(NamedTuple):
 
 
 def judge_end(file: str, tail: Tail, context: Context) -> End:
-    """How a file ended, by what is left behind its last whole event.
+    """Classify the end of a file by the bytes after its last complete event.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""Logs as a program reads them: events whose rows have the names of their columns.
+"""Public log reader: events whose rows have column names.
 
-The reader knows what an event and its table map say. Where a log does not name columns (`binlog_row_metadata`
-MINIMAL, the server's default), earlier statements do: this module follows them, as `read_changes` does.
+The event reader knows only the event and its table map. If a log has no column names (`binlog_row_metadata`
+MINIMAL, the server's default), earlier statements provide them: this module follows these statements, as
+`read_changes` does.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.values.schema import Schema, is_mariadb
 
-#: Every statement that may change a definition has one of these words.
+#: Every statement that can change a definition contains one of these words.
 _CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
 
 
 class Statements:
-    """The statements of one server's logs that may change definitions, read only once rows are asked for."""
+    """Statements of one server's logs that may change definitions; parsed only when rows are requested."""
 
     def __init__(self, given: Definitions) -> None:
         self._given = given
@@ -43,13 +44,13 @@ class Statements:
         return len(self._events)
 
     def observe(self, event: reader.Event) -> None:
-        """Keep an event that may hold such a statement; compressed text is not looked at here."""
+        """Store an event that may hold such a statement; compressed text is not inspected here."""
         kind = event.layout.effective_type(event.type_code)
         if kind == EventType.query_compressed_event or (kind in QUERY_TYPES and _CHANGING.search(event.raw)):
             self._events.append(event)
 
     def definitions(self, count: int) -> Definitions:
-        """What is known after the first `count` statements."""
+        """The table definitions after the first `count` statements."""
         if count < self._taken:
             self._definitions, self._taken = self._given.copy(), 0
         for event in self._events[self._taken : count]:
@@ -62,7 +63,7 @@ class Statements:
 
 
 class Event(reader.Event):
-    """One event of a log; a rows event gives its rows with the names of their columns."""
+    """One event of a log; a rows event yields its rows with column names."""
 
     __slots__ = ("_count", "_statements")
 
@@ -73,8 +74,8 @@ class Event(reader.Event):
     def schema(self) -> Schema | None:
         """The columns of a rows event's table at that time; None for other events.
 
-        Names are the log's own, else those of the statements before the event, else of `ddl`, else c1, c2 …
-        Types that logs do not tell apart, such as MariaDB's UUID and BINARY(16), come from definitions, too.
+        Names come from the log itself, else from earlier statements, else from `ddl`, else they are c1, c2 …
+        Types that logs do not distinguish, such as MariaDB's UUID and BINARY(16), also come from definitions.
 
         Raises
         ------
@@ -98,7 +99,7 @@ class Event(reader.Event):
         Raises
         ------
         GrammarError
-            The rows do not fit the table map, or a value is invalid; the error names table and column.
+            The rows do not match the table map, or a value is invalid; the error names table and column.
         """
         if (schema := self.schema) is not None:
             yield from rows_of(self, schema)
@@ -123,7 +124,7 @@ class LogReader(reader.LogReader):
         self._statements: Statements | None = None
 
     def __iter__(self) -> Iterator[Event]:
-        self._series = {}  # reading again begins again
+        self._series = {}  # a new iteration starts over
         return super().__iter__()  # type: ignore[return-value]
 
     def read_from(
@@ -132,7 +133,7 @@ class LogReader(reader.LogReader):
         return super().read_from(source, stops, end)  # type: ignore[return-value]
 
     def know(self, definitions: Callable[[], SeriesDefinitions]) -> None:
-        """Begin with what is known of the tables, unless statements have been followed already."""
+        """Set the initial table definitions, unless statements have already been followed."""
         if not self._series:
             self._definitions = definitions()
 
@@ -180,21 +181,21 @@ def open(
         A path, glob pattern, directory, ``.index`` file, ``"-"`` for stdin, bytes, binary file object, or
         several of these.
     verify_checksums
-        Raise on an event whose CRC32 does not match; otherwise it is only marked.
+        Raise on an event whose CRC32 does not match; otherwise the event is only marked.
     ddl
-        Text of CREATE TABLE statements, such as mysqldump writes, for logs that do not name columns.
+        CREATE TABLE statements, such as mysqldump writes, for logs without column names.
     start_position
-        Where to start in the first log: the offset of an event, in bytes. What is before it is looked at for
-        formats, table maps, statements and the GTID in force, so that later events are read alike.
+        Where to start in the first log: the offset of an event, in bytes. Earlier events are scanned for the
+        format, table maps, statements and the GTID in force, so that later events decode the same.
     keys
         Where to look for the keys of encrypted logs; see :class:`Keys`.
 
     Raises
     ------
     SourceError, UsageError
-        At once: there is nothing to read, or the position is not a number from 0 on.
+        Immediately, if there is nothing to read, or the position is not a non-negative integer.
     BinlogError
-        While iterating, a `UsageError` where no event begins at `start_position`.
+        While iterating; a `UsageError` if no event begins at `start_position`.
     """
     Filters(start_position=start_position)
     return LogReader(

@@ -1,9 +1,9 @@
-"""The reader: one event at a time, everything in it, by the grammar.
+"""The event reader: parses one event at a time, completely, with the grammar.
 
-Iterating a :class:`LogReader` gives an :class:`Event` for every event of every file. Each event inside a
-compressed transaction follows the payload event that holds it; a rows event that MariaDB wrote in pieces
-follows its last piece. Framing and checksums are checked as events come; a body is parsed when it is first
-looked at.
+Iterating a :class:`LogReader` yields an :class:`Event` for every event of every file. Each event inside a
+compressed transaction follows the payload event that contains it; a rows event that MariaDB split into pieces
+follows its last piece. Framing and checksums are checked as events are read; a body is parsed on first
+access.
 """
 
 from __future__ import annotations
@@ -51,28 +51,29 @@ class Event:
     Attributes
     ----------
     file : str
-        Name of its source.
+        Name of the source.
     position, end_position : int
-        Where it begins and ends in the file, in bytes, past 4 GiB too. For an event inside a transaction
+        Start and end offset in the file, in bytes; correct past 4 GiB. For an event inside a transaction
         payload, those of the payload event; for a rows event made of pieces, those of the last piece.
     payload_index : int or None
-        Its number inside its transaction payload, from 0; 0 for a rows event made of pieces; None for an
+        Index inside its transaction payload, from 0; 0 for a rows event made of pieces; None for an
         event of the file itself.
     type_code : int
-        As its header has it.
+        Type code in the header.
     type : str
         The server's name of its type, such as ``"GTID_LOG_EVENT"``; ``"UNKNOWN_EVENT"`` for types that the
         grammar does not know.
     checksum_status : str
         ``"ok"``, ``"bad"`` or ``"none"``.
     gtid : str or None
-        Identifier of the transaction that it belongs to: ``uuid:number``, ``uuid:tag:number``, in MariaDB
+        GTID of the transaction it belongs to: ``uuid:number``, ``uuid:tag:number``, in MariaDB
         ``domain-server-sequence``; None outside of transactions and in anonymous ones.
     raw : bytes
-        All of its bytes.
+        All bytes of the event.
     row_numbers : tuple of RowNumbers and int, or None
-        Of a rows event inside a transaction payload: what its rows count from, and which of the payload's
-        rows events it is, from 0.
+        For a rows event inside a transaction payload: the payload's row numbering, and the index of this
+        event
+        among the payload's rows events, from 0.
     """
 
     __slots__ = (
@@ -120,12 +121,12 @@ class Event:
 
     @cached_property
     def parsed(self) -> BinlogEvent:
-        """The whole event as the grammar's object.
+        """The complete event as an object of the grammar.
 
         Raises
         ------
         GrammarError
-            Its bytes do not follow the grammar.
+            The bytes violate the grammar.
         """
         try:
             return parse_event(self.raw, self.type_code, self.layout, self.table_map)
@@ -134,27 +135,27 @@ class Event:
 
     @property
     def header(self) -> EventHeader:
-        """The generated object of the event's header."""
+        """The header, as a generated object."""
         return self.parsed.header
 
     @property
     def body(self) -> Any:
-        """The generated object of the event's body, of the class that its type has in the grammar."""
+        """The body, as an object of the generated class for its type."""
         return self.parsed.body.content
 
     @property
     def checksum(self) -> int | None:
-        """The CRC32 at the event's end; None where the log has none."""
+        """The CRC32 at the end of the event; None if the log has no checksums."""
         return self.parsed.checksum
 
     @property
     def stated_gtid(self) -> str | None:
-        """The identifier that a GTID event gives the transaction that it begins; None if that is anonymous.
+        """The GTID of the transaction that a GTID event begins; None if it is anonymous.
 
         Raises
         ------
         GrammarError
-            The event cannot be read.
+            The event cannot be parsed.
         """
         try:
             return gtid_text(self.parsed)
@@ -162,7 +163,7 @@ class Event:
             raise self.locate(error) from error.__cause__
 
     def locate(self, error: BinlogError) -> BinlogError:
-        """Say in an error that it happened at this event."""
+        """Add the location of this event to an error."""
         return error.at(file=self.file, position=self.position, event_type=self.type)
 
     def __repr__(self) -> str:
@@ -180,12 +181,12 @@ class LogReader(AbstractContextManager["LogReader"]):
     Attributes
     ----------
     sources : list of Source
-        The files, in the order they are read.
+        The files, in reading order.
     ends : list of End
-        How each file that has been read ended.
+        The ends of the files read so far.
     """
 
-    #: What an event is made as.
+    #: The class of the events this reader creates.
     event_class: type[Event] = Event
 
     def __init__(
@@ -204,15 +205,15 @@ class LogReader(AbstractContextManager["LogReader"]):
     def read_from(
         self, source: Source, stops: Sequence[int], end: int | None = None
     ) -> Generator[Event, None, None]:
-        """The events of one of the sources from the last of some offsets on, or all if there are none.
+        """Read one source from the last of the given offsets on, or completely if there are none.
 
-        At each of the other offsets one event is read, which later ones depend on. With `end`, an offset
-        between two events, reading stops there, whatever comes after it.
+        At each of the other offsets, one event that later ones depend on is read. With `end`, an offset
+        between two events, reading stops there, whatever follows.
         """
         yield from self._read(source, stops, end)
 
     def close(self) -> None:
-        """Close the file that is being read."""
+        """Close the current file."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
@@ -274,7 +275,7 @@ class LogReader(AbstractContextManager["LogReader"]):
     def events_of(
         self, name: str, frame: Frame, context: Context, transactions: GtidTracker
     ) -> Iterator[Event]:
-        """One event, and those that are in it, in the context of a log; takes it into the context."""
+        """Yield one event and the events inside it, and update the context."""
         event = self._take_in(name, frame, context)
         event.gtid = _step(transactions, event)
         yield event
@@ -283,7 +284,7 @@ class LogReader(AbstractContextManager["LogReader"]):
         yield from _read_pieces(event, context)
 
     def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> Event:
-        """Take one event into the context of a log that is read from a later event on."""
+        """Update the context with an event that precedes the start position."""
         verifies, self._verify_checksums = self._verify_checksums, False
         try:
             event = self.without_content(name, frame, context)
@@ -293,7 +294,7 @@ class LogReader(AbstractContextManager["LogReader"]):
         return event
 
     def without_content(self, name: str, frame: Frame, context: Context) -> Event:
-        """One event whose body nobody asks for; takes it into the context as `events_of` does."""
+        """Yield one event whose body is not needed, updating the context as `events_of` does."""
         event = self._take_in(name, frame, context)
         for _ in _read_pieces(event, context):
             pass
@@ -303,7 +304,7 @@ class LogReader(AbstractContextManager["LogReader"]):
         context.check_readable()
         table_map = context.table_map_of(frame.raw, frame.header.type_code)
         event = self.event_class(name, frame, context.layout, table_map)
-        if outer is not None:  # errors, too, name the place in the file
+        if outer is not None:  # errors inside a payload also name the position in the file
             event.position, event.end_position = outer.position, outer.end_position
         try:
             event.checksum_status = status = checksum_status(frame.raw, frame.header, context.layout)
@@ -338,7 +339,7 @@ class LogReader(AbstractContextManager["LogReader"]):
 
 
 def _rows_inside(outer: Event, layout: Format) -> Iterator[Event]:
-    """The rows events of a transaction payload, read once more."""
+    """The rows events of a transaction payload, read again."""
     context = Context(layout.binlog_version)
     context.layout = layout
     inside = LogReader([])._read_payload(outer, context, GtidTracker())
@@ -346,7 +347,7 @@ def _rows_inside(outer: Event, layout: Format) -> Iterator[Event]:
 
 
 def _read_pieces(event: Event, context: Context) -> Iterator[Event]:
-    """The rows event whose last piece this is."""
+    """The reassembled rows event whose last piece this is."""
     try:
         if event.type_code != EventType.partial_row_data_event:
             context.pieces.interrupt()

@@ -1,6 +1,6 @@
-"""The rows of rows events, read by the grammar: one row at a time, every value in Python's types.
+"""Rows of rows events, decoded with the grammar one row at a time into Python values.
 
-``rows_of`` gives the rows of one event; ``row_object`` a row as the command `rows` prints it.
+``rows_of`` yields the rows of one event; ``row_object`` is a row as the command `rows` prints it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_frac
 
 
 class Change(Enum):
-    """What happened to a row."""
+    """The kind of change made to a row."""
 
     INSERT = "insert"
     UPDATE = "update"
@@ -35,13 +35,14 @@ class Row:
     Attributes
     ----------
     index : int
-        Its number in the event, from 0. In a transaction payload rows count on from event to event, since
-        these all have the payload's position: file, position and this number name one row of a log.
+        Number of the row in the event, from 0. In a transaction payload the numbering continues across
+        events,
+        which all have the payload's position: file, position and index identify one row of a log.
     before, after : dict or None
-        Values by column name; None where the change has no such image. Columns that the image does not
-        have (`binlog_row_image`) are left out: in `after` of an update they are as they were.
+        Values by column name; None if the change has no such image. Columns missing from the image
+        (`binlog_row_image`) are left out; in `after` of an update, these are unchanged.
     diffs : dict
-        JSON columns whose change the log gives in parts. Their text is in `after` where `before` has it.
+        JSON columns logged as partial updates. Their full text is in `after` if `before` has the column.
     """
 
     index: int
@@ -67,7 +68,7 @@ def has_rows(event: Event) -> bool:
 
 
 def schema_of(event: Event) -> Schema:
-    """The schema of a rows event's table, as its table map alone tells it.
+    """The schema of a rows event's table, from its table map alone.
 
     Raises
     ------
@@ -90,19 +91,19 @@ def _schema_of(table_map: TableMapEvent, of_mariadb: bool) -> Schema:
 
 
 def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
-    """The rows of an event in its order; nothing for events that are no rows events.
+    """The rows of an event, in order; nothing for events other than rows events.
 
     Parameters
     ----------
     event
-        An event of a log, as the reader gives it.
+        An event from the reader.
     schema
-        The table's columns, where more is known than the event's own table map says.
+        The table's columns, if more is known than the event's own table map says.
 
     Raises
     ------
     GrammarError
-        The rows do not fit the table map, or a value is none; the error names the table and column.
+        The rows do not match the table map, or a value is invalid; the error names the table and column.
     """
     if not has_rows(event):
         return
@@ -117,7 +118,7 @@ def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
 
 
 def row_object(event: Event, row: Row) -> dict[str, Any]:
-    """A row as `rows --format json` prints it; :func:`to_json` makes it text."""
+    """A row in the JSON form of `rows --format json`; :func:`to_json` serializes it."""
     columns = {column.name: column for column in row.schema.columns}
     found = {
         "file": event.file,
@@ -138,13 +139,13 @@ def row_object(event: Event, row: Row) -> dict[str, Any]:
 
 
 def row_objects(event: Event, schema: Schema | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of an event as `rows --format json` prints them; raises as :func:`rows_of`."""
+    """The rows of an event in the JSON form of `rows --format json`; raises as :func:`rows_of`."""
     for row in rows_of(event, schema):
         yield row_object(event, row)
 
 
 def to_json(value: Any) -> str:
-    """Text of a row object; JSON documents stand in it as the server prints them."""
+    """Serialize a row object; JSON documents are inserted as the server prints them."""
     if isinstance(value, JsonText):
         return str(value)
     if isinstance(value, dict):
@@ -176,7 +177,7 @@ def _change(body: Any) -> Change:
 
 
 def _images(event: Event, schema: Schema) -> list[Any]:
-    """The grammar's objects of all rows."""
+    """The grammar's objects for all rows."""
     if event.table_map is not None:
         set_old_fractions(event.table_map, schema.old_fractions)
     try:
@@ -191,7 +192,7 @@ def _images(event: Event, schema: Schema) -> list[Any]:
 
 
 def _first_number(event: Event, count: int) -> int:
-    """The number of an event's first row; how many it has is told to the events behind it."""
+    """The number of an event's first row; also records its row count for later events of the payload."""
     if event.row_numbers is None:
         return 0
     numbers, ordinal = event.row_numbers
@@ -204,7 +205,7 @@ def _count(event: Event) -> int:
     try:
         return len(_images(event, schema_of(event)))
     except BinlogError:
-        return 0  # an event that cannot be read is told where it is wanted
+        return 0  # an unreadable event is reported where it is read
 
 
 def _why_unreadable(event: Event, schema: Schema) -> str:
@@ -219,7 +220,7 @@ def _why_unreadable(event: Event, schema: Schema) -> str:
 
 
 def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:
-    """The error with the column that could not be read, which the traced classes know."""
+    """The error, extended with the column that failed, found with the traced classes."""
     column = _unfinished_column(event)
     place = schema.full_name if column is None else _place(schema, schema.columns[column])
     kind = "end too early" if isinstance(error, EOFError) else "cannot be read"
@@ -232,12 +233,12 @@ def _unfinished_column(event: Event) -> int | None:
         body = traced.body.content
         try:
             _ = body.rows
-        except Exception:  # the one that is being described
+        except Exception:  # the error that is being described
             holder = getattr(body, "_m_inflated_rows", None)
             row = (body._m_rows if holder is None else holder.rows)[-1]
             image = row.before if row.before is not None and "end" not in row._debug["before"] else row.after
             return int(image.cells[-1].index)
-    except (AttributeError, IndexError, TypeError):  # reading did not come as far as a cell
+    except (AttributeError, IndexError, TypeError):  # parsing stopped before the first cell
         pass
     return None
 

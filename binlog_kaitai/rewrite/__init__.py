@@ -1,7 +1,8 @@
-"""Logs made of other logs: `repair` takes what is whole in a damaged one, `slice` the wanted transactions.
+"""Logs written from other logs: `repair` extracts the intact events of a damaged log, `slice` selected
+transactions.
 
-Both only choose; events are copied as they are. What a header says of its place in the file, and the checksum
-over it, are made anew by the `writer` where an event moves.
+Both only select; events are copied unchanged. If an event moves, the `writer` updates the position in its
+header, and its checksum.
 """
 
 from binlog_kaitai.rewrite.repair import Dropped, Repair, repair

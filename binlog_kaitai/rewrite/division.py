@@ -1,14 +1,13 @@
-"""Which transactions are complete where a log has gaps.
+"""Decides which transactions are complete in a log with gaps.
 
 The rule
 --------
-1. A transaction that is open where something is lost is complete if an event ends it (XID, COMMIT, XA
-   PREPARE, a statement that stands alone) and it is not shorter than its GTID event says, or
-   if it is just as long.
-2. Behind a gap, events belong to a transaction whose beginning may be lost, up to the next sure beginning:
-   a GTID event or an event of the log itself. In logs without GTIDs that is a BEGIN or a definition, but not
-   of a temporary table, or what stands behind the end of a transaction.
-3. Where parts of transactions are kept, rows are not without their table map.
+1. A transaction that is open at a gap is complete if an event ends it (XID, COMMIT, XA PREPARE, a single
+   statement) and it is not shorter than its GTID event says, or if it has exactly that length.
+2. After a gap, events belong to a transaction whose start may be lost, up to the next certain start: a
+   GTID event or an event of the log itself. In logs without GTIDs, that is a BEGIN, DDL other than that
+   of a temporary table, or the event after the end of a transaction.
+3. If partial transactions are kept, rows without their table map are not.
 """
 
 from __future__ import annotations
@@ -43,18 +42,18 @@ _PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_paylo
 
 @dataclass
 class Open:
-    """A transaction of which there may be more.
+    """A transaction that may have more events.
 
     Attributes
     ----------
     position, target : int
-        Where it begins in the log that is read, and in the one that is written.
+        Start position in the input log, and in the output log.
     gtid : str or None
-        Its identifier.
+        Its GTID.
     length : int or None
-        How long it is in all, in bytes, where its GTID event says that.
+        Total length in bytes, if its GTID event states it.
     size, events : int
-        What of it has been seen.
+        Size and number of its events so far.
     """
 
     position: int
@@ -76,7 +75,7 @@ class Open:
         return found
 
     def go_on(self, block: Block, rows: Any, roles: Any, phases: Any) -> None:
-        """Take in more of its events, of which the state machine says this."""
+        """Add more events, for which the state machine returned this."""
         self.size += int(block.sizes[rows].sum())
         self.events += len(rows)
         # An incident may follow the end.
@@ -90,7 +89,7 @@ class Open:
 
 
 def sure_or_defining(block: Block, found: Roles, *, has_gtids: bool) -> int:
-    """`sure_beginning`, or a definition before that, which no transaction without a GTID has in it."""
+    """`sure_beginning`, or DDL before that, which cannot occur inside a transaction without a GTID."""
     first = sure_beginning(found.roles, has_gtids=has_gtids)
     defines = (found.roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL)
     for row in [] if has_gtids else np.flatnonzero(defines[:first]).tolist():
@@ -100,14 +99,14 @@ def sure_or_defining(block: Block, found: Roles, *, has_gtids: bool) -> int:
 
 
 def orphans(block: Block) -> int:
-    """How many pieces of a rows event stand in front, behind a gap with the first of them."""
+    """How many pieces of a rows event come first, after a gap that contains its first piece."""
     rows = block.rows_of(_PIECE)
     is_one = (rows == np.arange(len(rows))) & (block.body(_PIECE).numbers("fragment_number") != 1)
     return first_true(~is_one)
 
 
 def rows_without_tables(block: Block, tables: Tables) -> Any:
-    """Which events are rows, or pieces of rows, whose table map is not there (a bool array).
+    """Which events are rows, or pieces of rows, without their table map (a bool array).
 
     Parameters
     ----------
@@ -115,7 +114,7 @@ def rows_without_tables(block: Block, tables: Tables) -> Any:
         The table maps before the block; its own are added.
     """
     is_lost = np.zeros(len(block), dtype=np.bool_)
-    # A payload that cannot be opened has maps of its own; that a definition does not fit is no damage.
+    # A payload that cannot be opened has its own table maps; a definition that does not match is not damage.
     with suppress(BinlogError), warnings.catch_warnings():
         warnings.simplefilter("ignore", DefinitionWarning)
         for part in expand(block):
@@ -128,7 +127,7 @@ def rows_without_tables(block: Block, tables: Tables) -> Any:
 
 
 def _lacks_table(block: Block, row: int) -> bool:
-    """Whether a rows event without a table map needs one: the dummy that ends a statement does not."""
+    """Whether a rows event without a table map needs one: the dummy event that ends a statement does not."""
     try:
         for _ in rows_of(block.event(row)):
             pass
@@ -138,21 +137,23 @@ def _lacks_table(block: Block, row: int) -> bool:
 
 
 def _first_piece(block: Block, row: int) -> int:
-    """The first of the pieces in a block that end with an event; the event itself if it is no piece."""
+    """The first of a block's consecutive pieces that end with an event; the event itself if it is not a
+    piece.
+    """
     while row and block.types[row] == _PIECE and block.event(row).body.fragment_number > 1:
         row -= 1
     return row
 
 
 def open_pieces(block: Block, first: int, target: int, before: Open | None) -> Open | None:
-    """The pieces of a rows event at the end of a block, as long as not all have come.
+    """The pieces of an incomplete rows event at the end of a block.
 
     Parameters
     ----------
     first, target
-        The first event of the block that is written, and where.
+        The first event of the block to be written, and its output position.
     before
-        The same of the block before.
+        The result for the previous block.
     """
     rows, body = block.rows_of(_PIECE), block.body(_PIECE)
     numbers, totals = body.numbers("fragment_number"), body.numbers("num_fragments")

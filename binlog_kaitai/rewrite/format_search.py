@@ -1,14 +1,15 @@
-"""A format description event that is damaged beyond reading, rebuilt and proven.
+"""Rebuilds a format description event that is too damaged to parse, and proves the result.
 
-What it says is known but for five fields: when and by which server it was written, that server's version,
+All of it is known except for five fields: when and by which server it was written, that server's version,
 when it started, and flags. These are taken from the damaged bytes. Since bytes may have been inserted or
-removed, they are looked for at every way to align the two.
+removed, the fields are searched for in every alignment of the two.
 
 Proof
 -----
-1. The event's own checksum, if it is still there, proves all of it.
-2. Else the events that follow prove what matters to read them: their checksums the algorithm, their bodies
-   the post-header lengths, and the first one's position the length of the table.
+1. The event's own checksum, if it is intact, proves all of it.
+2. Otherwise the following events prove what is needed to decode them: their checksums prove the algorithm,
+   their
+   bodies the post-header lengths, and the position of the first one the length of the table.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.rewrite.known_formats import KnownFormat, known_formats, version_numbers
 from binlog_kaitai.sources.source import MAGIC
 
-#: As many events prove a table, at most so many of a type, out of so many bytes.
+#: How many events are used to prove a table, at most how many of one type, and from how many bytes.
 _MOST_EVENTS, _MOST_OF_TYPE, _MOST_BYTES = 2_000, 20, 16 << 20
 
-#: So many offsets are tried as that of the second event, where no checksum proves it.
+#: How many offsets are tried for the second event if no checksum proves it.
 _MOST_TRIES = 64
 
-#: More bytes than this are not aligned with an event, since they are not one.
+#: A longer run of bytes is not aligned with an event, since it cannot be one.
 _LONGEST_START = 4 << 10
 
 _IN_USE, _RELAY_LOG = masks.EventHeader.IS_IN_USE, masks.EventHeader.IS_RELAY_LOG
 
-#: The fields that servers fill in, of the header and of the body.
+#: The fields that servers fill in, in the header and in the body.
 _FREE = ("timestamp", "server_id", "flags", "server_version", "create_timestamp")
 
 
@@ -63,9 +64,9 @@ class Rebuilt(NamedTuple):
     Attributes
     ----------
     version : str
-        The server's version, as the event has it now.
+        The server's version in the rebuilt event.
     is_proven : bool
-        The event's checksum fits: all of it is as the server wrote it.
+        The checksum matches: the complete event is as the server wrote it.
     doubtful : list of str
         Fields that had to be guessed.
     """
@@ -76,7 +77,7 @@ class Rebuilt(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A rebuilt event, where the next one begins in the damaged log, and what lies lost between."""
+    """A rebuilt event, the position of the next one in the damaged log, and the lost part between them."""
 
     event: bytes
     end: int
@@ -86,7 +87,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class _Following:
-    """The events after the format description: where the first one is, and what is known by them."""
+    """The events after the format description: the position of the first, and what they prove."""
 
     start: bytes  # the bytes before them
     position: int
@@ -96,16 +97,16 @@ class _Following:
 
     @property
     def stated_begin(self) -> int | None:
-        """Where the first of them was when it was written; None where it does not say."""
+        """The original position of the first of them; None if it does not state one."""
         header = self.frames[0].header
         begin = header.next_position - header.len_event
         return begin if header.next_position and not self.is_relay_log and begin >= len(MAGIC) else None
 
 
 def rebuild(stream: BinaryIO) -> Found | None:
-    """The format description event of a log in which it is damaged; None if nothing proves one.
+    """Rebuild the damaged format description event of a log; None if none can be proven.
 
-    The stream can seek; its position changes.
+    The stream must be seekable; its position changes.
     """
     for following in _followings(stream):
         fitting = [known for known in known_formats() if _fits(known, following)]
@@ -118,7 +119,7 @@ def rebuild(stream: BinaryIO) -> Found | None:
 
 
 def _followings(stream: BinaryIO) -> Iterator[_Following]:
-    """What may be the events after the format description: by checksums; else by their headers."""
+    """Candidates for the events after the format description: by checksums, else by their headers."""
     for is_checksummed in (True, False):
         layout = Format(4, header_length(4), is_checksummed)
         search, at = Search(stream), 1
@@ -158,14 +159,14 @@ def _following(stream: BinaryIO, position: int, layout: Format) -> _Following | 
     return _Following(stream.read(position), position, layout.is_checksummed, frames, is_relay_log)
 
 
-#: Types that have a fixed part of the body in each server that writes them.
+#: Types whose body has a fixed part in every server that writes them.
 _HAVE_LENGTH = frozenset(
     kind for known in known_formats() for kind, length in enumerate(known.post_header_lengths, 1) if length
 )
 
 
 def _fits(known: KnownFormat, following: _Following) -> bool:
-    """Whether all events can be read by a table, and have room for it before them."""
+    """Whether a table can decode all events, and fits in front of them."""
     begin = following.stated_begin
     if begin is not None and begin < len(MAGIC) + _size(known):
         return False
@@ -185,13 +186,13 @@ def _fits(known: KnownFormat, following: _Following) -> bool:
 
 
 def _size(known: KnownFormat) -> int:
-    """Length of the event that has the table, in bytes."""
+    """Length of the event that contains the table, in bytes."""
     return _places(known)["checksum"][1]
 
 
 @cache
 def _places(known: KnownFormat) -> dict[str, tuple[int, int]]:
-    """Where the event's fields begin and end."""
+    """Start and end of the event's fields."""
     places: dict[str, tuple[int, int]] = {}
     bounds = [*map(header_offset, Header._fields), header_length(4)]
     for name, begin, end in zip(Header._fields, bounds, bounds[1:], strict=False):
@@ -214,7 +215,7 @@ def _places(known: KnownFormat) -> dict[str, tuple[int, int]]:
 
 
 class _Draft:
-    """An event to be: its known fields, and the others as some bytes have them."""
+    """A draft of an event: its known fields, with the others taken from given bytes."""
 
     def __init__(self, known: KnownFormat, is_checksummed: bool) -> None:
         self.known = known
@@ -239,7 +240,7 @@ class _Draft:
         return data[begin:end]
 
     def completed(self, data: bytes, fields: dict[str, bytes]) -> bytes:
-        """Bytes with all fields but the checksum as they should be, and these of the others."""
+        """The given bytes with all known fields filled in, except for the checksum."""
         made = bytearray(data)
         for name, value in (self._fixed | fields).items():
             begin, end = self.places[name]
@@ -247,18 +248,18 @@ class _Draft:
         return bytes(made)
 
     def likeness(self, data: bytes) -> int:
-        """How many bytes are what they should be."""
+        """How many bytes have their expected value."""
         fields = ((self.field(data, name), value) for name, value in self._fixed.items())
         return sum(a == b for found, value in fields for a, b in zip(found, value, strict=True))
 
     def summed(self, data: bytes) -> bytes:
-        """The event with a checksum that fits."""
+        """The event with a matching checksum."""
         if not self.known.has_algorithm:
             return data
         return data[:-CHECKSUM_SIZE] + crc32(data[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
 
     def alignments(self, following: _Following) -> Iterator[tuple[bytes, int]]:
-        """The damaged bytes as an event of the right size, and where its end is, in all likely ways."""
+        """The damaged bytes as an event of the right size, with its end, in all likely alignments."""
         whole = len(MAGIC) + self.size
         begin = following.stated_begin
         ends = [following.position - (begin - whole) if begin is not None else following.position, whole]
@@ -271,7 +272,7 @@ class _Draft:
 
 
 def _proven(known: KnownFormat, following: _Following) -> Iterator[Found]:
-    """The events with this table whose checksum is that which the damaged one has."""
+    """The events with this table whose checksum equals that of the damaged one."""
     if not known.has_algorithm:
         return
     draft = _Draft(known, following.is_checksummed)
@@ -293,12 +294,12 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[Found]:
 
 
 def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
-    """What the free fields may have been, if some of their bytes are damaged.
+    """Candidates for the free fields, if some of their bytes are damaged.
 
     Parameters
     ----------
     found
-        What they are.
+        Their values in the damaged event.
     first, ids
         The time of the first event after, and the servers that wrote it and others.
     """
@@ -313,7 +314,7 @@ def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> It
 
 
 def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found:
-    """The event whose table, and then whose bytes, are most like the damaged ones."""
+    """The event whose table, then whose other bytes, are closest to the damaged ones."""
 
     def rank(draft: _Draft, data: bytes) -> tuple[bool, bool, int]:
         is_next = following.stated_begin in (None, len(MAGIC) + draft.size)
@@ -331,7 +332,7 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found:
 
 
 def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, bytes], list[str]]:
-    """The fields that servers fill in, and names of those that are not what a server would write."""
+    """The fields that servers fill in, with the names of those that have implausible values."""
     first = following.frames[0].header
     doubtful = []
     values = {name: draft.field(data, name) for name in _FREE}
@@ -349,7 +350,7 @@ def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[st
     if int.from_bytes(values["server_id"], "little") not in ids:
         values["server_id"] = ids.most_common(1)[0][0].to_bytes(len(values["server_id"]), "little")
         doubtful.append("server_id")
-    # When the server started is in the first log after that only, and is when the log begins.
+    # Only the first log after a server's start contains the start time, which is when the log begins.
     nothing = bytes(len(values["create_timestamp"]))
     if values["create_timestamp"] not in (nothing, values["timestamp"]):
         values["create_timestamp"] = nothing
@@ -361,7 +362,7 @@ def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[st
 
 
 def _version(field: bytes) -> str | None:
-    """The server's version, if these bytes look like one and have nothing after it."""
+    """The server's version, if these bytes look like one and are zero-padded."""
     text, _, rest = field.partition(b"\0")
     if rest.strip(b"\0") or not text.isascii() or not text.decode().isprintable():
         return None
@@ -369,7 +370,7 @@ def _version(field: bytes) -> str | None:
 
 
 def _lost(draft: _Draft, following: _Following, end: int) -> Gap | None:
-    """Where other events were, before the first one that is whole."""
+    """The gap before the first intact event, which contained other events."""
     begin = following.stated_begin
     if begin == len(MAGIC) + draft.size or end >= following.position:
         return None
@@ -377,5 +378,5 @@ def _lost(draft: _Draft, following: _Following, end: int) -> Gap | None:
 
 
 def no_event_between(start: int, stop: int) -> Gap:
-    """What is lost after the format description."""
+    """The gap after the format description."""
     return Gap(start, stop, DamagedError("no whole event follows the format description"))

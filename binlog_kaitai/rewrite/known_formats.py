@@ -13,24 +13,24 @@ from dataclasses import dataclass
 
 from binlog_kaitai.core.grammar import EventType
 
-#: What precedes the table in the entry that an event of this type has for itself.
+#: The length of the body before the table, as stated in the event's own entry.
 _BEFORE_TABLE = 57
 
 
 @dataclass(frozen=True)
 class KnownFormat:
-    """The table that a range of releases writes.
+    """The table written by a range of releases.
 
     Attributes
     ----------
     is_mariadb : bool
-        A release of MariaDB; else of MySQL.
+        True for MariaDB, False for MySQL.
     since, until : tuple of int
-        The first release that writes the table, and the first one that does not.
+        The first release that writes the table, and the first later one that does not.
     post_header_lengths : bytes
         For each event type from 1 on, the length of the fixed part of its body.
     has_algorithm : bool
-        A byte for the checksum algorithm, and a checksum, follow the table.
+        The table is followed by a checksum algorithm byte and a checksum.
     """
 
     is_mariadb: bool
@@ -41,12 +41,12 @@ class KnownFormat:
 
     @property
     def version(self) -> str:
-        """The first release that writes the table, as a server names itself."""
+        """The first release that writes the table, in the form of a server version."""
         text = ".".join(map(str, self.since))
         return f"{text}-MariaDB" if self.is_mariadb else text
 
     def fits(self, server_version: str) -> bool:
-        """Whether a server that names itself like this writes the table."""
+        """Whether a server of this version writes the table."""
         numbers = version_numbers(server_version)
         if numbers is None or self.is_mariadb != ("mariadb" in server_version.lower()):
             return False
@@ -54,7 +54,7 @@ class KnownFormat:
 
 
 def version_numbers(server_version: str) -> tuple[int, ...] | None:
-    """The numbers that a server's version starts with; None where it does not look like one."""
+    """The leading numbers of a server version; None if it does not look like one."""
     found = re.match(r"(\d{1,2})\.(\d{1,2})\.(\d{1,3})(?!\d)", server_version)
     return None if found is None else tuple(map(int, found.groups()))
 

@@ -1,11 +1,12 @@
-"""The start of a damaged log: magic and format description event, without which nothing else can be read.
+"""Recovers the start of a damaged log: the magic and the format description event, which everything else
+needs.
 
 Strategy
 --------
-1. A first event whose checksum fits is taken as it is.
-2. If one byte of it is wrong, its checksum says which.
-3. If it is whole but elsewhere (bytes were inserted before it, or the magic is damaged), it is moved.
-4. Else it is rebuilt from what released servers write, and proven by its checksum or by the events
+1. A first event with a matching checksum is used unchanged.
+2. If a single byte is wrong, the checksum identifies it.
+3. If the event is intact but elsewhere (bytes were inserted before it, or the magic is damaged), it is moved.
+4. Otherwise it is rebuilt from what released servers write, and proven by its checksum or by the events
    that follow (`format_search`).
 """
 
@@ -50,22 +51,22 @@ _KIND = "FORMAT_DESCRIPTION_EVENT"
 
 @dataclass(frozen=True)
 class Head:
-    """Magic and first event of a log, as they should be.
+    """The correct magic and first event of a log.
 
     Attributes
     ----------
     data : bytes
-        Both, as the new log gets them.
+        Both, as written to the new log.
     end : int
         Offset in the damaged log of the event after the first one.
     damage : BinlogError or None
-        What was wrong with them.
+        The damage to them.
     mended : int or None
-        Offset of the one byte that was put right.
+        Offset of the single byte that was corrected.
     rebuilt : Rebuilt or None
         How the first event was rebuilt, if it was.
     lost : Gap or None
-        Bytes before `end` in which other events were.
+        Bytes before `end` that contained other events.
     """
 
     data: bytes
@@ -77,12 +78,12 @@ class Head:
 
     @property
     def context(self) -> Context:
-        """What is known after the first event."""
+        """The context after the first event."""
         return _context_after(self.data)
 
 
 def read_head(stream: BinaryIO) -> Head:
-    """Magic and first event of a log, as they are.
+    """The magic and first event of a log, unchanged.
 
     Raises
     ------
@@ -104,19 +105,19 @@ def read_head(stream: BinaryIO) -> Head:
 
 
 def find_head(stream: BinaryIO) -> Head:
-    """The same of a log whose start may be damaged, put right.
+    """The same for a log whose start may be damaged, corrected.
 
     Raises
     ------
     BinlogError
-        It is damaged, and nothing proves what it was.
+        The start is damaged, and its original content cannot be proven.
     """
     head, wrong = _as_it_is(stream)
     if head is not None and wrong is None:
         return head
     found = _mended(stream) or _elsewhere(stream, wrong) or _rebuilt(stream, wrong)
     if found is None and head is not None and _goes_on_after(head, stream):
-        found = Head(head.data, head.end, wrong)  # of a server that is not known here
+        found = Head(head.data, head.end, wrong)  # from an unknown server version
     if found is None:
         assert wrong is not None
         raise wrong
@@ -124,7 +125,7 @@ def find_head(stream: BinaryIO) -> Head:
 
 
 def _as_it_is(stream: BinaryIO) -> tuple[Head | None, BinlogError | None]:
-    """The start of a log, if it can be read, and what is wrong with it."""
+    """The start of a log, if it can be read, and the damage to it."""
     try:
         head = read_head(stream)
         is_right = _is_right(head, stream)
@@ -150,7 +151,7 @@ def _context_after(data: bytes) -> Context:
 
 
 def _is_right(head: Head, stream: BinaryIO) -> bool:
-    """Whether the first event is as a server wrote it: by its checksum, else by what servers write."""
+    """Whether the first event is as a server wrote it: by its checksum, else by what known servers write."""
     layout = head.context.layout
     if head.end == len(MAGIC) or layout.binlog_version < 4:
         return True
@@ -166,16 +167,16 @@ def _is_right(head: Head, stream: BinaryIO) -> bool:
 
 
 def _goes_on_after(head: Head, stream: BinaryIO) -> bool:
-    """Whether a whole event follows the first one, or the log ends there."""
+    """Whether an intact event, or the end of the log, follows the first event."""
     size = stream.seek(0, io.SEEK_END)
     return head.end == size or Search(stream).is_whole(head.end, head.context.layout)
 
 
 def _mended(stream: BinaryIO) -> Head | None:
-    """The start of a log whose first event has just one wrong byte, which its checksum tells.
+    """The start of a log whose first event has a single wrong byte, identified by its checksum.
 
-    None if no one byte makes the checksum fit. That a byte does by chance happens once in some 100,000 times,
-    and then the event has to be one that describes a format.
+    None if no change of one byte makes the checksum match. A byte does so by chance in about one of 100,000
+    cases, and then the result must also be a format description event.
     """
     stream.seek(0)
     start = read_up_to(stream, _LONGEST_HEAD)
@@ -195,7 +196,7 @@ def _mended(stream: BinaryIO) -> Head | None:
 
 
 def _is_head(data: bytes) -> bool:
-    """Whether this is the start of a log of version 4, with a checksum that fits."""
+    """Whether this is the start of a version 4 log with a matching checksum."""
     with suppress(BinlogError):
         frame = next(iter(Framer.of_file(io.BytesIO(data))))
         is_format = frame.header.type_code == EventType.format_description_event
@@ -204,7 +205,7 @@ def _is_head(data: bytes) -> bool:
 
 
 def _neighbours(head: bytes) -> Iterator[tuple[bytes, int]]:
-    """What differs in one byte, and has a checksum that fits; and where that byte is."""
+    """The variants that differ in one byte and have a matching checksum, with the offset of that byte."""
     data, end = bytearray(head), len(head) - CHECKSUM_SIZE
     flags = len(MAGIC) + header_offset("flags")
     in_use = data[flags] & _IN_USE
@@ -224,7 +225,7 @@ def _neighbours(head: bytes) -> Iterator[tuple[bytes, int]]:
 
 
 def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> Head | None:
-    """A format description whose checksum fits, where another event, or none, should be."""
+    """A format description with a matching checksum at a position where it should not be."""
     layout = Format(4, header_length(4), is_checksummed=True)
     place = Search(stream).event(0, layout, has_own_positions=False)
     if place is None:
@@ -251,7 +252,7 @@ def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> Head | None:
 
 
 def replaced(stream: BinaryIO, other: Head) -> Head:
-    """The start of a damaged log, with the first event of another one."""
+    """The start of a damaged log, replaced by the first event of another one."""
     _, wrong = _as_it_is(stream)
     layout, size = other.context.layout, stream.seek(0, io.SEEK_END)
     search = Search(stream)

@@ -1,6 +1,7 @@
-"""A log without fault out of a damaged one: every whole event, by default of whole transactions only.
+"""Repairs a damaged log: writes all its intact events, by default only of complete transactions, to a new
+log.
 
-The result is checked like any log before it gets its name.
+The result is verified before it gets its final name.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ from binlog_kaitai.rewrite.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.rewrite.writer import LogWriter, writing
 from binlog_kaitai.sources.source import MAGIC, Source
 
-#: Where one of these is, each transaction begins with a GTID event.
+#: If one of these events occurs, every transaction begins with a GTID event.
 _TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
 
-#: Why events are left out: those of a relay log; rows; pieces of a rows event.
+#: Reasons for leaving out the events of a relay log, rows, and pieces of a rows event.
 _NO_FORMAT = "the format description of their server is lost"
 _NO_TABLE = "the table map of these rows is lost"
 _LOST = "a part of it is lost"
@@ -55,9 +56,9 @@ _PIECES = "not all pieces of the rows event are there"
 
 
 class Dropped(NamedTuple):
-    """Whole events that were left out: a transaction that is not whole, or what is left of one.
+    """Intact events that were left out: an incomplete transaction, or the rest of one.
 
-    `gtid` is None where it is not known.
+    `gtid` is None if it is unknown.
     """
 
     position: int
@@ -69,28 +70,28 @@ class Dropped(NamedTuple):
 
 @dataclass
 class Repair:
-    """What was done to a log.
+    """The result of repairing a log.
 
     Attributes
     ----------
     file, target : str
         The damaged log and the new one.
     damages : list of BinlogError
-        What a pass over the damaged log found (the first thousand).
+        Damage found in the damaged log (the first thousand).
     damage_count : int
-        How many there are.
+        Total number of damages.
     mended : int or None
-        Offset of the one byte of the first event that was wrong, and was put right.
+        Offset of the single wrong byte of the first event that was corrected.
     rebuilt : Rebuilt or None
-        How the first event was rebuilt, where more of it was wrong.
+        How the first event was rebuilt, if more than one byte was wrong.
     lost : list of Gap
-        Bytes in which there is no whole event.
+        Byte ranges without an intact event.
     dropped : list of Dropped
-        Whole events that were left out.
+        Intact events that were left out.
     doubtful : list of Doubtful
-        Events that were kept though nothing proves that they are whole.
+        Events that were kept although they are not proven intact.
     result : Report
-        What a pass over the new log found; it has no damage.
+        The verification report of the new log, which has no damage.
     """
 
     file: str
@@ -106,17 +107,17 @@ class Repair:
 
     @property
     def lost_bytes(self) -> int:
-        """Bytes of the damaged log that are in no event of the new one."""
+        """Bytes of the damaged log that are not part of any event in the new one."""
         return sum(one.stop - one.start for one in self.lost) + sum(one.size for one in self.dropped)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of the damaged log but its first event could be kept, though more was there."""
+        """Whether only the first event of the damaged log could be kept although it contained more."""
         return self.result.events <= 1 and self.lost_bytes > 0
 
     @property
     def lacks_format(self) -> bool:
-        """Whether whole events were left out because nothing says how they are laid out."""
+        """Whether intact events were left out because their format is unknown."""
         return any(one.reason == _NO_FORMAT for one in self.dropped)
 
 
@@ -129,30 +130,30 @@ def repair(
     overwrite: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Repair:
-    """Write a log of what is whole in a damaged one.
+    """Write the intact events of a damaged log to a new log.
 
     Parameters
     ----------
     source
-        The log; one that can seek.
+        The damaged log; must be seekable.
     target
         Path of the new log.
     keep_partial
-        Keep whole events of transactions that are not whole, too; of rows events in pieces, those with all;
-        no rows whose table map is lost.
+        Also keep the intact events of incomplete transactions, except incomplete split rows events, and rows
+        whose table map is lost.
     format_from
-        Another log of the same server: its first event takes the place of the damaged one.
+        Another log of the same server: its first event replaces the damaged one.
     overwrite
-        Write over a file that is there.
+        Overwrite an existing file.
     progress
-        Gets the offset that has been reached, now and then.
+        Called from time to time with the offset reached.
 
     Raises
     ------
     UsageError
-        The target exists; the log cannot seek.
+        The target exists, or the log is not seekable.
     BinlogError
-        The first event is damaged, and nothing proves what it was; or the log is encrypted.
+        The first event is damaged and cannot be proven, or the log is encrypted.
     """
     with reading(source.name), source.open() as stream:
         if not stream.seekable():
@@ -184,7 +185,7 @@ def repair(
 
 
 def _head_of(stream: BinaryIO, format_from: Source | None) -> Head:
-    """The start of a log, put right, or that of another log with the same format."""
+    """The start of a log, corrected, or that of another log with the same format."""
     if format_from is not None:
         with reading(format_from.name), format_from.open() as other:
             return replaced(stream, read_head(other))
@@ -198,11 +199,12 @@ def _head_of(stream: BinaryIO, format_from: Source | None) -> Head:
 
 
 def _writes_gtids(layout: Format) -> bool:
-    """Whether the server that describes its format like this begins each transaction with a GTID event.
+    """Whether the server that wrote this format description begins every transaction with a GTID event.
 
-    MariaDB does from 10.0 on, MySQL from 5.7 on. MySQL 5.6 has the events, and writes them with gtid_mode=ON.
+    MariaDB does since 10.0, MySQL since 5.7. MySQL 5.6 has GTID events, but writes them only with
+    gtid_mode=ON.
     """
-    # Types that came with MySQL 5.7 tell it from 5.6.
+    # Event types added in MySQL 5.7 distinguish it from 5.6.
     is_newer = layout.post_header_length_of(EventType.transaction_context_event) > 0
     is_mariadb = layout.post_header_length_of(EventType.gtid_event) > 0
     return knows_gtids(layout) and (is_newer or is_mariadb)
@@ -216,9 +218,10 @@ class _Rebuild:
         context = head.context
         self._keep_partial = keep_partial
         self._has_gtids = False
-        # A relay log has the format of its events' server behind its own; nothing reads them without that.
+        # In a relay log, its own format is followed by that of the events' server, which is required to read
+        # them.
         self._lacks_format = context.is_relay_log and bool(done.lost)
-        self._is_adrift = False  # behind a gap, and no sure beginning yet
+        self._is_adrift = False  # after a gap, with no certain start so far
         self._boundaries = Boundaries()
         self._open: Open | None = None
         self._pieces: Open | None = None
@@ -243,7 +246,7 @@ class _Rebuild:
         self._close("its end is missing")
 
     def _take_usable(self, block: Block) -> None:
-        """Take a block; where parts of transactions are kept, without rows whose table map is lost."""
+        """Write a block; if partial transactions are kept, without rows whose table map is lost."""
         if not self._keep_partial:
             self._take(block)
             return
@@ -297,10 +300,10 @@ class _Rebuild:
         self._open.go_on(block, rows, roles[rows], segments.phases[rows - first])
 
     def _close(self, reason: str) -> None:
-        """Nothing follows, or not what should: leave out what is not complete."""
+        """End the open transaction at a gap or at the end of the log: drop it if it is incomplete."""
         found, self._open = self._open, None
         pieces, self._pieces = self._pieces, None
-        # Pieces may also follow the end of a transaction, which is whole without them.
+        # Pieces may also follow the end of a transaction, which is complete without them.
         if self._keep_partial or found is None or found.is_complete:
             found, reason = pieces, _PIECES
         if found is not None and not found.is_complete:

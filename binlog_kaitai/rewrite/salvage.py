@@ -1,7 +1,7 @@
-"""Which bytes of a damaged log are whole events.
+"""Finds the intact events of a damaged log.
 
-One pass over the log (`columns.verify`) names what cannot be used. Where a header lies about the size of its
-event, that takes whole events along; so what is lost is searched once more, from its second byte on.
+One pass over the log (`columns.verify`) reports what is unusable. A header with a wrong event size takes
+intact events with it; every lost range is therefore searched again, from its second byte on.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.rewrite.log_headers import Head
 from binlog_kaitai.sources.source import MAGIC, Part
 
-#: Shorter events are read to see whether they are whole, in bytes.
+#: Shorter events are read to check whether they are intact, in bytes.
 _SHORT = 64 << 10
 
 
 class Doubtful(NamedTuple):
-    """An event that is kept though nothing proves that it is whole."""
+    """An event that is kept although it is not proven intact."""
 
     position: int
     size: int
@@ -48,26 +48,26 @@ class Doubtful(NamedTuple):
 
 
 def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Gap], list[Doubtful]]:
-    """What of a log cannot be used, in order, none touching another; and what is doubtful.
+    """The unusable ranges of a log, sorted and non-adjacent, and its doubtful events.
 
     Parameters
     ----------
     stream
         The log; its position changes.
     report
-        What a pass over it found.
+        The verification report of the log.
     head
-        Its start, which has been put right.
+        Its corrected start.
     """
     size = stream.seek(0, io.SEEK_END)
     found = _joined(one for one in report.lost if one.stop > head.end)
     end = report.end
     if end is not None and end.bytes_behind and (not found or found[-1].stop < size):
-        # A log in use: what was being written is no damage, but no event either.
+        # A log in use: a partially written event at its end is not damage, but no event either.
         found.append(Gap(end.position, TO_THE_END, DamagedError("is no whole event")))
     contexts, doubtful = _Contexts(head, report), list[Doubtful]()
     if head.context.layout.binlog_version < 4:
-        rest = found  # nothing in a header proves where it is
+        rest = found  # a header alone does not prove its position
     else:
         found = _joined(_with_shifted(stream, found, head.end, contexts, doubtful))
         search = Search(stream)
@@ -78,7 +78,7 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Gap], li
 
 
 class _Contexts:
-    """What is known at an offset of a log: a later format description may say otherwise than the first."""
+    """The context at an offset of a log: a later format description may differ from the first."""
 
     def __init__(self, head: Head, report: Report) -> None:
         self._positions = [position for position, _ in report.formats]
@@ -93,11 +93,11 @@ class _Contexts:
 def _with_shifted(
     stream: BinaryIO, found: list[Gap], begin: int, contexts: _Contexts, doubtful: list[Doubtful]
 ) -> Iterator[Gap]:
-    """The same, with events that no checksum covers and that have other bytes than they should.
+    """The same, plus events without checksums whose content was altered.
 
-    Where bytes were inserted into an event, or removed, its frame is as long as before, and ends where no
-    event begins. The positions that later events state are off by as much. If they are not, the damage may
-    still have begun in the event.
+    If bytes were inserted into an event, or removed from it, its frame keeps its length and ends between
+    events. The positions in later events are off by the same amount. If they are not, the damage may still
+    have begun in the event.
     """
     at, size = begin, stream.seek(0, io.SEEK_END)
     for lost in found:
@@ -112,7 +112,7 @@ def _with_shifted(
             before = _last_event(stream, at, start, contexts.at(at))
             own = _event_at(stream, start, size, context)
             if before is None or (own is not None and _shift(own) == _shift(before)):
-                break  # the header that follows is where it should be
+                break  # the following header is where it should be
             shifts = {_shift(one) for one in (after, before) if one is not None}
             if after is None or None in shifts or len(shifts) == 1:
                 reason = "damage follows it and may have begun in it: the log has no checksums"
@@ -126,7 +126,7 @@ def _with_shifted(
 def _after_damage(
     stream: BinaryIO, lost: list[Gap], head: Head, contexts: _Contexts, *, has_gtids: bool
 ) -> Iterator[Doubtful]:
-    """The first events after damage, where nothing proves them or what precedes them."""
+    """The first events after damage, if neither they nor the preceding ones are proven."""
     size = stream.seek(0, io.SEEK_END)
     for one in lost:
         context = contexts.at(one.stop)
@@ -137,12 +137,13 @@ def _after_damage(
             reason = "damage precedes it and may reach into it: the log has no checksums"
             yield Doubtful(one.stop, len(frame.raw), reason)
         elif one.start == head.end and not has_gtids and knows_gtids(context.layout):
-            # MySQL 5.6 writes GTIDs with gtid_mode=ON only, and says so right after the format.
+            # MySQL 5.6 writes GTIDs only with gtid_mode=ON, and indicates it right after the format
+            # description.
             yield Doubtful(one.stop, len(frame.raw), "its GTID event may be lost, if it had one")
 
 
 def knows_gtids(layout: Format) -> bool:
-    """Whether the server that describes its format like this knows GTID events."""
+    """Whether the server that wrote this format description supports GTID events."""
     of_mysql, of_mariadb = EventType.gtid_log_event, EventType.gtid_event
     return bool(layout.post_header_length_of(of_mysql) or layout.post_header_length_of(of_mariadb))
 
@@ -164,7 +165,7 @@ def _joined(gaps: Iterable[Gap]) -> list[Gap]:
 
 
 def _searched(stream: BinaryIO, search: Search, lost: Gap, context: Context) -> Iterator[Gap]:
-    """What is lost without the whole events in it."""
+    """The lost ranges without the intact events in them."""
     size = stream.seek(0, io.SEEK_END)
     start, at, shift = lost.start, lost.start + 1, None
     while (begin := _find(search, at, lost.stop, context)) is not None:
@@ -175,14 +176,14 @@ def _searched(stream: BinaryIO, search: Search, lost: Gap, context: Context) -> 
             yield lost._replace(start=start, stop=begin)
             start = end
         at = max(begin, end) + 1
-    # Where the last of these events is followed by what comes behind, nothing is missing between.
+    # If the last of these events ends where the following part begins, nothing is missing between them.
     is_missing = start < lost.stop or start == lost.start
     if is_missing or not _is_next(shift, _event_at(stream, start, size, context)):
         yield lost._replace(start=start)
 
 
 def _find(search: Search, start: int, limit: int, context: Context) -> int | None:
-    # In a relay log all are shifted: the positions are those of another log.
+    # In a relay log all events are shifted: the positions refer to another log.
     finders = (search.shifted_event,) if context.is_relay_log else (search.event, search.shifted_event)
     found = (find(start, context.layout) for find in finders)
     return min((place for place in found if place is not None and place < limit), default=None)
@@ -191,10 +192,10 @@ def _find(search: Search, start: int, limit: int, context: Context) -> int | Non
 def _whole_events(
     stream: BinaryIO, search: Search, begin: int, limit: int, context: Context
 ) -> Iterator[Frame]:
-    """The events from an offset on, as long as they are whole."""
+    """Consecutive intact events from an offset on."""
     framer = Framer(stream, context.layout.binlog_version, begin, max_event_size=limit - begin)
     frames = iter(framer)
-    with suppress(BinlogError):  # a header that cannot be right: what lies before it is whole
+    with suppress(BinlogError):  # an invalid header: the events before it are intact
         while _is_worth_reading(stream, search, framer.position, context):
             stream.seek(framer.position)
             frame = next(frames, None)
@@ -204,7 +205,7 @@ def _whole_events(
 
 
 def _is_worth_reading(stream: BinaryIO, search: Search, position: int, context: Context) -> bool:
-    """Whether an event is short, or whole: many headers may say of all that follows that it is theirs."""
+    """Whether an event is short, or intact: many bogus headers may claim all following bytes."""
     stream.seek(position)
     version = context.layout.binlog_version
     head = read_up_to(stream, header_length(version))
@@ -222,18 +223,18 @@ def _event_at(stream: BinaryIO, position: int, size: int, context: Context) -> F
 
 
 def _is_next(shift: int | None, frame: Frame | None) -> bool:
-    """Whether an event is off as far as one right before it; not all tell."""
+    """Whether an event is shifted as far as one right before it; not all of them state a position."""
     return frame is not None and (shift is None or _shift(frame) in (shift, None))
 
 
 def _shift(frame: Frame) -> int | None:
-    """How far an event is from where its header says it is; None if it says nothing."""
+    """The distance of an event from the position in its header; None if that is unset."""
     stated = frame.header.next_position
     return (stated - frame.end_position) & POSITION_MASK if stated else None
 
 
 def _is_whole(frame: Frame, context: Context) -> bool:
-    """Whether `verify` has nothing against an event, nor against those inside of it."""
+    """Whether `verify` finds no damage in an event or in the events inside it."""
     layout, event = context.layout, Event("", frame, context.layout, None)
     try:
         check_body(event)

@@ -1,7 +1,7 @@
-"""A log of the wanted transactions alone: the same writer as `repair`, as a filter.
+"""Writes only the selected transactions of a log, with the same writer as `repair`.
 
-A transaction is taken whole or not at all, so nothing in it changes but its place. What belongs to the log
-itself stays: format description, GTIDs before, rotation.
+A transaction is copied completely or not at all, so only its position changes. Events of the log itself stay:
+the format description, the previous GTIDs, and the rotation.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from binlog_kaitai.sources.source import Source
 
 @dataclass
 class Slice:
-    """What was taken of a log.
+    """The result of slicing a log.
 
     Attributes
     ----------
     file, target : str
-        The log, and the new one.
+        The input log and the output log.
     transactions, events, bytes : int
-        Taken; events and bytes are those of the new log, with what belongs to the log itself.
+        Number of copied transactions, and size of the new log, including the events of the log itself.
     open : int
-        Transactions without an end in the log, which are left out.
+        Number of transactions left out because they do not end in the log.
     """
 
     file: str
@@ -49,7 +49,7 @@ class Slice:
 def slice_log(
     sources: list[Source], targets: list[str], *, overwrite: bool = False, **filters: Any
 ) -> Iterator[Slice]:
-    """Write for each log a new one with the transactions that fit the filters; gives what was taken.
+    """For each log, write a new one with the transactions that match the filters.
 
     Parameters
     ----------
@@ -58,27 +58,27 @@ def slice_log(
     targets
         Paths of the new logs.
     overwrite
-        Write over files that are there.
+        Overwrite existing files.
     filters
         As :func:`binlog_kaitai.read_transactions` takes them.
 
     Raises
     ------
     UsageError
-        A target is there, or a filter makes no sense.
+        A target exists, or a filter is invalid.
     BinlogError
         A log is damaged.
     """
     wanted = {plain(source.name): _Ranges() for source in sources}
     for batch in read_transactions(sources, **filters):
-        # A batch is of one log.
+        # A batch covers a single log.
         wanted[batch.column("file")[0].as_py()].add(batch)
     for source, target in zip(sources, targets, strict=True):
         yield _write(source, target, wanted[plain(source.name)], overwrite)
 
 
 class _Ranges:
-    """Where wanted transactions lie; neighbours are one range."""
+    """Ranges of selected transactions; adjacent ones are merged."""
 
     def __init__(self) -> None:
         self.count = self.open = 0
@@ -86,7 +86,7 @@ class _Ranges:
         self.ends: list[Any] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take in transactions of the view, behind those before."""
+        """Add transactions of the view, which follow those before."""
         is_open = pc.equal(batch.column("kind"), "open").to_numpy(zero_copy_only=False)
         starts, ends = (batch.column(name).to_numpy()[~is_open] for name in ("position", "end_position"))
         self.open += int(is_open.sum())
@@ -97,7 +97,7 @@ class _Ranges:
             self.ends.append(ends[np.append(is_new[1:], True)])
 
     def joined(self) -> tuple[Any, Any]:
-        """Where the ranges begin and end, int64."""
+        """Starts and ends of the ranges, int64."""
         nothing = np.zeros(0, dtype=np.int64)
         return np.concatenate([nothing, *self.starts]), np.concatenate([nothing, *self.ends])
 

@@ -1,4 +1,4 @@
-"""Writes a log: whole events in, a file out in which their positions and checksums are right."""
+"""Writes events to a new log, with correct positions and checksums."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _POSITION_SIZE = header_width("next_position")
 
 
 class LogWriter:
-    """Writes events behind each other, as one closed log.
+    """Writes events one after another, as a closed log.
 
     Attributes
     ----------
     position : int
-        Offset in the file of the next event.
+        File offset of the next event.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -38,7 +38,7 @@ class LogWriter:
         self.position = stream.write(MAGIC)
 
     def write(self, block: Block, rows: Any) -> None:
-        """Write some of the events of a block (int64, ascending)."""
+        """Write selected events of a block (int64 indexes, ascending)."""
         if not len(rows):
             return
         if block.is_special:
@@ -57,7 +57,7 @@ class LogWriter:
         self._put(data.data)
 
     def _write_long(self, block: Block, row: int) -> None:
-        """An event of which no copy is made: all but its header and checksum goes through by pieces."""
+        """Write an event without copying it: everything but its header and checksum is copied in pieces."""
         start, end = int(block.starts[row]), int(block.starts[row] + block.sizes[row])
         body = start + block.header_length
         head = block.data[start:body].copy()
@@ -75,7 +75,7 @@ class LogWriter:
             self._put(crc.to_bytes(CHECKSUM_SIZE, "little"))
 
     def truncate(self, position: int) -> None:
-        """Take back what was written from an offset on."""
+        """Discard everything written from an offset on."""
         self._stream.flush()
         self._stream.seek(position)
         self._stream.truncate()
@@ -86,16 +86,17 @@ class LogWriter:
         self.position += len(data)
 
     def _write_special(self, block: Block) -> None:
-        """A format description, or MariaDB's note that encryption begins."""
+        """Write a format description, or MariaDB's START_ENCRYPTION_EVENT."""
         raw = block.raw(0)
         if block.types[0] == EventType.format_description_event:
-            # The events behind a second one, or in a relay log, tell where they are in another server's log.
+            # Events after a second format description, or in a relay log, contain positions in another
+            # server's log.
             is_relay_log = bool(np.asarray(block.header["is_relay_log"]).any())
             self._has_own_positions = not (self._has_format or is_relay_log)
             self._has_format = True
             data = np.frombuffer(bytearray(raw), dtype=np.uint8)
             if self._has_own_positions:
-                # It may have stood elsewhere. Its checksum is made anew below.
+                # It may have moved. Its checksum is recomputed below.
                 self._put_positions(data, np.zeros(1, dtype=np.int64), np.array([len(data)]), block)
             self._put(closed(block.event(0).parsed, data.tobytes()))
             return
@@ -105,7 +106,7 @@ class LogWriter:
         self._put(data.data)
 
     def _renumber(self, data: Any, starts: Any, ends: Any, block: Block) -> None:
-        """Make the positions in the headers of some events those of the file, and their checksums fit."""
+        """Set the positions in the headers of some events to those in the file, and update the checksums."""
         wrong = self._put_positions(data, starts, ends, block)
         if not block.layout.is_checksummed:
             return
@@ -113,9 +114,11 @@ class LogWriter:
         put_u4(data, behind, crc32_of(data, starts[wrong], behind))
 
     def _put_positions(self, data: Any, starts: Any, ends: Any, block: Block) -> Any:
-        """Make the positions in the headers of some events those of the file; gives which were others.
+        """Set the positions in the headers of some events to those in the file; returns which of them
+        changed.
 
-        A position of 0 means that the event is in no file; before version 4 it is where the event begins.
+        A position of 0 means that the event is in no file; before version 4 the position is that of the
+        event's start.
         """
         offset = header_offset("next_position")
         places = starts + offset
@@ -129,14 +132,14 @@ class LogWriter:
 
 @contextmanager
 def writing(target: str, *, overwrite: bool = False) -> Iterator[LogWriter]:
-    """A writer of a new log, which is there under its name only when it is complete.
+    """A writer for a new log, which gets its final name only once it is complete.
 
     Raises
     ------
     UsageError
-        The file is there, and is not to be overwritten.
+        The file exists and must not be overwritten.
     SourceError
-        It cannot be written.
+        The file cannot be written.
     """
     if os.path.exists(target) and not overwrite:
         raise UsageError("exists already; name another file, or use --overwrite", file=target)

@@ -1,10 +1,10 @@
-"""What happened in logs: counts by table, time, transaction and statement, in one pass.
+"""Statistics of logs: counts by table, time, transaction and statement, in one pass.
 
 Strategy
 --------
-Blocks of events are counted as arrays (`events`), transactions as the batches of their view
-(`transactions`). What is kept does not grow with the log: sums, the first few of a ranking, and a timeline
-whose steps become wider when there are too many.
+Events are counted as arrays, block by block (`events`); transactions as batches of their view
+(`transactions`). Memory does not grow with the log: it holds sums, the top of each ranking, and a timeline
+whose steps are widened when there are too many.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["PART_NAMES", "Part", "Stats", "collect"]
 
 
 def __getattr__(name: str) -> Any:
-    # NumPy and PyArrow are loaded when there is something to count.
+    # NumPy and PyArrow are loaded on first use.
     if name == "collect":
         from binlog_kaitai.statistics.counting import collect
 

@@ -1,4 +1,4 @@
-"""The pass over the logs, and the tables made of what it counted."""
+"""The counting pass over the logs, and its results as tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from binlog_kaitai.statistics.model import Stats
 from binlog_kaitai.statistics.parts import fill
 from binlog_kaitai.statistics.transactions import TransactionCounts
 
-#: The work for a block is mostly the same whatever its length.
+#: The cost of a block hardly depends on its length.
 _BLOCK_SIZE = 32 << 20
 
 
@@ -36,7 +36,7 @@ def stats(
     progress: Callable[[Source, int], object] = lambda source, position: None,
     **filters: Unpack[FilterOptions],
 ) -> Stats:
-    """Count what happens in logs, as the command ``stats`` does: by table, time, transaction and statement.
+    """Count events and transactions of logs, as the command ``stats`` does: by table, time and statement.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def stats(
     verify_checksums
         Stop at an event whose CRC32 does not match.
     progress
-        Gets the source, and the offset in it that has been reached, now and then.
+        Called from time to time with the source and the offset reached in it.
     filters
-        As :meth:`Filters.of` takes them; transactions are chosen as by `read_transactions`.
+        As :meth:`Filters.of` takes them; transactions are selected as by `read_transactions`.
 
     Returns
     -------
@@ -59,7 +59,8 @@ def stats(
     Raises
     ------
     SourceError, UsageError
-        There is nothing to read, or an argument is invalid. Damage ends the counting; it is in `Stats.error`.
+        There is nothing to read, or an argument is invalid. Damage ends counting and is reported in
+        `Stats.error`.
     """
     chosen = Filters.of(**filters)
     return collect(source, chosen, top=top, verify_checksums=verify_checksums, progress=progress)
@@ -73,23 +74,23 @@ def collect(
     verify_checksums: bool = True,
     progress: Callable[[Source, int], object] = lambda source, position: None,
 ) -> Stats:
-    """Count what happens in logs.
+    """Count the events and transactions of logs.
 
     Parameters
     ----------
     source
         What `binlog_kaitai.open` takes.
     filters
-        Events are counted that fit them, and transactions as `read_transactions` takes them.
+        Selects events, and transactions as in `read_transactions`.
     top
         Length of the rankings.
     progress
-        Gets the source, and the offset in it that has been reached, now and then.
+        Called from time to time with the source and the offset reached in it.
 
     Raises
     ------
     SourceError
-        Nothing is there to read. Later errors end the counting, see `Stats.error`.
+        There is nothing to read. Later errors end counting; see `Stats.error`.
     """
     chosen = filters or Filters()
     stats = Stats(resolve(source))
@@ -108,7 +109,7 @@ def collect(
 def _figures(
     sources: list[Source], filters: Filters, verify_checksums: bool, counting: _Counting
 ) -> Iterator[Figures]:
-    """The transactions; as rows of their view only where filters have to look at them."""
+    """The transactions; as rows of their view only if filters need to inspect them."""
     if filters:
         for source, parts in chosen_transactions(
             sources, filters, verify_checksums=verify_checksums, block_size=_BLOCK_SIZE, watcher=counting

@@ -26,10 +26,10 @@ _MICRO = 1_000_000
 EVENTS, BYTES, TRANSACTIONS, ROWS = 0, 1, 2, 3
 TIMELINE_COLUMNS = 3 + len(OPERATIONS)
 
-#: What each row of a table's sums is.
+#: The columns of a table's sums.
 TABLE_SUMS = ("rows", "events", "bytes", "transactions")
 
-#: Tables and operations that are told apart.
+#: Maximum number of distinct tables and operations.
 _MAX_TABLES = 100_000
 
 _WORDS = ("write_", "update_", "delete_")
@@ -47,25 +47,25 @@ _OPERATION_OF = _operation_of()
 
 
 class EventCounts:
-    """Counts the events of one page after another.
+    """Counts events page by page.
 
     Attributes
     ----------
     types : int64 array of shape (256, 2)
-        Events of each type, and their bytes.
+        Event and byte counts for each type.
     tables : dict
         By schema, table and operation: rows, events, bytes, transactions.
     statements, statement_bytes : Counter
         By kind of statement.
     timeline : Timeline
     first, last : int
-        The least and the greatest time of a commit, in seconds, 0 without any.
+        The earliest and the latest commit time, in seconds; 0 if there is none.
     packed, unpacked : int
-        Bytes of what is compressed, and what they are when it is not.
+        Size of compressed content in bytes, before and after decompression.
     inner : int
-        How many events lie inside of compressed transactions.
+        Number of events inside compressed transactions.
     keyless : set
-        Schema and name of each table that has no primary key; of others it has one, or nothing tells.
+        Schema and name of each table without a primary key; the others have one, or it is unknown.
     uncounted : int
         Rows events whose rows cannot be counted.
     """
@@ -83,16 +83,16 @@ class EventCounts:
         self.keyless: set[tuple[str, str]] = set()
         self._commits = CommitTimes()
         self._last_position = -1
-        self._touched: set[tuple[str, str, int]] = set()  # by the transaction that is open
+        self._touched: set[tuple[str, str, int]] = set()  # in the open transaction
 
     def begin(self) -> None:
-        """A new log begins."""
+        """Start a new log."""
         self._commits = CommitTimes()
         self._last_position = -1
         self._touched = set()
 
     def add(self, page: Page, wanted: Any) -> None:
-        """Count the wanted events (a bool array)."""
+        """Count the selected events (a bool array)."""
         block, takes_all = page.block, bool(wanted.all())
         is_inner = self._find_inner(block)
         sizes = block.sizes if takes_all else np.where(wanted, block.sizes, 0)
@@ -118,9 +118,9 @@ class EventCounts:
         count_statements(block, wanted, self.statements, self.statement_bytes)
 
     def _times(self, block: Block) -> tuple[Any, Any]:
-        """Times of commits, in seconds, and for each event the number of its own.
+        """Commit times, in seconds, and for each event the index of its own.
 
-        The time stamps of headers are the client's to choose (SET TIMESTAMP); those of commits are not.
+        Clients can choose the timestamps in headers (SET TIMESTAMP), but not those of commits.
         """
         markers = Markers.of(block)
         times, before = self._commits.of_markers(block, markers)
@@ -129,13 +129,15 @@ class EventCounts:
         return np.append(before, times) // _MICRO, markers.latest + 1
 
     def _find_inner(self, block: Block) -> Any:
-        """Which events lie in a compressed transaction: they have the position of the one before. Or None."""
+        """Which events are inside a compressed transaction, as they share the position of the one before; or
+        None.
+        """
         is_inner = np.diff(block.positions, prepend=self._last_position) == 0
         self._last_position = int(block.positions[-1])
         return is_inner if is_inner.any() else None
 
     def _add_rows(self, page: Page, wanted: Any, time_of: Any, time_count: int) -> dict[int, Any]:
-        """Count the rows of tables; gives those of each operation by time, as columns of the timeline."""
+        """Count the rows of tables; returns the rows of each operation by time, as timeline columns."""
         images = page.images
         chosen = np.flatnonzero(wanted[images.rows])
         rows, counts = images.rows[chosen], page.row_counts[chosen]
@@ -169,7 +171,7 @@ class EventCounts:
         }
 
     def _note_key(self, table: Table) -> None:
-        """Note whether a table has a primary key, as log or definition tell it by now."""
+        """Note whether a table has a primary key, as far as the log or a definition shows."""
         schema = table.schema
         if schema.primary_key:
             self.keyless.discard(table.key)
@@ -177,10 +179,10 @@ class EventCounts:
             self.keyless.add(table.key)
 
     def _transactions(self, page: Page, rows: Any, codes: Any, keys: list[tuple[str, str, int]]) -> list[int]:
-        """How many transactions, that were not counted before, have rows of each table and operation."""
+        """For each table and operation, the number of transactions with such rows not counted before."""
         numbers = page.parts.number_of[rows]
         pairs = numbers * len(keys) + codes
-        # Mostly each transaction has one kind of change, so they are in order already.
+        # Most transactions have a single kind of change, so the values are already sorted.
         pairs = pairs if (np.diff(pairs) > 0).all() else np.unique(pairs)
         pairs = pairs[pairs >= 0]
         owners, found = pairs // len(keys), pairs % len(keys)
@@ -213,7 +215,7 @@ class EventCounts:
 
 
 def chosen_events(page: Page, selection: Selection) -> Any:
-    """Which events the filters take, as a bool array."""
+    """Which events match the filters, as a bool array."""
     wanted = selection.of(page.block, page.gtids, page.pool)
     if selection.has_names:
         wanted &= _named(page, selection)
@@ -221,7 +223,7 @@ def chosen_events(page: Page, selection: Selection) -> Any:
 
 
 def _named(page: Page, selection: Selection) -> Any:
-    """Which events name a schema, or table, that is asked for."""
+    """Which events name one of the requested schemas or tables."""
     block, images = page.block, page.images
     named = np.zeros(len(block), dtype=np.bool_)
     of_table = [isinstance(table, Table) and selection.takes_names(*table.key) for table in images.tables]

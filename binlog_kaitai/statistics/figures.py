@@ -1,4 +1,4 @@
-"""What is counted of transactions, as arrays, and the few transactions that are looked at as rows."""
+"""Figures of transactions as arrays, and the few transactions that are decoded as rows."""
 
 from __future__ import annotations
 
@@ -30,52 +30,52 @@ from binlog_kaitai.core.grammar import EventType
 
 _MICRO = 1_000_000
 
-#: In place of a connection that is not known.
+#: Stands for an unknown connection.
 NO_THREAD = -1
 
-#: As much of the text of a definition is kept.
+#: Maximum length of the text kept for a definition.
 MAX_TEXT = 4096
 
-#: Names of tables that are kept of one transaction.
+#: Maximum number of table names kept for one transaction.
 _MAX_TABLES = 20
 
 _OF_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
 
 class Figures(NamedTuple):
-    """Some transactions, in their order.
+    """Consecutive transactions, in log order.
 
     Attributes
     ----------
     sizes : int64 array
         Bytes in the file.
     durations : int64 array
-        From the earliest event to the commit on the same server, in seconds; 0 where that is not known.
+        From the earliest event to the commit on the same server, in seconds; 0 if unknown.
     commits : int64 array
-        When each was committed on the server where it was made, in seconds; 0 where that is not known.
+        Commit time on the originating server, in seconds; 0 if unknown.
     immediate : int64 array
-        When each was committed on this server, in microseconds; 0 where the log does not tell.
+        Commit time on this server, in microseconds; 0 if the log does not have it.
     changed : int64 array
-        Rows; those that cannot be counted are none.
+        Number of changed rows, without those that cannot be counted.
     servers : int64 array
         Server ids.
     outcomes : int8 array
-        How each ended, by its number in `transactions.view.KINDS`.
+        How each ended, as an index into `transactions.view.KINDS`.
     is_compressed : bool array
     definitions : int64 array
-        Numbers of the transactions that are definitions.
+        Indexes of the transactions that are DDL.
     positions, ends, events : int64 arrays
-        Where each begins and ends in its log, and its number of events.
+        Start and end position of each in its log, and its number of events.
     threads : int64 array
-        The connection that ran each; -1 where the log does not tell.
+        The connection that ran each; -1 if the log does not have it.
     tables : TableBytes
-        What each does to which tables.
+        Bytes by transaction and table.
     file : str
-        Name of their log.
+        Name of the log.
     view : callable
-        Gives the transactions between two numbers as the view shows them.
+        Returns a range of transactions in the form of the view.
     known : dict
-        The transactions that have been looked at, by their number; see `row`.
+        Transactions already decoded, by index; see `row`.
     """
 
     sizes: NDArray[np.int64]
@@ -98,7 +98,7 @@ class Figures(NamedTuple):
 
     @classmethod
     def of_view(cls, batch: pa.RecordBatch) -> Figures:
-        """Those of a batch of the view."""
+        """The figures of a batch of the view."""
 
         def numbers(name: str, default: int = 0) -> Any:
             return batch.column(name).cast(pa.int64()).fill_null(default).to_numpy()
@@ -127,7 +127,7 @@ class Figures(NamedTuple):
 
     @classmethod
     def of_page(cls, file: str, page: Page, begin: int, end: int) -> Figures:
-        """Those of transactions that lie in a page; `tests/stats` holds them to those of their view."""
+        """The figures of the transactions in a page; `tests/stats` compares them with those of the view."""
         block, parts, some = page.block, page.parts, slice(begin, end)
         first, last = parts.first[some], parts.last[some]
         fields, ends = gtid_fields(block, parts), outcomes_of(page.roles, parts)
@@ -167,11 +167,11 @@ class Figures(NamedTuple):
         )
 
     def row(self, index: int) -> dict[str, Any]:
-        """One transaction, with its times in seconds and no more text than is shown."""
+        """One transaction, with its times in seconds, and text truncated to what is shown."""
         return self.rows(index, index + 1)[0]
 
     def rows(self, begin: int, end: int) -> list[dict[str, Any]]:
-        """The transactions between two numbers."""
+        """A range of transactions."""
         if not all(number in self.known for number in range(begin, end)):
             for number, row in enumerate(self.view(begin, end).to_pylist(), begin):
                 self.known[number] = _shown(row, int(self.commits[number]))
@@ -179,7 +179,7 @@ class Figures(NamedTuple):
 
 
 def _threads(page: Page, of_gtids: Any, some: slice) -> Any:
-    """The connection of each transaction: that of its first statement, else that of its GTID event."""
+    """The connection of each transaction: from its first statement, else from its GTID event."""
     found = statement_threads(page.block, page.parts).fill_null(NO_THREAD).to_numpy()[some]
     return np.where(found == NO_THREAD, of_gtids, found)
 
@@ -204,7 +204,7 @@ def _tables_of_view(batch: pa.RecordBatch) -> TableBytes:
 
 
 def _changed(page: Page) -> Any:
-    """How many rows each transaction changes; of a kind of change with rows that cannot be counted none."""
+    """How many rows each transaction changes; kinds of change with uncountable rows count as zero."""
     block, parts, changes = page.block, page.parts, page.changes
     if (changes.counts != UNKNOWN).all():
         return parts.sums(changes.rows, changes.counts)
@@ -213,16 +213,16 @@ def _changed(page: Page) -> Any:
 
 
 def _definitions(block: Block, ends: Ends) -> Any:
-    """Which transactions are definitions, as a bool array."""
+    """Which transactions are DDL, as a bool array."""
     found: Any = ends.meant == Outcome.DDL
     if found.any() and EventType.query_compressed_event in block.kinds:
-        # The text of one that is damaged is not there.
+        # The text of a damaged one is missing.
         return np.array([text is not None for text in definitions(block, ends)])
     return found
 
 
 def _commits(start: Any, durations: Any, original: Any) -> Any:
-    """When each was committed on the server where it was made, all but `original` in seconds."""
+    """Commit time of each on its originating server, in seconds, except for `original`."""
     return np.where(original > 0, original // _MICRO, np.where(start > 0, start + durations, 0))
 
 

@@ -1,4 +1,4 @@
-"""The result: totals, and tables that every output shows in its own way."""
+"""The result: totals, and tables that each output format presents in its own way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.statistics.timeline import Timeline
 
 
-#: Names of the parts, in the order in which they are shown.
+#: Names of the parts, in display order.
 PART_NAMES = (
     "tables",
     "timeline",
@@ -35,11 +35,11 @@ PART_NAMES = (
 
 
 class Kind(Enum):
-    """What the values of a column are."""
+    """Kinds of column values."""
 
     TEXT = "text"
-    LIST = "list"  # of texts
-    SIZES = "sizes"  # bytes of each of a list
+    LIST = "list"  # strings
+    SIZES = "sizes"  # bytes for each item of a list
     NUMBER = "number"
     BYTES = "bytes"
     TIME = "time"  # seconds since 1970-01-01 UTC
@@ -60,16 +60,16 @@ class Part(NamedTuple):
     Attributes
     ----------
     name : str
-        As in JSON and for `--part`.
+        Name in JSON and for `--part`.
     title : str
-        For people.
+        Display title.
     columns : tuple of Column
     rows : list of tuple
-        Values by column; None where there is none.
+        Values by column; None for missing ones.
     left_out : int
-        How many rows more there were.
+        How many more rows there were.
     step : int
-        Of a timeline, how many seconds a row stands for.
+        For a timeline, how many seconds each row covers.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Part(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A transaction: its log, where it begins and ends there, in bytes, and how many events it has."""
+    """A transaction: its log, its start and end position in bytes, and its number of events."""
 
     file: str
     position: int
@@ -96,26 +96,26 @@ class Place(NamedTuple):
 
 @dataclass
 class Stats:
-    """What :func:`collect` gives.
+    """The result of :func:`collect`.
 
     Attributes
     ----------
     sources : list of Source
         The logs, in order.
     totals : dict
-        Numbers about everything, by name; see `totals` of `docs/cli.md`.
+        Overall figures, by name; see `totals` of `docs/cli.md`.
     parts : dict of Part
-        By name, in the order in which they are shown.
+        By name, in display order.
     timeline : Timeline
-        In the finest steps that were kept.
+        In the finest steps available.
     notable : list of Place
-        Transactions that are worth a closer look, the most notable first.
+        Transactions worth a closer look, most notable first.
     formats : dict of list of int
-        Where, in each log by its name, the format descriptions lie.
+        Positions of the format description events, by log name.
     ends : list of End
-        How each log that was read to its end ended.
+        The ends of the logs that were read completely.
     error : BinlogError or None
-        What ended the reading early; everything before it is counted.
+        The error that ended reading early; everything before it is counted.
     """
 
     sources: list[Source]
@@ -128,7 +128,7 @@ class Stats:
     error: BinlogError | None = None
 
     def to_object(self) -> dict[str, Any]:
-        """All of it as JSON can hold it."""
+        """The complete result in a form that JSON can represent."""
         return {
             "files": [source.name for source in self.sources],
             "totals": self.totals,

@@ -1,4 +1,4 @@
-"""The tables that outputs show, made of what was counted."""
+"""Builds the output tables from the counts."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from binlog_kaitai.statistics.transactions import OTHERS, TableChange, Transacti
 
 _TEXT, _NUMBER, _BYTES, _TIME, _SECONDS = Kind.TEXT, Kind.NUMBER, Kind.BYTES, Kind.TIME, Kind.SECONDS
 
-#: Tables that are listed, most bytes first.
+#: Maximum number of tables listed, largest first.
 _MAX_TABLES = 10_000
 
-#: Connections that are listed, those with most bytes first; tables whose transactions are, and which.
+#: Maximum number of connections listed, largest first; of tables whose transactions are listed; and of these.
 _MAX_THREADS, _MAX_RANKED = 1000, 50
 
-#: GTID sources that are listed, and as much of their sets.
+#: Maximum number of GTID sources listed, and length of their sets.
 _MAX_SOURCES, _MAX_SET = 1000, 2000
 
 _OF_TRANSACTION = (
@@ -51,7 +51,7 @@ _OF_TRANSACTION = (
 
 
 def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gtids: GtidSet) -> None:
-    """Put totals and parts into the result."""
+    """Fill in the totals and parts of the result."""
     stats.totals = _totals(stats, events, transactions)
     stats.timeline = events.timeline
     parts = (
@@ -139,7 +139,7 @@ def _tables(events: EventCounts) -> Part:
 
 
 def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> Part:
-    """The timeline as a table, in steps no shorter than `step` seconds; if that is 0, in at most `most`."""
+    """The timeline as a table, in steps of at least `step` seconds; if that is 0, in at most `most` steps."""
     columns = (
         Column("start", _TIME),
         Column("transactions", _NUMBER),
@@ -165,7 +165,7 @@ def _ranking(name: str, title: str, ranking: Iterable[dict[str, Any]]) -> Part:
 
 
 def _largest(transactions: TransactionCounts) -> list[tuple[str, list[TableChange]]]:
-    """The tables with the largest changes by one transaction, and the transactions of each."""
+    """The tables with the largest changes by a single transaction, and their transactions."""
     found = [(name, list(ranking)) for name, ranking in transactions.of_tables.items()]
     found.sort(key=lambda item: (-item[1][0].table_bytes, item[0]))
     return found[:_MAX_RANKED]
@@ -204,7 +204,7 @@ def _no_primary_key(events: EventCounts) -> Part:
         known = [one or [0] * len(TABLE_SUMS) for one in sums]
         if any(sums):
             rows.append((*key, *(one[0] for one in known), sum(one[2] for one in known)))
-    # What replicas look through the whole table for comes first.
+    # Tables that replicas scan completely come first.
     rows.sort(key=lambda row: (-row[3] - row[4], -row[5], row[:2]))
     title = "Tables without a primary key"
     return Part("no_primary_key", title, columns, rows[:_MAX_TABLES], max(0, len(rows) - _MAX_TABLES))

@@ -1,4 +1,4 @@
-"""What kinds of statements a log holds, by their first words."""
+"""Classifies statements by their first words."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError
 
-#: Statements that begin with the same bytes are looked at once; as many bytes of others.
+#: Statements with the same first bytes are classified once; at most this many bytes otherwise.
 _PREFIX, _BEGINNING = 24, 512
 
-#: After these words it takes the kind of thing to say what a statement does.
+#: After these words, the kind of object is part of the statement's kind.
 _DEFINING = frozenset(b"CREATE ALTER DROP RENAME".split())
 _THINGS = re.compile(
     rb"\b(TABLE|VIEW|INDEX|DATABASE|SCHEMA|PROCEDURE|FUNCTION|TRIGGER|EVENT|USER|ROLE|SEQUENCE|PACKAGE"
@@ -30,7 +30,7 @@ _TWO_WORDS = frozenset(b"XA START LOAD SET ROLLBACK SAVEPOINT TRUNCATE REPLACE".
 _KEPT_SECOND = frozenset(b"START END PREPARE COMMIT ROLLBACK TRANSACTION DATA XML PASSWORD TO TABLE".split())
 _UNKNOWN = "(other)"
 
-#: Kinds that are told apart.
+#: Maximum number of distinct kinds.
 _MAX_KINDS = 1000
 
 
@@ -51,7 +51,7 @@ def kind_of(beginning: bytes) -> str:
 
 
 def count_statements(block: Block, wanted: Any, counts: Counter[str], sizes: Counter[str]) -> None:
-    """Count the wanted statements of a block, and the bytes of their events, by kind."""
+    """Count the selected statements of a block, and the bytes of their events, by kind."""
     for kind in (*QUERY_TYPES, *_LOADS):
         rows = block.rows_of(kind)
         if not len(rows):
@@ -70,7 +70,7 @@ _LOADS = (EventType.execute_load_query_event, EventType.load_event, EventType.ne
 
 
 def _kinds(block: Block, kind: int, chosen: Any) -> tuple[list[str], Any]:
-    """Names of kinds, and for each chosen statement the number of its own."""
+    """Names of kinds, and for each selected statement the index of its kind."""
     if kind in _LOADS:
         return ["LOAD DATA"], np.zeros(len(chosen), dtype=np.int64)
     body = block.body(kind)
@@ -99,11 +99,11 @@ def _kinds(block: Block, kind: int, chosen: Any) -> tuple[list[str], Any]:
 
 @lru_cache(1 << 12)
 def _tells(prefix: bytes) -> bool:
-    """Whether a prefix is enough to say what all statements that begin with it are."""
+    """Whether a prefix is enough to classify all statements that begin with it."""
     words = first_words(prefix)
     if words is None or prefix[:1] in b" \t\n/#-" or b"  " in prefix:
         return False
-    # Both words have to be whole.
+    # Both words must be complete.
     if words[0] in _DEFINING or words[0] in _TWO_WORDS:
         is_clear = words[0] in _TWO_WORDS or words[1] in _PLAIN_THINGS
         return is_clear and bool(words[1]) and len(b" ".join(words)) < len(prefix)
@@ -122,7 +122,7 @@ def _by_reader(block: Block, row: int) -> bytes:
 
 
 def _joined(names: list[str], which: Any) -> tuple[list[str], Any]:
-    """The same with each name once."""
+    """The same with duplicate names merged."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return list(numbers), np.array([numbers[name] for name in names], dtype=np.int64)[which]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-#: Lengths of a step, in seconds. With the last, all times that a header can hold are few steps.
+#: Step lengths, in seconds. With the last one, all times that a header can hold need only a few steps.
 WIDTHS = (1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 28 * 86400, 364 * 86400, 3640 * 86400)
 
-#: More steps than this are joined to wider ones.
+#: Above this number, steps are merged into wider ones.
 MAX_STEPS = 4096
 
 
@@ -19,14 +19,14 @@ class Timeline:
     Parameters
     ----------
     values
-        How many values there are.
+        Number of values.
 
     Attributes
     ----------
     width : int
         Length of a step in seconds.
     starts : int64 array
-        Where each step that has something begins, in seconds since 1970-01-01 UTC, rising.
+        Start of each nonempty step, in seconds since 1970-01-01 UTC, ascending.
     sums : int64 array of shape (steps, values)
     """
 
@@ -36,7 +36,7 @@ class Timeline:
         self.sums = np.zeros((0, values), dtype=np.int64)
 
     def add(self, times: Any, columns: dict[int, Any]) -> None:
-        """Add values by the number of their column; a time of 0 is none, and is left out."""
+        """Add values by column index; a time of 0 means unknown and is skipped."""
         has_time = times > 0
         if not has_time.all():
             times = times[has_time]
@@ -54,17 +54,17 @@ class Timeline:
             self.widen(WIDTHS[WIDTHS.index(self.width) + 1])
 
     def _steps(self, times: Any) -> tuple[Any, Any, int]:
-        """Where steps begin, for each time the number of its own, and how many there are."""
+        """The starts of steps, the step index of each time, and the number of steps."""
         numbers = times // self.width
         least, span = int(numbers.min()), int(np.ptp(numbers)) + 1
         if span <= len(times):
-            # Most blocks hold a short time: no need to sort.
+            # Most blocks cover a short time, which makes sorting unnecessary.
             return (least + np.arange(span)) * self.width, numbers - least, span
         found, which = np.unique(numbers, return_inverse=True)
         return found * self.width, which.reshape(-1), len(found)
 
     def widen(self, width: int) -> None:
-        """Go over to a longer step."""
+        """Switch to a longer step."""
         self.width = width
         self._merge(self.starts // width * width, self.sums)
 
@@ -84,7 +84,7 @@ class Timeline:
 
 
 def width_for(timeline: Timeline, most: int) -> int:
-    """The shortest step with which the whole span takes no more than so many steps."""
+    """The shortest step that covers the span in at most the given number of steps."""
     if not len(timeline.starts):
         return timeline.width
     span = int(timeline.starts[-1] - timeline.starts[0]) + timeline.width

@@ -1,4 +1,4 @@
-"""Transactions: the first of several rankings, gaps between commits, definitions, servers, sizes."""
+"""Transaction statistics: rankings, gaps between commits, DDL, servers, sizes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from binlog_kaitai.statistics.figures import NO_THREAD, Figures
 
 _MICRO = 1_000_000
 
-#: Definitions that are kept.
+#: Maximum number of DDL statements kept.
 MAX_DEFINITIONS = 1000
 
-#: Servers and connections that are told apart; all more are counted as one of this number.
+#: Maximum number of distinct servers and connections; the rest are counted together under this number.
 _MAX_SERVERS, _MAX_THREADS, OTHERS = 10_000, 100_000, -2
 
-#: Tables whose transactions are ranked, and as many of each.
+#: Maximum number of tables whose transactions are ranked, and of transactions ranked for each.
 _MAX_TABLES, OF_TABLE = 1000, 5
 
 
 class Ranking:
-    """The greatest few of many values, each with what belongs to it.
+    """The largest values of many, each with an associated object.
 
     Parameters
     ----------
     most
-        How many.
+        How many to keep.
     """
 
     def __init__(self, most: int) -> None:
@@ -39,7 +39,7 @@ class Ranking:
         self._count = 0
 
     def add(self, values: Any, thing: Any) -> None:
-        """Take in an array of values; `thing(index)` is asked for those that are kept. 0 does not count."""
+        """Add an array of values; `thing(index)` is called for those that are kept. Zeros do not count."""
         if not self._most or not len(values):
             return
         least = self._heap[0][0] if len(self._heap) == self._most else 0
@@ -48,7 +48,7 @@ class Ranking:
             found = np.sort(found[np.argsort(-values[found], kind="stable")[: self._most]])
         for index in found.tolist():
             self._count += 1
-            # Of equal ones the first stays.
+            # Among equal values, the first stays.
             entry = (float(values[index]), -self._count, thing(index))
             if len(self._heap) < self._most:
                 heapq.heappush(self._heap, entry)
@@ -60,16 +60,16 @@ class Ranking:
 
 
 class TableChange(NamedTuple):
-    """What a transaction does to one table.
+    """The changes of one transaction to one table.
 
     Attributes
     ----------
     file, position, end_position, events
-        The transaction, as `model.Place` has it.
+        The transaction, as in `model.Place`.
     time, thread : int or None
-        Of the commit, in seconds; and the connection.
+        Commit time in seconds, and connection.
     table_bytes, bytes : int
-        Of the rows events about the table, and of the transaction in the file.
+        Size of the table's rows events, and of the transaction in the file.
     """
 
     file: str
@@ -83,7 +83,7 @@ class TableChange(NamedTuple):
 
     @classmethod
     def of(cls, found: Figures, index: int, table_bytes: int) -> TableChange:
-        """Of one of some transactions."""
+        """The change for one of several transactions."""
         thread = int(found.threads[index])
         return cls(
             found.file,
@@ -98,30 +98,30 @@ class TableChange(NamedTuple):
 
 
 class TransactionCounts:
-    """Counts transactions, some at a time.
+    """Counts transactions, batch by batch.
 
     Parameters
     ----------
     top
-        How many of each ranking are kept.
+        Length of each ranking.
 
     Attributes
     ----------
     biggest, longest, most_rows, gaps : Ranking
-        Of rows of the view; of gaps, a pair: seconds, and the row behind it.
+        Rankings of rows of the view; for gaps, of pairs: seconds, and the row after the gap.
     definitions : list of dict
-        Rows of the view, the first of them; `definition_count` is how many there are.
+        The first rows of the view that are DDL; `definition_count` is their total number.
     servers : dict
         By server id: transactions, bytes.
     kinds : dict
-        Transactions by how they ended.
+        Number of transactions by outcome.
     threads : dict
         By connection: transactions, bytes, rows.
     of_tables : dict
-        By ``schema.table`` the `Ranking` of its transactions by the bytes of rows events about it; these are
-        `TableChange`.
+        By ``schema.table``, the `Ranking` of its transactions (as `TableChange`) by the bytes of its rows
+        events.
     sizes : int64 array
-        How many transactions have a length of so many bits.
+        Number of transactions by the bit length of their size.
     """
 
     def __init__(self, top: int) -> None:
@@ -138,7 +138,7 @@ class TransactionCounts:
         self._last_commit = 0
 
     def add(self, found: Figures) -> None:
-        """Count some transactions."""
+        """Count a batch of transactions."""
         count, row = len(found.sizes), found.row
         self.count += count
         self.bytes += int(found.sizes.sum())
@@ -176,7 +176,7 @@ class TransactionCounts:
             self.of_tables.setdefault(name, Ranking(OF_TABLE)).add(sizes[chosen], change)
 
     def _add_gaps(self, found: Figures) -> None:
-        """Time in which this server committed nothing; to the microsecond where the log has that."""
+        """Rank gaps in which this server committed nothing; to the microsecond if the log records it."""
         commits = np.where(found.immediate > 0, found.immediate, found.commits * _MICRO)
         timed = np.flatnonzero(commits > 0)
         commits = commits[timed]
@@ -188,7 +188,7 @@ class TransactionCounts:
 
 
 def _add_sums(sums: dict[int, list[int]], most: int, keys: Any, *values: Any) -> None:
-    """Add to the sums of each key how often it is there, and values; past `most` keys, all others are one."""
+    """Add to the sums of each key its count and values; beyond `most` keys, the rest are counted as one."""
     first, which = distinct(keys)
     counts = np.bincount(which, minlength=len(first)).tolist()
     columns = [np.bincount(which, weights=value, minlength=len(first)).tolist() for value in values]
@@ -198,5 +198,5 @@ def _add_sums(sums: dict[int, list[int]], most: int, keys: Any, *values: Any) ->
             total[at] += int(value)
 
 
-#: As many of the first transactions are kept, for a look at a short log.
+#: How many of the first transactions are kept, to show for a short log.
 FIRST = 200

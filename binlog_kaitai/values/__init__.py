@@ -1,11 +1,11 @@
-"""Values of columns: from the grammar's objects to Python, and to the text that a server prints.
+"""Column values: conversion from the grammar's objects to Python, and to text as the server prints it.
 
-types       the one table of column types
+types       the table of column types
 numbers     integers, DECIMAL, FLOAT and DOUBLE as servers print them
 temporal    dates and times of all formats
 strings     character sets, padding, compressed columns, ENUM and SET, UUID and INET
 json_text   binary JSON documents as the server prints them
-json_diff   changes of JSON documents, applied
+json_diff   partial updates of JSON documents
 sql_text    SQL literals
 json_sql    JSON documents as SQL
 """

@@ -1,7 +1,7 @@
-"""What a table map says of each column, put together from its lists.
+"""The metadata of each column, combined from the lists of a table map.
 
-A list of the optional metadata counts only the columns that it is about. Which these are is the server's
-rule (sql/log_event.cc, `Table_map_log_event::init_metadata_fields`), not a layout.
+A list of the optional metadata has entries only for the columns it applies to. Which columns these are is the
+server's rule (sql/log_event.cc, `Table_map_log_event::init_metadata_fields`), not a matter of layout.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _CHARACTER_TYPES = frozenset(
 )
 _SIGNED_BY_NATURE = frozenset((ColumnType.year,))
 
-#: The first column of a table whose key MySQL has made itself.
+#: The first column of a table whose primary key MySQL generated.
 _GENERATED_KEY = "my_row_id"
 
 
 @dataclass(slots=True)
 class ColumnFacts:
-    """One column as the table map has it; None for what it does not say."""
+    """One column as described by the table map; None for anything it leaves out."""
 
     index: int
     type: ColumnType | int
@@ -48,7 +48,7 @@ class ColumnFacts:
 
 
 class TableFacts(NamedTuple):
-    """All columns, the places of the primary key's, and whether rows can be read."""
+    """All columns, the indexes of the primary key's columns, and whether rows are decodable."""
 
     columns: list[ColumnFacts]
     primary_key: tuple[int, ...]
@@ -56,7 +56,7 @@ class TableFacts(NamedTuple):
 
 
 def facts_of(table_map: TableMapEvent, *, is_mariadb: bool = False) -> TableFacts:
-    """Everything that a table map says of its columns."""
+    """Collect everything that a table map says about its columns."""
     columns = list(_columns(table_map))
     reader = _Reader(columns, is_mariadb)
     for field in table_map.optional_metadata:
@@ -68,7 +68,7 @@ def facts_of(table_map: TableMapEvent, *, is_mariadb: bool = False) -> TableFact
 
 
 def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
-    if table_map.columns is None:  # before 5.1.16, without metadata
+    if table_map.columns is None:  # before 5.1.16, without column metadata
         for index, kind in enumerate(table_map.column_types):
             yield ColumnFacts(index, kind, None, is_nullable=True)
         return
@@ -83,7 +83,7 @@ def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
 
 
 class _Reader:
-    """Gives the values of each list to the columns that it counts."""
+    """Assigns the entries of each metadata list to the columns it applies to."""
 
     def __init__(self, columns: list[ColumnFacts], is_mariadb: bool) -> None:
         self.columns = columns
@@ -108,7 +108,7 @@ class _Reader:
             column.is_primary_key = column.index in self.primary_key
 
     def take_generated_key(self, column: ColumnFacts) -> None:
-        """A flag says what the column is, in logs without names of columns, too."""
+        """Identify a generated key by a flag, which works without column names too."""
         column.name = column.name or _GENERATED_KEY
         column.is_visible = False
         self.take_key([column.index])

@@ -1,4 +1,4 @@
-"""Changes of JSON documents (`binlog_row_value_options=PARTIAL_JSON`), and the document that they lead to."""
+"""Partial updates of JSON documents (`binlog_row_value_options=PARTIAL_JSON`), and their application."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from binlog_kaitai.values.json_text import JsonText, Node, document_text, node_t
 
 _Operation = _Change.DiffOperation
 
-#: A leg of a path: a member by plain or quoted name, or an element.
+#: One leg of a JSON path: a member with a plain or quoted name, or an array element.
 _LEG = re.compile(r'\s*(?:\.\s*(?:("(?:[^"\\]|\\.)*")|([^\s."\[]+))|\[\s*([0-9]{1,10})\s*\])')
 
 
 @dataclass(frozen=True, slots=True)
 class JsonOperation:
-    """One change: ``"replace"``, ``"insert"`` or ``"remove"``, where, and the text of the new value."""
+    """One operation: ``"replace"``, ``"insert"`` or ``"remove"``, its path, and the text of the new value."""
 
     operation: str
     path: str
@@ -28,17 +28,17 @@ class JsonOperation:
 
 @dataclass(frozen=True, slots=True)
 class JsonDiff:
-    """What an update changed in a document, in the order it is to be made; empty if nothing."""
+    """The operations of an update to a document, in order of application; empty if nothing changed."""
 
     operations: tuple[JsonOperation, ...]
 
     def apply(self, document: str) -> JsonText:
-        """The document after the changes; takes and gives text as servers print it.
+        """Apply the operations to a document; takes and returns text as servers print it.
 
         Raises
         ------
         GrammarError
-            A path leads nowhere in this document.
+            A path does not exist in this document.
         """
         if not self.operations:
             return JsonText(document)
@@ -49,7 +49,7 @@ class JsonDiff:
 
 
 def diff_of(cell: Any) -> JsonDiff:
-    """The changes in a cell of a row image."""
+    """The operations in a cell of a row image."""
     return JsonDiff(tuple(_operation(one) for one in cell.content.diffs))
 
 
@@ -61,7 +61,7 @@ def _operation(change: Any) -> JsonOperation:
 
 
 def _tree(value: Any) -> Node:
-    """What `json.loads` gives, in the form that `json_text` reads documents into."""
+    """Convert the output of `json.loads` to the form that `json_text` parses documents into."""
     if isinstance(value, dict):
         return {key: _tree(one) for key, one in value.items()}
     if isinstance(value, list):
@@ -118,7 +118,7 @@ def _child(node: Node, leg: str | int, path: str) -> Node:
 
 
 def _insert_member(node: dict[str, Node], key: str, value: Node) -> None:
-    # Servers keep members in the order of their length in bytes, then of their bytes.
+    # Servers sort members by length in bytes, then by their bytes.
     node[key] = value
     ordered = sorted(node.items(), key=lambda item: _order(item[0]))
     node.clear()

@@ -1,7 +1,7 @@
-"""Binary JSON documents as SQL: what JSON text cannot express is set by an expression.
+"""Binary JSON documents as SQL, with expressions for values that JSON text cannot express.
 
-DECIMAL, dates and times inside a document are values of their own kind, which JSON text can only give as
-numbers and strings.
+DECIMAL, dates and times inside a document have their own types, which JSON text reduces to numbers and
+strings.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from binlog_kaitai.values.sql_text import literal
 
 _Type = JsonBinary.ValueType
 
-#: SQL types of values that have no form of their own in JSON.
+#: SQL types of values without a JSON equivalent.
 _CASTS: dict[ColumnType | int, str] = {
     ColumnType.date: "DATE",
     ColumnType.time: "TIME(6)",
@@ -23,19 +23,19 @@ _CASTS: dict[ColumnType | int, str] = {
     ColumnType.timestamp: "DATETIME(6)",
 }
 
-#: Documents tell the room for digits, which comes in nines: up to 72 for a number of 65.
+#: Documents store the capacity for digits, in groups of nine: up to 72 for a number of 65 digits.
 _MOST_DIGITS = 65
 
 
 def document_sql(document: JsonBinary) -> str:
-    """A document in SQL: a string literal, or an expression that sets the values that JSON text cannot hold.
+    """A document as SQL: a string literal, or an expression that sets the values JSON text cannot hold.
 
     Raises
     ------
     GrammarError
         As `document_text` does.
     """
-    text = document_text(document)  # it says what is wrong, and ends on any bytes
+    text = document_text(document)  # reports errors; terminates on any input
     places = list(_places(document.type, document.content.content, "$"))
     if not places:
         return literal(text)
@@ -46,7 +46,7 @@ def document_sql(document: JsonBinary) -> str:
 
 
 def _places(kind: Any, content: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Paths of the values that JSON text does not tell, and expressions for them."""
+    """Paths of the values that JSON text cannot express, and SQL expressions for them."""
     if kind in OBJECTS:
         for key, entry in zip(content.key_entries, content.value_entries, strict=True):
             yield from _element(entry, f"{path}.{quote(key.key)}")

@@ -2,10 +2,10 @@
 
 Rules
 -----
-1. A document is read into dicts, lists and texts; keys stay in the order of the document.
+1. A document is parsed into dicts, lists and text; keys keep the order of the document.
 2. Servers nest documents no deeper than 100; deeper ones are an error.
-3. The parts of a document do not overlap. Offsets of hostile documents may say otherwise, so that a few
-   bytes would unfold without end: what is read may not be more than the document has.
+3. The parts of a document do not overlap. In a hostile document, overlapping offsets could expand a few
+   bytes without end, so the bytes read may not exceed the size of the document.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from binlog_kaitai.values.temporal import fraction_text
 
 #: JSON_DOCUMENT_MAX_DEPTH.
 MAX_DEPTH = 100
-#: A line of base64 as the server writes it.
+#: Line length of base64 as the server writes it.
 _LINE = 76
 
 _Type = JsonBinary.ValueType
@@ -34,7 +34,7 @@ _SPECIAL = re.compile(r'[\x00-\x1f"\\]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
-#: Strings, and what may end a member of a container.
+#: String tokens, and the characters that may end a member of a container.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
 
 
@@ -44,15 +44,15 @@ class JsonText(str):
     __slots__ = ()
 
 
-#: How the text of an object begins whose first key is that of the marker.
+#: How an object's text begins if its first key equals the marker's.
 MARKER = '{"json": '
 
 
 def marked(document: str) -> JsonText:
-    """The document as it stands among the values of a row, where SQL NULL is ``null``.
+    """The document as it appears among the values of a row, where SQL NULL is ``null``.
 
-    The document ``null`` becomes ``{"json": null}``. So does a document that would read as this marker, an
-    object with ``json`` as its only key: an object with just that key always holds the document.
+    The document ``null`` becomes ``{"json": null}``. A document that would look like this marker, an object
+    whose only key is ``json``, is wrapped too: an object with just that key always contains the document.
     """
     is_ambiguous = document == "null" or (document.startswith(MARKER) and _has_one_member(document))
     return JsonText(f"{MARKER}{document}}}") if is_ambiguous else JsonText(document)
@@ -71,7 +71,7 @@ def _has_one_member(document: str) -> bool:
     return True
 
 
-#: A document: objects, arrays, and the text of everything else.
+#: A document: objects, arrays, and the text of all other values.
 Node = dict[str, "Node"] | list["Node"] | str
 
 
@@ -86,13 +86,13 @@ def document_text(document: JsonBinary) -> JsonText:
     Raises
     ------
     GrammarError
-        It is nested too deep, its parts overlap, or a value is none.
+        It is nested too deeply, its parts overlap, or a value is invalid.
     """
     return node_text(parse_document(document))
 
 
 def parse_document(document: JsonBinary) -> Node:
-    """A document as dicts, lists and texts; raises as :func:`document_text`."""
+    """Parse a document into dicts, lists and text; raises as :func:`document_text`."""
     return _Parser(document._io.size()).value(document.type, document.content.content, 0)
 
 
@@ -104,7 +104,7 @@ def node_text(node: Node) -> JsonText:
 
 
 def quote(text: str) -> str:
-    """A string with quotes, escaped as the server does it."""
+    """A quoted string, escaped as the server does it."""
     return '"' + _SPECIAL.sub(_escape, text) + '"'
 
 
@@ -131,7 +131,7 @@ def _print(node: Node, write: Any) -> None:
 
 
 class _Parser:
-    """Reads one document, and counts what it reads against what is there."""
+    """Parses one document, counting the bytes read against its size."""
 
     def __init__(self, size: int) -> None:
         self.left = size
@@ -191,7 +191,7 @@ class _Parser:
 
 
 def opaque_text(content: Any) -> str:
-    """A value of a type that JSON does not have, as the server prints it."""
+    """A value of a type that JSON lacks, as the server prints it."""
     value = content.value.content
     match content.type:
         case ColumnType.newdecimal:

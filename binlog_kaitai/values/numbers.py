@@ -1,4 +1,4 @@
-"""Numbers: out of the grammar's objects, and as servers print them."""
+"""Numbers: conversion from the grammar's objects, and formatting as servers print them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from binlog_kaitai.core.adapter import decimal_text
 
-#: Digits that a server prints of a FLOAT (FLT_DIG), and up to which it prints no exponent (DBL_DIG).
+#: Digits that a server prints for a FLOAT (FLT_DIG), and up to which it avoids an exponent (DBL_DIG).
 _FLOAT_DIGITS = 6
 _PLAIN_DIGITS = 15
 
 
 def integer(number: int, size: int, is_unsigned: bool | None) -> int:
-    """An integer of `size` bytes, read anew if the log did not say that it is unsigned."""
+    """An integer of `size` bytes, converted to unsigned if the grammar read it as signed."""
     return number % (1 << 8 * size) if is_unsigned else number
 
 
@@ -35,7 +35,7 @@ def float_text(value: float) -> str:
 
 
 def shortest_float(value: float) -> float:
-    """The number with the fewest digits that is the same FLOAT."""
+    """The shortest decimal number that reads back as the same FLOAT."""
     if not math.isfinite(value):
         return value
     for digits in range(_FLOAT_DIGITS, 9):
@@ -49,10 +49,10 @@ def shortest_float(value: float) -> float:
 
 
 def _general(text: str) -> str:
-    """Digits in any notation, in the notation that `my_gcvt` takes for them."""
+    """Format digits in the notation that `my_gcvt` would choose."""
     sign, digits, exponent = Decimal(text).as_tuple()
     figures = "".join(map(str, digits)).rstrip("0")
-    # Where the point is, counted from the first figure.
+    # Position of the decimal point, counted from the first digit.
     point = len(digits) + int(exponent)
     minus = "-" if sign else ""
     if not figures:

@@ -1,7 +1,7 @@
-"""The columns of a table, as a table map event tells them and DDL adds to it.
+"""The schema of a table: its columns from a table map event, completed from DDL.
 
-Names come from the table map where `binlog_row_metadata` was FULL, else from a definition (DDL), else they
-are ``c1``, ``c2`` …; what the log says always goes before what a definition says.
+Names come from the table map if `binlog_row_metadata` was FULL, else from a definition (DDL), else they are
+``c1``, ``c2`` …; the log always takes precedence over a definition.
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from binlog_kaitai.values.column_metadata import ColumnFacts, facts_of
 
 _T = TypeVar("_T")
 
-#: Their `pack_length` is that of the value itself.
+#: Their `pack_length` is the size of the value itself.
 _FLOATS = frozenset((ColumnType.float, ColumnType.double))
 
-#: Of these MariaDB's old formats have fractions, too, which only a definition tells.
+#: MariaDB's old formats of these types can have fractions too; only a definition shows it.
 OLD_TIMES = frozenset((ColumnType.time, ColumnType.datetime, ColumnType.timestamp))
 _DIGITS = re.compile(r"\(([0-9])\)")
-#: Types of byte strings by their SQL names.
-#: A VECTOR of MariaDB is a VARBINARY to its log.
+#: Byte string types by SQL name. MariaDB logs a VECTOR as a VARBINARY.
 _BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b|vector\b", re.IGNORECASE)
 _MOST_DIGITS = 6
 
 
 class ColumnDefinition(Protocol):
-    """What a CREATE TABLE says of one column; None for what it leaves open."""
+    """One column according to CREATE TABLE; None for anything it leaves open."""
 
     @property
     def name(self) -> str: ...
@@ -55,14 +54,14 @@ class ColumnDefinition(Protocol):
 
 
 class TableDefinition(Protocol):
-    """What DDL says of one table; the columns in the table's order."""
+    """One table according to DDL; columns in table order."""
 
     @property
     def columns(self) -> Sequence[ColumnDefinition]: ...
 
 
 class NameSource(Enum):
-    """Where the names of columns come from."""
+    """The origin of column names."""
 
     LOG = "log"
     DEFINITION = "definition"
@@ -71,42 +70,43 @@ class NameSource(Enum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Column:
-    """One column of a table; None stands for what neither log nor definition says.
+    """One column of a table; None for facts that neither the log nor a definition gives.
 
     Attributes
     ----------
     index : int
-        Place in the table, from 0.
+        Position in the table, from 0.
     is_named : bool
-        False where `name` is made up.
+        False if `name` is a placeholder.
     type : ColumnType or int
-        What the value's layout goes by: ENUM and SET resolved; a number that the grammar does not know.
+        The type that determines the layout, with ENUM and SET resolved; an int if the grammar does not know
+        it.
     length : int
-        Of CHAR and BINARY the longest value, of BIT, ENUM and SET a value, in bytes; else 0.
+        Maximum length of CHAR and BINARY, size of BIT, ENUM and SET, in bytes; else 0.
     length_size : int
-        Size of the length in front of a value, in bytes; 0 where there is none.
+        Size of the length prefix of a value, in bytes; 0 if there is none.
     max_length : int or None
-        Longest value of VARCHAR and VARBINARY, in bytes.
+        Maximum length of VARCHAR and VARBINARY, in bytes.
     precision, scale : int or None
-        Digits of a DECIMAL, in all and behind the point.
+        Digits of a DECIMAL: total, and after the decimal point.
     fractional_digits : int
-        Digits of the second's fraction; 0 for types without.
+        Digits of fractional seconds; 0 for types without.
     bits : int or None
         Number of bits of a BIT.
     element_type : ColumnType, int or None
-        Of a typed array, the type of its elements.
+        Element type of a typed array.
     charset : str or None
         The server's name, such as ``"utf8mb4"``; ``"binary"`` for byte strings.
     members : tuple of str or None
         Of ENUM and SET.
     geometry_type : int or None
-        Number of the kind of shape, 0 for any.
+        Number of the geometry type, 0 for any.
     type_name : str or None
-        The SQL type as DDL has it, such as ``"int unsigned"`` or ``"uuid"``.
+        The SQL type from DDL, such as ``"int unsigned"`` or ``"uuid"``.
     is_generated : bool or None
-        Whether the server makes the values, so that no statement can give them; only DDL tells.
+        Whether the column is generated, so that statements cannot assign to it; known only from DDL.
     is_row_period : bool or None
-        Whether it has the beginning or the end of a row's time, by MariaDB's system versioning.
+        Whether it is ROW START or ROW END of MariaDB's system versioning.
     """
 
     index: int
@@ -146,11 +146,11 @@ class Schema:
     Attributes
     ----------
     primary_key : tuple of int
-        Places of its columns, from 0, in the key's order where the log has it; empty where unknown.
+        Indexes of its columns, from 0, in key order if the log has it; empty if unknown.
     names_from : NameSource
-        Where the names come from.
+        The origin of the column names.
     is_readable : bool
-        The lengths of all columns' values are known, so that rows can be read.
+        The value lengths of all columns are known, so that rows can be decoded.
     """
 
     schema_name: str
@@ -173,7 +173,7 @@ class Schema:
 
     @property
     def old_fractions(self) -> dict[int, int]:
-        """Digits of the fractions that the log does not tell, by place of the column."""
+        """Fractional digits that the log does not record, by column index."""
         columns = (column for column in self.columns if column.type in OLD_TIMES)
         return {column.index: column.fractional_digits for column in columns if column.fractional_digits}
 
@@ -185,16 +185,16 @@ class Schema:
         *,
         is_mariadb: bool = False,
     ) -> Schema:
-        """The schema that a table map tells, with a definition for what it does not.
+        """Build the schema from a table map, completed from a definition.
 
         Parameters
         ----------
         table_map
             Body of a table map event.
         definition
-            The table by DDL; not used if it has another number of columns.
+            The table's definition by DDL; ignored if its number of columns differs.
         is_mariadb
-            Whether MariaDB wrote the log; it counts other columns in the lists of collations.
+            Whether MariaDB wrote the log; its collation lists cover different columns.
 
         Raises
         ------
@@ -218,12 +218,12 @@ class Schema:
 
 
 def _type_of(column: Column) -> str:
-    """A column's type by the log alone, as the grammar names it."""
+    """The type of a column by the log alone, in the grammar's terms."""
     return column.type.name if isinstance(column.type, ColumnType) else f"type {column.type}"
 
 
 def is_mariadb(layout: Format) -> bool:
-    """Whether MariaDB wrote a log: its format description knows MariaDB's own types."""
+    """Whether MariaDB wrote a log: its format description covers MariaDB's own event types."""
     return len(layout.post_header_lengths) >= EventType.annotate_rows_event
 
 
@@ -240,7 +240,7 @@ def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: Name
     members = None if found.members is None else tuple(_member(one, charset) for one in found.members)
     is_key = found.is_primary_key
     if is_key is None and names_from is NameSource.LOG:
-        is_key = False  # a log with names has the primary key too, if there is one
+        is_key = False  # a log with column names also has the primary key, if any
     metadata = found.metadata
     return Column(
         index=found.index,
@@ -290,10 +290,10 @@ def _member(value: bytes, charset: str | None) -> str:
 
 
 def set_old_fractions(table_map: TableMapEvent, digits: dict[int, int]) -> None:
-    """Tell a table map the digits of fractions in MariaDB's old formats, by place of the column.
+    """Set the fractional digits of MariaDB's old temporal formats in a table map, by column index.
 
-    The log does not have them; they must be known before rows of the table are read.
+    The log does not record them; they must be known before rows of the table are decoded.
     """
     for column in table_map.columns or ():
-        # Where the grammar's runtime keeps a value that was asked for: see `table_map_event.ksy`.
+        # The attribute in which Kaitai's runtime caches the value of an instance: see `table_map_event.ksy`.
         vars(column)["_m_old_fractional_digits"] = digits.get(column.index, 0)

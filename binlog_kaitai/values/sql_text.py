@@ -1,15 +1,15 @@
-"""Values as SQL literals that give the same value when a statement with them runs.
+"""Values as SQL literals that evaluate to the same value.
 
 Rules
 -----
 1. A literal is printable ASCII without a backslash. The `mysql` client splits a script by its own character
    set, in some of which the last byte of a character may be a backslash or a backquote; whether backslashes
-   escape, and what double quotes enclose, depends on `sql_mode`. Single quotes, doubled inside a string, mean
-   the same everywhere.
-2. Text is a quoted string if it is all printable ASCII, else a hexadecimal literal with an introducer: of the
-   column's own bytes where they are known, else of UTF-8. What is not text, or not in a known character set,
-   is a hexadecimal literal of its bytes, which a column takes as they are.
-3. FLOAT and DOUBLE have few digits, but enough to read back as the same number.
+   escape, and what double quotes enclose, depends on `sql_mode`. Single quotes, doubled inside a string,
+   mean the same everywhere.
+2. Text is a quoted string if it is all printable ASCII, else a hexadecimal literal with an introducer: the
+   column's own bytes if they are known, else UTF-8. A value that is not text, or whose character set is
+   unknown, is a hexadecimal literal of its bytes, which the column stores unchanged.
+3. FLOAT and DOUBLE use the fewest digits that read back as the same number.
 4. `time_zone` is +00:00.
 """
 
@@ -27,7 +27,7 @@ from binlog_kaitai.values.numbers import shortest_float
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
 
-#: Bytes that a quoted string may hold: printable ASCII without the backslash.
+#: Bytes allowed in a quoted string: printable ASCII without the backslash.
 PLAIN = frozenset(range(0x20, 0x7F)) - {ord("\\")}
 
 _IS_PLAIN = re.compile(r"[ -\[\]-~]*")
@@ -38,15 +38,15 @@ _DIGITS = re.compile(r"[0-9]+")
 #: Names of UTF-8.
 UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
 
-#: utf8mb4 came with MySQL 5.5.3 and MariaDB 5.5.
+#: utf8mb4 was introduced in MySQL 5.5.3 and MariaDB 5.5.
 _UTF8MB4 = (5, 5, 3)
 
-#: From here on MySQL lets a geometry say in which order its axes are, and has orders of its own.
+#: From this version on, MySQL accepts an axis order for a geometry, and has axis orders of its own.
 _MYSQL_WITH_AXES = (8, 0)
 
 
 class Dialect(NamedTuple):
-    """Whose SQL it is.
+    """The SQL dialect of a server.
 
     Attributes
     ----------
@@ -60,43 +60,43 @@ class Dialect(NamedTuple):
 
     @classmethod
     def of(cls, server_version: str, *, is_mariadb: bool) -> Dialect:
-        """The dialect of a server that calls its version this, such as ``"5.5.5-10.11.6-MariaDB-log"``."""
+        """The dialect for a server version string, such as ``"5.5.5-10.11.6-MariaDB-log"``."""
         text = server_version.removeprefix("5.5.5-") if is_mariadb else server_version
         return cls(is_mariadb, tuple(map(int, _DIGITS.findall(text.partition("-")[0])))[:3])
 
     @property
     def has_axes(self) -> bool:
-        """Whether a geometry from WKB takes an order of the axes."""
+        """Whether geometry functions on WKB accept an axis order."""
         return not self.is_mariadb and self.version >= _MYSQL_WITH_AXES
 
     @property
     def utf8(self) -> str:
-        """The server's name of the character set with all of Unicode."""
+        """The server's name of the character set that covers all of Unicode."""
         return "utf8" if self.version and self.version < _UTF8MB4 else "utf8mb4"
 
 
 def is_plain(text: str) -> bool:
-    """Whether text is printable ASCII without a backslash, which no client and no server misreads."""
+    """Whether text is printable ASCII without a backslash, which reads the same everywhere."""
     return _IS_PLAIN.fullmatch(text) is not None
 
 
 def literal(text: str, utf8: str = "utf8mb4") -> str:
-    """Text as a literal; `utf8` is the server's name of UTF-8. Bytes that are no UTF-8 stay bytes."""
+    """Text as a literal; `utf8` is the server's name of UTF-8. Bytes that are not valid UTF-8 stay bytes."""
     if is_plain(text):
         return "'" + text.replace("'", "''") + "'"
     return (introducer(utf8) if is_utf8(text) else "") + hexed(_encoded(text))
 
 
 def introducer(charset: str) -> str:
-    """What says that the next literal is in a character set; nothing for what cannot be the name of one.
+    """The introducer for a literal in a character set; empty if the name cannot be a character set.
 
-    A definition may name any text as a character set.
+    A definition may contain any text as the name of a character set.
     """
     return f"_{charset} " if _IS_WORD.fullmatch(charset) else ""
 
 
 def identifier(name: str) -> str:
-    """A name in backquotes; only a plain one (`is_plain`) can stand in a script as it is."""
+    """A name in backquotes; only a plain one (`is_plain`) is safe in a script."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -106,10 +106,10 @@ def hexed(data: bytes) -> str:
 
 
 def string_sql(value: str | bytes, column: Column, dialect: Dialect) -> str:
-    """CHAR, VARCHAR, TEXT and their binary twins, UUID, INET4 and INET6."""
+    """CHAR, VARCHAR, TEXT and their binary counterparts, UUID, INET4 and INET6."""
     charset = column.charset
     if isinstance(value, bytes):
-        # A server refuses an introducer of UTF-8 before what is none.
+        # Servers reject a UTF-8 introducer before bytes that are not valid UTF-8.
         has_introducer = value and charset not in (None, BINARY, *UTF8)
         return (introducer(charset or "") if has_introducer else "") + hexed(value)
     if has_own_text(column) or charset in UTF8:
@@ -122,7 +122,7 @@ def string_sql(value: str | bytes, column: Column, dialect: Dialect) -> str:
 
 
 def choice_sql(value: str | int, column: Column, dialect: Dialect) -> str:
-    """ENUM and SET: members, or their number. An ENUM's wrong value "" has the number 0."""
+    """ENUM and SET: members, or their number. An invalid ENUM value "" has the number 0."""
     if isinstance(value, int):
         return str(value)
     members = column.members or ()
@@ -141,7 +141,7 @@ def _encoded(text: str) -> bytes:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether text has no bytes (as surrogates) that are no UTF-8."""
+    """Whether text is valid UTF-8, that is, contains no bytes escaped as surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -160,7 +160,7 @@ def double_sql(value: float, *_: Any) -> str:
     Raises
     ------
     GrammarError
-        It is no number, which no server has.
+        The value is NaN or infinite, which servers never store.
     """
     if not math.isfinite(value):
         raise GrammarError(f"SQL has no literal for {value}")
@@ -169,7 +169,7 @@ def double_sql(value: float, *_: Any) -> str:
 
 
 def geometry_sql(value: bytes, _: Column, dialect: Dialect) -> str:
-    """A shape out of SRID and WKB, in the order of axes in which it is stored."""
+    """A geometry from SRID and WKB, in the stored axis order."""
     if len(value) <= _SRID.size:
         return hexed(value)
     (srid,) = _SRID.unpack_from(value)
@@ -179,5 +179,5 @@ def geometry_sql(value: bytes, _: Column, dialect: Dialect) -> str:
 
 
 def vector_sql(value: list[float], *_: Any) -> str:
-    """VECTOR: its floats as they are stored."""
+    """VECTOR: its floats as stored."""
     return hexed(struct.pack(f"<{len(value)}f", *value))

@@ -1,4 +1,4 @@
-"""Strings, byte strings, and what is stored like them: out of the grammar's objects."""
+"""Strings, byte strings and related types: conversion from the grammar's objects."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.schema import Column
 
-#: Deflate makes nothing smaller than a thousandth of what it was.
+#: Deflate compresses by a factor of about a thousand at most.
 _MOST_RATIO = 1032
 
 
 def text_of(cell: Any, column: Column) -> str | bytes:
-    """A string as text; a byte string, or one in an unknown character set that is no UTF-8, as bytes."""
+    """A string as text; a byte string, or invalid UTF-8 in an unknown character set, as bytes."""
     data: bytes = cell.data
     if column.type == ColumnType.string:
         if column.charset == BINARY:
@@ -29,12 +29,12 @@ def text_of(cell: Any, column: Column) -> str | bytes:
 
 
 def compressed_text_of(cell: Any, column: Column) -> str | bytes:
-    """A value of a column with MariaDB's attribute COMPRESSED."""
+    """A value of a column with MariaDB's COMPRESSED attribute."""
     return decode(_unpack(cell.content), column.charset)
 
 
 def enum_of(cell: Any, column: Column) -> str | int:
-    """A member of an ENUM; "" for a wrong value that was let in; the number where members are unknown."""
+    """A member of an ENUM; "" for an invalid value the server accepted; the number if members are unknown."""
     number: int = cell.value
     if column.members is None:
         return number
@@ -44,7 +44,7 @@ def enum_of(cell: Any, column: Column) -> str | int:
 
 
 def set_of(cell: Any, column: Column) -> str | int:
-    """The members of a SET with commas between them; the bits as a number where members are unknown."""
+    """The members of a SET, joined by commas; the bits as a number if members are unknown."""
     bits: int = cell.value
     if column.members is None:
         return bits
@@ -59,12 +59,12 @@ def _binary(data: bytes, column: Column) -> str | bytes:
 
 
 def has_own_text(column: Column) -> bool:
-    """Whether bytes of the column are shown as text by a type of MariaDB: UUID, INET4, INET6."""
+    """Whether the type defines its own text form for bytes: MariaDB's UUID, INET4, INET6."""
     return column.type == ColumnType.string and _special(column) is not None
 
 
 def _padded(data: bytes, column: Column) -> bytes:
-    # The log has BINARY without the zero bytes at its end.
+    # The log omits trailing zero bytes of BINARY.
     return data.ljust(column.length, b"\0")
 
 
@@ -73,8 +73,10 @@ def _special(column: Column) -> Callable[[bytes], str | bytes] | None:
 
 
 def _uuid(data: bytes) -> str | bytes:
-    """MariaDB's UUID. The log has its bytes in order; in tables most are turned around so that they sort by
-    time, and such a value shows where its version and variant are (sql_type_uuid.h, `rec_need_swap`).
+    """MariaDB's UUID, whose bytes the log has in order.
+
+    Tables store most UUIDs with their parts swapped so that they sort by time; the positions of version and
+    variant identify such a value (sql_type_uuid.h, `rec_need_swap`).
     """
     if len(data) != 16:
         return data
@@ -88,7 +90,7 @@ def _inet4(data: bytes) -> str | bytes:
 
 
 def _inet6(data: bytes) -> str | bytes:
-    """An INET6 as MariaDB prints it: the longest run of zero groups, even of one, is left out."""
+    """An INET6 as MariaDB prints it: the longest run of zero groups, even a single one, is omitted."""
     if len(data) != 16:
         return data
     groups = [f"{int.from_bytes(data[at : at + 2], 'big'):x}" for at in range(0, 16, 2)]
@@ -101,7 +103,7 @@ def _inet6(data: bytes) -> str | bytes:
 
 
 def _longest_run(groups: list[str]) -> tuple[int, int]:
-    """Start and length of the first of the longest runs of zeros."""
+    """Start and length of the first longest run of zeros."""
     best = (0, 0)
     for start in range(len(groups)):
         length = next((at for at, one in enumerate(groups[start:]) if one != "0"), len(groups) - start)

@@ -1,6 +1,7 @@
-"""Dates and times: out of the grammar's objects, and as servers print them.
+"""Dates and times: conversion from the grammar's objects, and formatting as servers print them.
 
-A date that no calendar has (0000-00-00, 2020-00-00, 2020-02-31) stays text, as :class:`ZeroDate`.
+A date that does not exist in the calendar (0000-00-00, 2020-00-00, 2020-02-31) stays text, as
+:class:`ZeroDate`.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ _LONGEST_TIME = ((838 * 60 + 59) * 60 + 59) * 10**6 + 999_999
 
 
 class ZeroDate(str):
-    """A date or time as MySQL prints it that Python's types cannot hold."""
+    """A date or time that Python's types cannot represent, as MySQL prints it."""
 
     __slots__ = ()
 
 
 class Moment(NamedTuple):
-    """The parts of a date and time, as the grammar's objects have them."""
+    """The parts of a date and time, as in the grammar's objects."""
 
     year: int
     month: int
@@ -42,14 +43,14 @@ def date_of(cell: Any) -> date | ZeroDate:
 
 
 def datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
-    """A DATETIME of the format since 5.6.4, without zone."""
+    """A DATETIME in the format since 5.6.4, without time zone."""
     return _datetime(
         Moment(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second, cell.microsecond), digits
     )
 
 
 def old_datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
-    """A DATETIME of the format before 5.6.4, or of MariaDB's with a fraction."""
+    """A DATETIME in the format before 5.6.4, or in MariaDB's with a fraction."""
     if cell.packed is None:
         return _datetime(Moment(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second), digits)
     number, microsecond = _split(int.from_bytes(cell.packed, "big"), digits)
@@ -62,23 +63,23 @@ def old_datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
 
 
 def timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
-    """A TIMESTAMP of the format since 5.6.4, in UTC; 0 is the zero date."""
+    """A TIMESTAMP in the format since 5.6.4, in UTC; 0 is the zero date."""
     return _timestamp(cell.seconds, cell.microsecond, digits)
 
 
 def old_timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
-    """A TIMESTAMP of the format before 5.6.4, or of MariaDB's with a fraction."""
+    """A TIMESTAMP in the format before 5.6.4, or in MariaDB's with a fraction."""
     fraction = int.from_bytes(cell.packed_fraction or b"", "big")
     return _timestamp(cell.seconds, fraction * 10 ** (_DIGITS - digits) if fraction else 0, digits)
 
 
 def time_of(cell: Any) -> timedelta:
-    """A TIME of the format since 5.6.4."""
+    """A TIME in the format since 5.6.4."""
     return _time(cell, cell.microsecond)
 
 
 def old_time_of(cell: Any, digits: int = 0) -> timedelta:
-    """A TIME of the format before 5.6.4, or of MariaDB's with a fraction."""
+    """A TIME in the format before 5.6.4, or in MariaDB's with a fraction."""
     if cell.packed is None:
         return _time(cell, 0)
     unit = 10 ** (_DIGITS - digits)
@@ -90,7 +91,7 @@ def old_time_of(cell: Any, digits: int = 0) -> timedelta:
 
 
 def _split(number: int, digits: int) -> tuple[int, int]:
-    """Whole units and microseconds of a number in units of its last digit."""
+    """Split a number in units of its last fractional digit into whole units and microseconds."""
     whole, fraction = divmod(number, 10**digits)
     return whole, fraction * 10 ** (_DIGITS - digits)
 
@@ -125,13 +126,13 @@ def date_text(value: date) -> str:
 
 
 def datetime_text(value: datetime, digits: int = 0) -> str:
-    """``YYYY-MM-DD hh:mm:ss`` with a fraction of so many digits; a TIMESTAMP in UTC."""
+    """``YYYY-MM-DD hh:mm:ss`` with the given number of fractional digits; a TIMESTAMP in UTC."""
     clock = f"{value.hour:02}:{value.minute:02}:{value.second:02}"
     return f"{date_text(value)} {clock}{fraction_text(value.microsecond, digits)}"
 
 
 def time_text(value: timedelta, digits: int = 0) -> str:
-    """``[-]hh:mm:ss`` with a fraction of so many digits."""
+    """``[-]hh:mm:ss`` with the given number of fractional digits."""
     sign, length = ("-", -value) if value < timedelta() else ("", value)
     minutes, second = divmod(length.days * 86_400 + length.seconds, 60)
     clock = f"{minutes // 60:02}:{minutes % 60:02}:{second:02}"
@@ -139,7 +140,7 @@ def time_text(value: timedelta, digits: int = 0) -> str:
 
 
 def fraction_text(microsecond: int, digits: int) -> str:
-    """The fraction of a second with the point before it; nothing for no digits."""
+    """Fractional seconds with a leading point; empty for no digits."""
     return f".{microsecond:06}"[: digits + 1] if digits else ""
 
 

@@ -1,6 +1,7 @@
-"""The one table of column types: what a value is in Python, in Arrow, in text, in JSON and in SQL.
+"""The table of column types: how each value is represented in Python, Arrow, text, JSON and SQL.
 
-How a value lies in a row image is the grammar's (`row_image.ksy`); a row here starts from its object.
+The grammar defines the layout of a value in a row image (`row_image.ksy`); the entries here start from its
+objects.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from binlog_kaitai.values.json_text import JsonText, json_of, marked
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import Dialect
 
-#: A value of a row: what `ColumnKind.decode` gives, or None for NULL.
+#: A value of a row: the result of `ColumnKind.decode`, or None for NULL.
 Value = (
     int
     | float
@@ -42,32 +43,32 @@ Text = Callable[[Any, Column], str]
 ArrowName = Callable[[Column], str]
 Sql = Callable[[Any, Column, Dialect], str]
 
-#: Most digits of Arrow's decimal of 128 bits.
+#: Maximum digits of Arrow's 128-bit decimal.
 _DECIMAL_128 = 38
 
-#: Most digits of a DECIMAL, bits of a BIT, and digits of a second's fraction, in either server.
+#: Maximum digits of a DECIMAL, bits of a BIT, and fractional second digits, in either server.
 _MOST_DIGITS, _MOST_BITS, _MOST_FRACTION = 65, 64, 6
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnKind:
-    """What values of one column type are.
+    """How values of one column type are represented.
 
     Attributes
     ----------
     decode : callable
-        The value out of the grammar's object of a cell and the column.
+        Returns the value, given the grammar's object for a cell, and the column.
     arrow : callable
         Name of the Arrow type for the column, as PyArrow spells it.
     text : callable
-        The value as the server prints it, for values of the type that `decode` gives.
+        The value as the server prints it; takes values returned by `decode`.
     json : str
         ``"number"``, ``"text"``, ``"document"``, ``"list"``: the form in JSON; byte strings are always
         ``{"hex": …}``.
     size : int or None
         Length of an integer, in bytes.
     sql : callable or None
-        The value as an SQL literal; None where that is `text` in quotes.
+        The value as an SQL literal; None if that is `text` in quotes.
     """
 
     decode: Decode
@@ -79,12 +80,12 @@ class ColumnKind:
 
 
 def kind_of(column: Column) -> ColumnKind:
-    """The row of the table for a column.
+    """The entry of the table for a column.
 
     Raises
     ------
     GrammarError
-        The grammar does not know the type, or no server has it that long.
+        The grammar does not know the type, or its length exceeds every server's limit.
     """
     kind = TYPES.get(column.type)
     if kind is None:
@@ -99,7 +100,7 @@ def kind_of(column: Column) -> ColumnKind:
 
 
 def value_of(cell: Any, column: Column) -> Value:
-    """The Python value of a cell that is there and not NULL, from the grammar's object."""
+    """The Python value of a present, non-NULL cell, from the grammar's object."""
     return kind_of(column).decode(cell, column)
 
 
@@ -120,7 +121,7 @@ def sql_form(value: Value, column: Column, dialect: Dialect) -> str:
     Raises
     ------
     GrammarError
-        There is none for it.
+        The value has no literal.
     """
     if value is None:
         return "NULL"
@@ -131,9 +132,10 @@ def sql_form(value: Value, column: Column, dialect: Dialect) -> str:
 
 
 def json_form(value: Value, column: Column) -> Any:
-    """A value as `rows --format json` has it; documents are :class:`JsonText`, to be put in as they are.
+    """A value in the JSON form of `rows --format json`; documents are :class:`JsonText`, to be inserted
+    verbatim.
 
-    The document ``null`` is not SQL NULL: see :func:`marked`.
+    The document ``null`` differs from SQL NULL: see :func:`marked`.
     """
     if value is None:
         return None
@@ -154,7 +156,7 @@ def json_form(value: Value, column: Column) -> Any:
 
 
 def _finite(value: float) -> float | str:
-    # JSON has no other numbers; no server writes them.
+    # JSON cannot represent other numbers; servers do not write them.
     return value if isfinite(value) else str(value)
 
 
@@ -195,7 +197,7 @@ def _string_arrow(column: Column) -> str:
     )
 
 
-#: Types of MariaDB that are stored as byte strings and shown as text.
+#: MariaDB types that are stored as byte strings and shown as text.
 TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
 
 
@@ -248,7 +250,7 @@ _OLD_TIMESTAMP = replace(
 _OLD_TIME = replace(_TIME, decode=lambda cell, column: temporal.old_time_of(cell, column.fractional_digits))
 _JSON = ColumnKind(lambda cell, _: json_of(cell), _always("string"), _plain_text, "document")
 
-#: What values of each column type are; types that are in no row image are left out.
+#: The representation of each column type; types that never occur in row images are left out.
 TYPES: dict[ColumnType | int, ColumnKind] = {
     ColumnType.tiny: _integer(1),
     ColumnType.short: _integer(2),

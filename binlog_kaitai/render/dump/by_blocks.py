@@ -1,4 +1,4 @@
-"""One log printed block by block: which of its events are printed, and what the reader has to see."""
+"""Prints one log block by block: selects the events to print, and those the event reader must process."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from binlog_kaitai.render.dump.blocks.row_events import TableMaps
 from binlog_kaitai.render.dump.item import Item, item_of
 from binlog_kaitai.render.dump.selection import Selection
 
-#: Most bytes and events of a block: each block costs some milliseconds, each event memory.
+#: Maximum number of bytes and events of a block: each block costs some milliseconds, each event memory.
 BLOCK_SIZE, MOST_EVENTS = 16 << 20, 1 << 16
 
 
 class StoppedError(Exception):
-    """The wanted events end."""
+    """The selected events end."""
 
 
 class Dump(Protocol):
-    """Whose log it is.
+    """The dump that a log belongs to.
 
     Attributes
     ----------
     reader : LogReader
-        Reads events one by one.
+        The event reader.
     selection : Selection
-        Which events are printed.
+        Selects the events to print.
     outer : Item or None
         The payload event whose events are being printed.
     """
@@ -55,10 +55,10 @@ class Dump(Protocol):
     outer: Item | None
 
     def show(self, event: Event, shown_at: int | None = None, passes: bool | None = None) -> bool:
-        """Print an event if it is wanted; False where the wanted events end."""
+        """Print an event if it is selected; False once the selected events end."""
 
     def end_payload(self) -> None:
-        """Print what stands behind the events of a payload."""
+        """Print the text after the events of a payload."""
 
 
 class LogBlocks:
@@ -67,14 +67,14 @@ class LogBlocks:
     Parameters
     ----------
     context
-        Of the log, for what is printed one by one, too.
+        Context of the log, shared with events that are printed one by one.
 
     Attributes
     ----------
     position : int
-        Of the event that is at hand.
+        Position of the current event.
     printer : BlockPrinter or None
-        Prints events of a block; None for one by one.
+        Prints events in bulk; None to print them one by one.
     """
 
     def __init__(self, dump: Dump, name: str, position: int, context: Context) -> None:
@@ -92,7 +92,7 @@ class LogBlocks:
         Raises
         ------
         StoppedError
-            The wanted events end in it.
+            The selected events end in this block.
         """
         if self.printer is None or block.is_special:
             self._print_one_by_one(block)
@@ -101,7 +101,7 @@ class LogBlocks:
         self.position = int(block.end_positions[-1])
 
     def _read(self, block: Block, row: int) -> Iterator[Event]:
-        """One event, and those that are in it where they are printed."""
+        """Read one event, and the events inside it if they are printed."""
         self.position = int(block.positions[row])
         frame = Frame(self.position, block.fixed_header(row), block.raw(row))
         reader = self._dump.reader
@@ -127,7 +127,7 @@ class LogBlocks:
             self._print_event(block, row)
 
     def _print_chosen(self, printer: BlockPrinter, block: Block) -> None:
-        """Print the wanted events of a block; those that only the reader can judge in their order."""
+        """Print the selected events of a block, in order; the event reader decides where only it can."""
         begin = 0
         while begin < len(block):
             part = block.part(begin, len(block))
@@ -140,7 +140,9 @@ class LogBlocks:
             begin += row + 1
 
     def _print_part(self, printer: BlockPrinter, block: Block) -> int | None:
-        """Print a block unless it has a hidden event that the reader has to see: then its number."""
+        """Print a block, unless it has a hidden event that the event reader must process: then return its
+        index.
+        """
         selection = self._dump.selection
         before = vars(selection).copy()
         others, begin, end = _wanted(selection, block)
@@ -211,7 +213,7 @@ class LogBlocks:
 
 
 def _wanted(selection: Selection, block: Block) -> tuple[Any, int, int]:
-    """The events of other servers, if they are left out, and the range of those wanted."""
+    """The events of other servers, if they are left out, and the range of selected events."""
     header = block.header
     others = selection.of_others(header.numbers("server_id"), block.types)
     timestamps = header.numbers("timestamp").astype(np.int64)
@@ -219,7 +221,7 @@ def _wanted(selection: Selection, block: Block) -> tuple[Any, int, int]:
 
 
 def _opens(printer: BlockPrinter, part: Block) -> bool:
-    """Whether what is inside payloads is printed by blocks, too."""
+    """Whether the content of payloads is printed by blocks, too."""
     if EventType.transaction_payload_event not in part.kinds or has_pieces(part):
         return False
     return printer.pays(unpacked_size(part))
@@ -230,7 +232,7 @@ class _PrintEvent(Protocol):
 
 
 class _Host:
-    """What block printers ask of a dump."""
+    """The interface between block printers and a dump."""
 
     def __init__(self, dump: Dump, print_event: _PrintEvent) -> None:
         self._dump = dump
@@ -247,7 +249,7 @@ class _Host:
 
 
 class _OpenedHost(_Host):
-    """The same for a block whose payloads were opened."""
+    """The same for a block with opened payloads."""
 
     def __init__(
         self,

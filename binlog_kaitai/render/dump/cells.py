@@ -1,6 +1,6 @@
-"""One value of a row as the clients print it, from the grammar's object of the cell.
+"""Formats one value of a row like the clients, from the grammar's object of the cell.
 
-The bytes of strings stand as they are in the log; the clients convert no character set.
+String bytes stay as they are in the log; the clients do not convert character sets.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from binlog_kaitai.values.json_diff import diff_of
 from binlog_kaitai.values.json_text import json_of
 from binlog_kaitai.values.temporal import fraction_text
 
-#: Text of a value, from the cell's value and the table map's column.
+#: Formats a value, given the cell's value and the table map's column.
 CellText = Callable[[Any, Any], bytes]
 
-#: In strings of `mysqlbinlog`, and of `mariadb-binlog`, which leaves quotes and backslashes as they are.
+#: Escapes in strings of `mysqlbinlog`, and of `mariadb-binlog`, which leaves quotes and backslashes
+#: unescaped.
 _MYSQL_SPECIAL = re.compile(rb"[\x00-\x1f'\\]")
 _MARIADB_SPECIAL = re.compile(rb"[\x00-\x1f]")
 _MYSQL_LETTERS = {
     b"\\": b"\\\\", b"'": b"\\'", b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r",
 }  # fmt: skip
 _MARIADB_ESCAPES = {bytes([byte]): b"\\x%02x" % byte for byte in range(0x20)}
-#: The backslash is the first, since all others have one.
+#: The backslash comes first because all other escapes contain one.
 _MYSQL_ESCAPES = {**_MYSQL_LETTERS, **{k: v for k, v in _MARIADB_ESCAPES.items() if k not in _MYSQL_LETTERS}}
 _BLOBS = {1: b"TINYBLOB/TINYTEXT", 2: b"BLOB/TEXT", 3: b"MEDIUMBLOB/MEDIUMTEXT", 4: b"LONGBLOB/LONGTEXT"}
 _COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
@@ -48,7 +49,9 @@ def mariadb_quoted(data: bytes) -> bytes:
 
 
 def _escaped(data: bytes, special: re.Pattern[bytes], escapes: dict[bytes, bytes]) -> bytes:
-    """Byte by byte, as all may be special: pieces of a long value would take many times its memory."""
+    """Escape bytes in place, since every byte may need it: a list of pieces would take many times the value's
+    memory.
+    """
     if special.search(data) is not None:
         for byte, text in escapes.items():
             data = data.replace(byte, text)
@@ -56,7 +59,7 @@ def _escaped(data: bytes, special: re.Pattern[bytes], escapes: dict[bytes, bytes
 
 
 def escapes_of(*, is_mariadb: bool) -> Any:
-    """The escapes of a client as `columns.text.printed_rows` takes them."""
+    """The escapes of a client, in the form `columns.text.printed_rows` takes."""
     table = np.zeros(256, dtype=np.uint8)
     table[:0x20] = AS_NUMBER
     if not is_mariadb:
@@ -66,7 +69,7 @@ def escapes_of(*, is_mariadb: bool) -> Any:
 
 
 def metadata_number(column: Any) -> int:
-    """The `meta=` of `-vv`."""
+    """The `meta=` value of `-vv`."""
     metadata = column.metadata
     if metadata.is_varchar:
         return int(metadata.max_length or 0)
@@ -80,7 +83,7 @@ def metadata_number(column: Any) -> int:
 
 
 def type_text(column: Any, dimensions: int) -> bytes:
-    """The type's name of `-vv`, of a VECTOR with its dimensions; empty for types unknown to the clients."""
+    """The type name for `-vv`, including the dimension of a VECTOR; empty for unknown types."""
     metadata, kind = column.metadata, column.real_type
     name = _TYPE_NAMES.get(kind)
     if name is not None:
@@ -138,7 +141,7 @@ def _integer(size: int) -> CellText:
     bits = 8 * size
 
     def text(cell: Any, _: Any) -> bytes:
-        # The clients do not look whether the column is unsigned.
+        # The clients ignore whether the column is unsigned.
         number = int(cell.value) % (1 << bits)
         signed = number - (1 << bits) if number >> (bits - 1) else number
         return b"%d" % signed if signed >= 0 else b"%d (%d)" % (signed, number & _shown_mask(size))
@@ -196,17 +199,17 @@ def _json(cell: Any, _: Any) -> bytes:
 
 
 def json_cell(document: str) -> bytes:
-    """A document, as text of the server, in a cell."""
+    """A document, as the server's text, in a cell."""
     return mysql_quoted(_unquoted(document))
 
 
 def _unquoted(document: str) -> bytes:
-    """A document as text; one that is a string (or a date, or bytes) as that string."""
+    """A document as text; a string (or a date, or bytes) without its quotes."""
     return encode(json.loads(document, strict=False) if document.startswith('"') else document)
 
 
 def diff_text(cell: Any, number: int) -> bytes:
-    """A JSON column whose change the log gives in parts; `number` is the column's, from 1."""
+    """A JSON column logged as partial update; `number` is the column's, from 1."""
     operations = diff_of(cell.diffs).operations
     text = b"@%d" % number
     last = ""
@@ -283,6 +286,6 @@ def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[Any, CellText]:
 
 
 MYSQL_CELLS = _cell_texts(mysql_quoted)
-#: `mysqlbinlog` does not know it, and shows no more of the event.
+#: `mysqlbinlog` does not support this type, and prints no more of the event.
 del MYSQL_CELLS[ColumnType.geometry]
 MARIADB_CELLS = _cell_texts(mariadb_quoted)

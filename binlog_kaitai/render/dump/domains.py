@@ -1,4 +1,4 @@
-"""Which transactions of MariaDB are printed by the domain and number of their GTIDs."""
+"""Selects MariaDB transactions by the domain and sequence number of their GTIDs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from binlog_kaitai.render.dump.options import DumpOptions
 
 
 class Domains:
-    """Judges one event after another: what follows a GTID event is hidden with it, up to the next one."""
+    """Judges events in order: everything after a GTID event is hidden with it, up to the next one."""
 
     def __init__(self, options: DumpOptions) -> None:
         self._options = options
         self._is_hidden = False
 
     def hides(self, item: Item) -> bool:
-        """Whether an event is of a transaction that is not printed."""
+        """Whether an event belongs to a transaction that is not printed."""
         if item.kind == EventType.gtid_event and self._options.filters_domains:
             body = item.event.body
             self._is_hidden = self._hides_gtid(body.domain_id, body.sequence_number)
@@ -27,7 +27,7 @@ class Domains:
             options.domain_ids is not None and domain not in options.domain_ids
         ):
             return True
-        # A start is what a replica has; of the domains that stops do not name, nothing is wanted.
+        # A start position is what a replica has; domains that the stop position does not name are left out.
         if number <= options.start_gtids.get(domain, -1):
             return True
         return bool(options.stop_gtids) and number > options.stop_gtids.get(domain, -1)

@@ -1,7 +1,7 @@
-"""The fields that texts of events have: read of one event, or of all events of a type in a block at once.
+"""Fields used in the text of events, read from one event, or from all events of a type in a block.
 
-A template names them, as in ``Xid = %(xid)d``. What else a text depends on is the same for all events of a
-shape, see `blocks.shapes`.
+A template names them, as in ``Xid = %(xid)d``. Everything else that affects a text is the same for all events
+of a shape; see `blocks.shapes`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ class FieldOf(Protocol):
     """A field of the events of one type."""
 
     def of(self, item: Any) -> Any:
-        """Its value, for ``%``."""
+        """Its value, for ``%`` formatting."""
 
     def column(self, columns: Any) -> Any:
-        """Its values in a block, by `blocks.columns.Columns`."""
+        """Its values in a block, from `blocks.columns.Columns`."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A whole number by the grammar's name; 0 where the event does not have it."""
+    """An integer, by the grammar's name; 0 if the event does not have it."""
 
     name: str
 
@@ -51,7 +51,7 @@ class Moment(Number):
 
 @dataclass(frozen=True)
 class Bytes:
-    """Bytes as they are."""
+    """Bytes, unchanged."""
 
     name: str
 
@@ -64,16 +64,16 @@ class Bytes:
 
 @dataclass(frozen=True)
 class InLines(Bytes):
-    """Bytes over lines of comments.
+    """Bytes split over comment lines.
 
     Attributes
     ----------
     front : bytes
-        What each line begins with.
+        Prefix of each line.
     special : bytes
-        The bytes that do not stand for themselves.
+        The bytes that need conversion.
     make : callable
-        Bytes to lines.
+        Converts bytes to lines.
     """
 
     front: bytes
@@ -89,14 +89,14 @@ class InLines(Bytes):
 
 @dataclass(frozen=True)
 class Status:
-    """A number of a status variable; 0 where the statement does not have it.
+    """A numeric status variable; 0 if the statement does not have it.
 
     Attributes
     ----------
     variables : tuple of str
-        The variables that have it.
+        The variables that contain it.
     digits : int
-        How many digits are printed, 0 for as many as it takes.
+        Number of digits to print, 0 for as many as needed.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Status:
 
 @dataclass(frozen=True)
 class PayloadSize(Number):
-    """A size that a transaction payload states, and its name in `payload_heads`."""
+    """A size stated in a transaction payload, by its name in `payload_heads`."""
 
     of_heads: str
 
@@ -124,16 +124,16 @@ class PayloadSize(Number):
 
 
 def comment_lines(query: bytes) -> bytes:
-    """A statement of rows as `mysqlbinlog` prints it."""
+    """The statement of a rows event, as `mysqlbinlog` prints it."""
     return b"".join(b"# " + comment(line) + b"\n" for line in query.split(b"\n") if line)
 
 
 def annotation_lines(query: bytes) -> bytes:
-    """A statement of rows as `mariadb-binlog` prints it."""
+    """The statement of a rows event, as `mariadb-binlog` prints it."""
     return b"".join(b"#Q> " + one + b"\n" for one in re.split(rb"[\r\n]+", query) if one)
 
 
-#: Of all events.
+#: For all events.
 HEADER: Mapping[str, Callable[[Any], Any]] = {
     "position": lambda item: item.position,
     "time": lambda item: timestamp(item.timestamp),
@@ -156,7 +156,7 @@ _GTID: dict[str, FieldOf] = {
     "immediate": Number("immediate_commit_timestamp"),
     "immediate_time": Moment("immediate_commit_timestamp"),
 }
-#: Variables with the microseconds of a statement, and with the number of its transaction.
+#: Variables with the microseconds of a statement, and with the transaction number.
 MICROSECONDS, XIDS = ("microseconds", "mariadb_microseconds"), ("ddl_xid", "mariadb_xid")
 _QUERY: dict[str, FieldOf] = {
     **_numbers("thread_id", "execution_time", "error_code"),
@@ -188,7 +188,7 @@ FIELDS: Mapping[int, Mapping[str, FieldOf]] = {
 
 
 class Values(dict[bytes, Any]):
-    """The fields of one event, each read when it is asked for."""
+    """The fields of one event, each read on first use."""
 
     def __init__(self, item: Any) -> None:
         super().__init__()

@@ -1,13 +1,14 @@
-"""`--flashback` of `mariadb-binlog`: the rows of a log taken back, the last ones first.
+"""`--flashback` of `mariadb-binlog`: inverts the row changes of a log, last change first.
 
 Strategy
 --------
-1. A rows event becomes its opposite: an INSERT a DELETE and the other way round, with the images in reverse
-   order. In an update that swaps each image before with the one after, too.
-2. The events of a statement change their order, and so does all that ends a transaction or begins one. This
-   text is written onto a stack on disk, and read backward at the end; so memory does not depend on the log.
-3. Comments and settings stay where they are, in front of it all, as the client has it. Statements are left
-   out: what they did is not known.
+1. A rows event becomes its inverse: an INSERT becomes a DELETE and vice versa, with the images in reverse
+   order.
+   In an update, this also swaps the before and after images.
+2. The events of a statement are reversed, and so are the events that begin or end transactions. This text is
+   pushed to a stack on disk, and read backward at the end, so memory does not depend on the size of the log.
+3. Comments and settings keep their order and come first, as in the client. Statements are left out because
+   their effect is unknown.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from binlog_kaitai.render.dump.row_programs import Head
 from binlog_kaitai.render.dump.text import encode
 from binlog_kaitai.render.stack import Stack
 
-#: Text that changes its order; all else does not wait.
+#: Text that is reversed; everything else is written immediately.
 _HELD = frozenset(
     (
         EventType.query_event,
@@ -40,12 +41,12 @@ _HELD = frozenset(
     )
 )
 _INSTEAD = {b"BEGIN": b"COMMIT", b"COMMIT": b"START TRANSACTION"}
-#: Short pieces are put together before they are packed.
+#: Short pieces are joined before they are compressed.
 _CHUNK = 1 << 20
 
 
 class _Held:
-    """Pieces of text, read backward; none of them is turned round itself."""
+    """Pieces of text in reverse order; the pieces themselves are not reversed."""
 
     def __init__(self) -> None:
         self._stack: Stack | None = None
@@ -62,7 +63,7 @@ class _Held:
             self._settle()
 
     def take(self, other: _Held) -> None:
-        """All pieces of another, on top of these."""
+        """Move all pieces of another stack on top of these."""
         if other._stack:
             other._settle()
             self._settle().take(other._stack)
@@ -79,7 +80,7 @@ class _Held:
         return self._stack
 
     def write_backward(self, write: Write) -> None:
-        """Write everything out, and forget it."""
+        """Write everything, and clear the stack."""
         for piece in reversed(self._pieces):
             write(piece)
         self._pieces, self._size = [], 0
@@ -91,7 +92,7 @@ class _Held:
 
 
 class _Turned(Output):
-    """Where the text of events goes that change their order."""
+    """Receives the text of reversed events."""
 
     def __init__(self, printer: FlashbackPrinter, write: Write) -> None:
         super().__init__(write, printer.delimiter, printer.hexdump_style)
@@ -103,13 +104,13 @@ class _Turned(Output):
 
 
 class FlashbackPrinter(MariadbPrinter):
-    """Prints what takes a log of MariaDB back."""
+    """Prints the inverse of a MariaDB log."""
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads, version)
         self.out = _Turned(self, write)
         self._held = _Held()
-        # Of the statement at hand: header lines, BINLOG lines, rows in text.
+        # Of the current statement: header lines, BINLOG lines, rows as text.
         self._lines, self._base64_lines, self._texts = _Held(), _Held(), _Held()
         self._has_rows = False
         self._turn = TurnedRows()
@@ -117,14 +118,14 @@ class FlashbackPrinter(MariadbPrinter):
         self._stop = b""
 
     def put_place(self, item: Item) -> None:
-        """In another order, places would lead astray."""
+        """In another order, positions would be misleading."""
 
     def take(self, item: Item) -> None:
         self._kind = item.kind
         super().take(item)
 
     def hold_lines(self) -> bool:
-        """Keep the lines of an event for the end, if they change their order."""
+        """Keep the lines of an event for the end, if they are reversed."""
         if self._kind == EventType.stop_event:
             self._stop = self.out.take_head()
         elif self._kind in _HELD:
@@ -154,12 +155,12 @@ class FlashbackPrinter(MariadbPrinter):
             self._end_rows()
 
     def _take_back(self, item: Item, body: Any, head: Head | None) -> None:
-        # The client names a compressed event as what it was.
+        # The client prints a compressed event under its uncompressed type.
         is_packed = "compressed" in EventType(item.kind).name
         kind = item.kind if is_packed else opposite(item.kind)
         is_end = not self._has_rows
         item.raw = flagged(item.event, is_end=is_end)
-        # The client gives a checksum to what was compressed, and that counts the flags.
+        # The client computes a checksum for decompressed events, including the flags.
         event = event_of(item.event, uncompressed(item, body) if is_packed else item.raw)
         shown = Item(event, item.kind, item.position, item.end_position, event.raw, item.checksum)
         if not self.options.short_form:
@@ -185,7 +186,7 @@ class FlashbackPrinter(MariadbPrinter):
             self.out.rows += self.quick.count(event, head)
 
     def _end_rows(self) -> None:
-        """Keep a statement, from its end to its beginning, since the stack is read backward."""
+        """Push a statement from its end to its start, since the stack is read backward."""
         maps: list[bytes] = []
         self.out.body.flush(maps.append)
         self._held.take(self._texts)
@@ -206,7 +207,7 @@ class FlashbackPrinter(MariadbPrinter):
     def end_all(self) -> bytes:
         text = b"DELIMITER ;\n" + super().end_all()
         if self.is_broken:
-            # What came after the damage would have to be taken back first.
+            # Changes after the damage would have to be inverted first.
             return text
         self._held.write_backward(self.write)
         return b"COMMIT\n" + self.delimiter + b"\n" + self._stop + text

@@ -1,4 +1,4 @@
-"""GTIDs of MySQL: the lines of a GTID event, and sets over lines of comments."""
+"""MySQL's GTIDs: the lines of a GTID event, and sets in comment lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_NEWER_SERVERS = (
 _NEXT, _NEXT_ANONYMOUS = (
     b"SET @@SESSION.GTID_NEXT= '" + gtid + b"'%(end)s" for gtid in (b"%(source)s:%(gno)d", b"ANONYMOUS")
 )
-#: The version of a server that logged commit times but no versions: 8.0.1 to 8.0.13.
+#: Version assumed for servers that logged commit timestamps but no version: 8.0.1 to 8.0.13.
 #: UNDEFINED_SERVER_VERSION, libs/mysql/binlog/event/binlog_event.h
 UNDEFINED_VERSION = 999999
 
@@ -34,9 +34,9 @@ UNDEFINED_VERSION = 999999
 def gtid_lines(
     kind: int, body: Any, gtid: str | None, *, is_to_run: bool
 ) -> tuple[bytes, bytes, dict[bytes, Any]]:
-    """What follows the header of a GTID event, and the lines after that, as templates with some fields.
+    """The rest of a GTID event's header line, and the lines after it, as templates with some fields.
 
-    For a server before 8.0 the lines of newer ones are empty; 5.6 refuses them before GTID_NEXT is set.
+    For a server before 8.0, newer lines are empty; 5.6 rejects them before GTID_NEXT is set.
     """
     undefined = undefined_version(body)
     is_anonymous = kind == EventType.anonymous_gtid_log_event
@@ -55,7 +55,7 @@ def gtid_lines(
 
 
 def undefined_version(body: Any) -> int:
-    """What the client takes for server versions that a GTID event does not have."""
+    """The value the client assumes for server versions missing from a GTID event."""
     return 0 if body.immediate_commit_timestamp is None else UNDEFINED_VERSION
 
 
@@ -64,7 +64,7 @@ def _known(version: int | None, undefined: int) -> int:
 
 
 def commented_set(body: Any) -> bytes:
-    """A set of GTIDs over lines of comments."""
+    """A GTID set in comment lines."""
     sources = [(one.uuid, one.tag or "", one.intervals) for one in body.gtids.sources]
     found = []
     for uuid, group in groupby(sources, key=lambda one: one[0]):

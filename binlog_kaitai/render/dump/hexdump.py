@@ -1,4 +1,4 @@
-"""`--hexdump`: the bytes of an event, as each of the clients lays them out."""
+"""`--hexdump`: the bytes of an event, in the layout of each client."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MARIADB_STYLE = Style(
 
 
 def hexdump(style: Style, raw: bytes, position: int, header_length: int) -> bytes:
-    """The lines of an event; `mysqlbinlog` does not set a header apart that has another length than 19."""
+    """The lines of an event; `mysqlbinlog` does not separate a header whose length is not 19."""
     if style is MARIADB_STYLE or header_length == sum(_FIELDS):
         return _with_header(style, raw, position, header_length)
     lines = _lines(style, raw[: max(0, len(raw) - sum(_FIELDS))], position)

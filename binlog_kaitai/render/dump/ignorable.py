@@ -1,4 +1,6 @@
-"""Which events `mariadb-binlog` skips, mostly because their headers say so, and what it calls their types."""
+"""Events that `mariadb-binlog` skips, mostly because their headers mark them as ignorable, and its names for
+them.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,7 @@ _NAMES: dict[int, bytes] = {
     EventType.update_rows_compressed_event: b"Update_rows_compressed",
     EventType.delete_rows_compressed_event: b"Delete_rows_compressed",
 }
-#: Types of MySQL that the clients before 10.6 do not know.
+#: MySQL types that the clients before 10.6 do not know.
 _LATER = frozenset(
     (
         EventType.partial_update_rows_event,
@@ -68,7 +70,7 @@ _LATER = frozenset(
 )
 
 
-#: Types of MySQL that the client skips even where their headers do not ask for it.
+#: MySQL types that the client skips even if their headers do not mark them.
 _SKIPPED = frozenset(
     (
         EventType.gtid_log_event,
@@ -81,7 +83,7 @@ _SKIPPED = frozenset(
 
 
 def is_skipped(kind: int, flags: int, version: Version) -> bool:
-    """Whether a client of a version skips an event, by its type and the flags of its header."""
+    """Whether a client version skips an event, by its type and header flags."""
     if kind == EventType.heartbeat_log_event_v2 and version >= (10, 6):
         return True
     is_ignorable = bool(flags & masks.EventHeader.IS_IGNORABLE)
@@ -89,7 +91,7 @@ def is_skipped(kind: int, flags: int, version: Version) -> bool:
 
 
 def ignorable_name(kind: int, version: Version) -> bytes:
-    """The name of a type in a client of a version."""
+    """The name of a type in a client version."""
     if kind in _LATER and version < (10, 6):
         return b"Unknown"
     return _NAMES.get(kind, b"Unknown")

@@ -1,4 +1,4 @@
-"""Rows events that take others back: the other verb, and all images in reverse order."""
+"""Inverts rows events: the inverse operation, and all images in reverse order."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from binlog_kaitai.values.schema import Schema
 
 _STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END
 _TYPE_AT = header_offset("type_code")
-#: So many rows are found at once.
+#: How many rows are located at once.
 _ROWS = 1 << 14
-#: Pairs of a table and a beginning of rows events that are remembered.
+#: Number of cached pairs of a table and a rows event header.
 _MOST = 1 << 10
 _NOWHERE = np.iinfo(np.int64).max
 
 
 @lru_cache
 def opposite(kind: int) -> int:
-    """The type of the rows event that takes back one of a type."""
+    """The inverse of a rows event type."""
     name = EventType(kind).name
     for verb, other in (("write_", "delete_"), ("delete_", "write_")):
         if name.startswith(verb):
@@ -39,7 +39,7 @@ def opposite(kind: int) -> int:
 
 
 def flagged(event: Event, *, is_end: bool) -> bytes:
-    """A rows event that ends its statement, or does not."""
+    """A rows event with its end-of-statement flag set or cleared."""
     at = _flags_at(event.layout, event.type_code)
     if at is None:
         raise event.locate(GrammarError("its flags cannot be found"))
@@ -55,14 +55,14 @@ def _flags_at(layout: Format, code: int) -> int | None:
 
 
 def event_of(event: Event, raw: bytes) -> Event:
-    """An event with other bytes, and the type that they say."""
+    """An event with other bytes, and the type in these."""
     header = event.fixed_header._replace(type_code=raw[_TYPE_AT])
     frame = Frame(event.position, header, raw)
     return Event(event.file, frame, event.layout, event.table_map, event.checksum_status)
 
 
 class _Program(NamedTuple):
-    """What `locate` takes of a table and a beginning of rows events."""
+    """The arguments of `locate` for a table and a rows event header."""
 
     which: int
     width: int
@@ -72,29 +72,29 @@ class _Program(NamedTuple):
 
 
 class TurnedRows:
-    """Turns rows events round, one after another."""
+    """Inverts rows events, one after another."""
 
     def __init__(self) -> None:
         self._programs: dict[tuple[Head, bytes], _Program] = {}
 
     def __call__(self, event: Event, head: Head | None, content: bytes | None) -> Event:
-        """The event that takes one back.
+        """The inverse of an event.
 
-        Its checksum stays what it was, as `mariadb-binlog` leaves it.
+        Its checksum stays unchanged, as in `mariadb-binlog`.
 
         Parameters
         ----------
         event
             A rows event that is not compressed.
         head, content
-            Its beginning, and the bytes of its table map, if they are known.
+            Its header, and the bytes of its table map, if known.
 
         Raises
         ------
         UsageError
             Rows do not have all columns.
         GrammarError
-            The rows do not follow their table map.
+            The rows contradict their table map.
         """
         end = images_end(event)
         body: Any = event.body if head is None else head.body
@@ -121,7 +121,7 @@ class TurnedRows:
         return self._programs[head, content]
 
     def _begins(self, event: Event, program: _Program, data: Any, place: tuple[int, int]) -> Any:
-        """Where each image begins, in order, int64."""
+        """The start of each image, in order, int64."""
         start, end = place
         one = np.zeros(1, dtype=np.int64)
         state = np.zeros(STATE_SIZE, dtype=np.int64)
@@ -144,7 +144,7 @@ class TurnedRows:
 
 
 def _filled(begins: Any, end: int, size: int) -> Any:
-    """The same with the places of images that are all NULL, which have `size` bytes."""
+    """The same, including all-NULL images, which have `size` bytes."""
     for index in np.flatnonzero(begins > end)[::-1].tolist():
         begins[index] = (begins[index + 1] if index + 1 < len(begins) else end) - size
     return begins

@@ -1,4 +1,4 @@
-"""One event to print, as the clients see it."""
+"""One event to print, in the form the client sees."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from binlog_kaitai.render.dump.fields import Values
 
 @dataclass(slots=True)
 class Item:
-    """An event, and what the client prints of it where that is not what the log has.
+    """An event, with the values the client prints instead of those in the log.
 
     Attributes
     ----------
     position : int
-        What stands behind ``# at``.
+        The value after ``# at``.
     end_position : int
-        What stands behind ``end_log_pos``.
+        The value after ``end_log_pos``.
     raw : bytes
-        The event as base64 and hexdump show it.
+        The bytes for base64 and hexdump.
     checksum : int or None
-        As printed; None for none.
+        The printed checksum; None for none.
     """
 
     event: Event
@@ -48,7 +48,7 @@ class Item:
 
     @property
     def status(self) -> dict[str, Any]:
-        """The status variables of a statement by the grammar's names; unknown ones left out."""
+        """The status variables of a statement by the grammar's names, without unknown ones."""
         if self._status is None:
             found = self.event.body.status_vars
             variables = () if found is None else found.variables
@@ -67,19 +67,19 @@ def item_of(event: Event) -> Item:
     checksum = stored_checksum(event.raw) if _shows_checksum(event, kind) else None
     end = header.next_position
     if layout.binlog_version == 3 and end:
-        end += header.len_event  # such headers have the start
+        end += header.len_event  # such headers contain the start position
     return Item(event, kind, event.position, end, event.raw, checksum)
 
 
 def _shows_checksum(event: Event, kind: int) -> bool:
-    # The event that says that there are none has one.
+    # The event that turns checksums off has one.
     if kind == EventType.format_description_event:
         return bool(event.body.has_checksums)
     return event.checksum_status != "none"
 
 
 def inner_item(event: Event, outer: Item) -> Item:
-    """An event out of a transaction payload: the client gives it the checksum that it has not."""
+    """An event inside a transaction payload: the client adds the missing checksum."""
     kind = event.layout.effective_type(event.type_code)
     place = outer.end_position
     if outer.checksum is None:

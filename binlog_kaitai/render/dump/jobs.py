@@ -1,4 +1,4 @@
-"""Jobs of `columns.text.jobs`, run in pieces; values of rare types are made by the functions of `cells`."""
+"""Runs jobs of `columns.text.jobs` in pieces; the functions of `cells` format values of rare types."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from binlog_kaitai.core.grammar import ColumnType, parse_cell
 from binlog_kaitai.render.dump.cells import CellText, escapes_of, json_cell
 from binlog_kaitai.render.dump.row_programs import Programs
 
-#: Room for text, in bytes, at first; and more than this is given back.
+#: Initial size of the text buffer, in bytes; a larger one is released.
 _ROOM, _MOST_ROOM = 1 << 20, 1 << 26
 
-#: Kernels print from so many bytes of work on: they need tables that are made first.
+#: Amount of work, in bytes, from which on kernels are used: they need tables to be prepared.
 KERNELS_FROM = 2 << 20
 
 
 class MisfitError(Exception):
-    """Rows that are the reader's to print, or to refuse.
+    """Rows that the event reader must print or reject.
 
     Attributes
     ----------
     job : int
-        Which job it was.
+        Index of the job.
     done : int
-        How many jobs are done whose text went out.
+        How many jobs are done and written.
     """
 
     def __init__(self, job: int, done: int) -> None:
@@ -46,7 +46,7 @@ class Jobs:
     Attributes
     ----------
     rows : int
-        How many were written since their number was last told.
+        How many rows were written since the count was last printed.
     """
 
     def __init__(self, programs: Programs) -> None:
@@ -59,7 +59,7 @@ class Jobs:
         self._stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
 
     def run(self, data: Any, ready: Any, jobs: Any) -> Iterator[bytes]:
-        """The text of jobs, in pieces, each as soon as it may go out.
+        """The text of jobs, in pieces, each as soon as it may be written.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Jobs:
         Raises
         ------
         MisfitError
-            A rows event does not follow its table map; all that may go out did.
+            A rows event contradicts its table map; everything that may be written has been.
         """
         if not len(self._out) or len(self._out) > _MOST_ROOM:
             self._out = np.empty(_ROOM, dtype=np.uint8)
@@ -119,7 +119,7 @@ class Jobs:
             self._out = grown
 
     def _cell(self, data: Any, jobs: Any, state: Any) -> bytes | None:
-        """The line of one value that the kernel leaves out; None where it cannot be read."""
+        """The line of a value that the kernel leaves out; None if it cannot be decoded."""
         job = jobs[state[kernels.JOB]]
         program = self.programs[int(job[3])]
         place, end = int(state[0]), int(job[2])
@@ -138,7 +138,7 @@ class Jobs:
             if value is None:
                 raw = data[place : place + size].tobytes()
                 value = text(parse_cell(table_map, index, raw), column)
-        except Exception:  # of the grammar, or of generated code on hostile bytes; `rows` tells it
+        except Exception:  # from the grammar, or generated code on hostile bytes; `row_comments` reports it
             return None
         front, behind, null, _ = program.texts[step].tolist()
         state[0] += size
@@ -146,7 +146,7 @@ class Jobs:
         return program.pool[front:behind] + value + program.pool[behind:null]
 
     def _document(self, data: Any, start: int, end: int) -> bytes | None:
-        """A JSON document as `cells` prints it; None for what the kernel leaves out."""
+        """A JSON document as formatted by `cells`; None for one that the kernel leaves out."""
         room = 2 * (end - start) + (1 << 12)
         while start < end:
             if room > len(self._documents):

@@ -1,4 +1,4 @@
-"""The files of LOAD DATA, which the log has in pieces: written to disk, where LOAD DATA LOCAL finds them."""
+"""Files of LOAD DATA, logged in pieces: written to disk for LOAD DATA LOCAL."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _PREFIX = "SQL_LOAD_MB-"
 
 
 class LoadFiles:
-    """Writes the files, and knows their names.
+    """Writes the files, and assigns their names.
 
     Parameters
     ----------
     folder
-        Where to write; None for the system's folder for temporary files.
+        Output folder; None for the system's temporary folder.
     """
 
     def __init__(self, folder: str | None) -> None:
@@ -25,24 +25,24 @@ class LoadFiles:
         self._paths: dict[int, str] = {}
 
     def begin(self, file_id: int, block: bytes, name: str = "") -> None:
-        """Start a file; a `name` is put in front of its number."""
+        """Start a file; `name` is a prefix of its number."""
         prefix = f"{name}-" if name else _PREFIX
         self._paths[file_id] = self._create(f"{prefix}{file_id:x}-", block)
 
     def append(self, file_id: int, block: bytes) -> None:
-        """Go on with a file; one that was not begun is none."""
+        """Append to a file; ignored if it was not started."""
         path = self._paths.get(file_id)
         if path is not None:
             with reading(path), open(path, "ab") as file:
                 file.write(block)
 
     def take(self, file_id: int) -> bytes | None:
-        """The name of a file that is whole; None if it was not begun."""
+        """The name of a complete file; None if it was not started."""
         path = self._paths.pop(file_id, None)
         return None if path is None else os.fsencode(path)
 
     def _create(self, start: str, block: bytes) -> str:
-        # The first free name, as the clients choose it.
+        # The first free name, like the clients.
         number = 0
         while True:
             path = os.path.join(self.folder, f"{start}{number:x}")

@@ -1,4 +1,4 @@
-"""The dress of `mariadb-binlog`, by the version of the server that wrote the log."""
+"""The `mariadb-binlog` variant of the output, by the version of the server that wrote the log."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)")
 
 
 def version_of(server_version: str) -> Version:
-    """The numbers of a server's version."""
+    """The numbers in a server version."""
     found = _VERSION.match(server_version)
     return (int(found[1]), int(found[2]), int(found[3])) if found else (0, 0, 0)
 
 
 class MariadbPrinter(MariadbRows):
-    """Prints a log of MariaDB as the client of the server that wrote it."""
+    """Prints a MariaDB log like the client of the server that wrote it."""
 
     hexdump_style = MARIADB_STYLE
     rewrites_all = False
@@ -115,14 +115,14 @@ class MariadbPrinter(MariadbRows):
         super().put(item, line, more)
 
     def print_skip_replication(self, item: Item) -> None:
-        """Tell if the session's `skip_replication` is another now."""
+        """Print a change of the session's `skip_replication`."""
         is_skipped = bool(item.event.header.is_skipped_for_replication)
         if is_skipped != self.state.is_replication_skipped:
             self.state.is_replication_skipped = is_skipped
             self.out.now.append(b"/*!50521 SET skip_replication=%d*/%s\n" % (is_skipped, self.delimiter))
 
     def print_ignorable(self, item: Item) -> None:
-        """An event that the client skips."""
+        """Print an event that the client skips."""
         name = ignorable_name(item.kind, self.version)
         self.put_comment(item, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (item.kind, name))
         self.out.flush()
@@ -149,7 +149,7 @@ class MariadbPrinter(MariadbRows):
         self.put_query(item, query, item.status.get("mariadb_gtid_flags3"))
 
     def put_query(self, item: Item, query: bytes, alter: Any) -> None:
-        """Add a statement itself; `alter` are the flags of one in two phases."""
+        """Add the statement itself; `alter` are the flags of a two-phase ALTER."""
         if is_two_phase(alter):
             self._put_alter(item, query, alter)
         else:
@@ -166,7 +166,7 @@ class MariadbPrinter(MariadbRows):
             head.append(b"### " + query + b"\n")
 
     def _print_use_ahead(self, item: Item, body: Any) -> None:
-        """Choose a renamed database, which the client does before the header line."""
+        """Print USE for a renamed database, which the client does before the header line."""
         new = None if is_transaction_keyword(bytes(body.query)) else self.new_name(body)
         if new is None or self.state.database == new or item.event.header.is_use_suppressed:
             return
@@ -244,7 +244,7 @@ class MariadbPrinter(MariadbRows):
 
 
 def _gtid_line(body: Any) -> bytes:
-    """The template of what follows the header of a GTID event."""
+    """The template of the rest of a GTID event's header line."""
     line = b"\tGTID %(domain_id)d-%(server_id)d-%(sequence_number)d"
     line += b" cid=%(commit_id)d" * bool(body.has_commit_id)
     line += b" ddl" * bool(body.is_ddl) + b" trans" * bool(body.is_transactional)

@@ -1,4 +1,4 @@
-"""Rows events in the dress of `mariadb-binlog`."""
+"""Rows events in the format of `mariadb-binlog`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS_NAMES = {"write": b"Write", "update": b"Update", "delete": b"Delete"}
 
 
 def rows_line(kind: int, body: Any, *, is_end: bool) -> bytes:
-    """What stands behind the header of a rows event."""
+    """The rest of a rows event's header line."""
     flags = b" flags: STMT_END_F" if is_end else b""
     return b"\t%s: table id %d%s\n" % (_rows_name(kind), body.table_id.value, flags)
 
@@ -37,7 +37,7 @@ def _rows_name(kind: int) -> bytes:
 
 
 class MariadbRows(Printer):
-    """Prints table maps, rows events, and the statements behind them."""
+    """Prints table maps, rows events, and the statements before them."""
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
@@ -45,13 +45,13 @@ class MariadbRows(Printer):
         self.heads, self.quick = Heads(), QuickRows(self.style, is_mariadb=True)
 
     def keep_annotation(self, item: Item, body: Any) -> None:
-        """Keep the statement of rows until there are any."""
+        """Keep the statement of a rows event until rows follow."""
         if not self.options.skip_annotate_row_events:
             self.state.is_annotated = True
             self.out.keep(item, self.put_annotation)
 
     def put_annotation(self, item: Item) -> None:
-        """Add a statement of rows."""
+        """Add the statement of a rows event."""
         if self.options.short_form:
             self.out.head.append(b"# Annotate_rows:\n")
         else:
@@ -78,7 +78,7 @@ class MariadbRows(Printer):
         self.add_base64(item)
 
     def table_map_text(self, body: Any) -> tuple[bytes, bytes]:
-        """What stands behind the header of a table map, and what follows it."""
+        """The rest of a table map's header line, and the lines after it."""
         database, table = encode(body.schema_name), encode(body.table_name)
         name = identifier(self.rewritten.get(database, database)) + b"." + identifier(table)
         triggers = b" (has triggers)" if body.has_triggers else b""
@@ -88,7 +88,7 @@ class MariadbRows(Printer):
         return line, metadata_lines(body, is_mariadb=True, old_names=self.version < (10, 6))
 
     def print_rows(self, item: Item) -> None:
-        """One rows event; at the statement's end, all that has been kept of it."""
+        """Print one rows event; at the end of the statement, everything kept of it."""
         head, state = self.heads.of(item.event), self.state
         body: Any = item.event.body if head is None else head.body
         is_end = bool(body.is_statement_end)
@@ -101,7 +101,7 @@ class MariadbRows(Printer):
 
     @staticmethod
     def rows_line(kind: int, body: Any) -> bytes:
-        """What stands behind the header of a rows event."""
+        """The rest of a rows event's header line."""
         return rows_line(kind, body, is_end=body.is_statement_end)
 
     def _keep_rows(self, item: Item, body: Any, head: Head | None) -> None:
@@ -119,17 +119,17 @@ class MariadbRows(Printer):
 
     @property
     def shows_row_count(self) -> bool:
-        """Whether the number of a statement's rows is printed."""
+        """Whether the row count of a statement is printed."""
         return self.options.prints_row_count and not self.options.short_form
 
     def end_statement(self) -> None:
-        """Write out what was kept of a statement's rows events."""
+        """Write everything kept of a statement's rows events."""
         self.out.end_statement(shows_count=self.shows_row_count, shows_zero=self.state.ends_unknown)
         self.state.ends_unknown = False
 
 
 def uncompressed(item: Item, body: Any) -> bytes:
-    """A compressed rows event as the plain one that it stands for."""
+    """The plain rows event for a compressed one."""
     packed: Any = body.compressed_images
     behind = CHECKSUM_SIZE if item.event.checksum_status != "none" else 0
     front = item.raw[: len(item.raw) - behind - packed._io.size()]

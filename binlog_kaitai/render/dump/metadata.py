@@ -1,4 +1,4 @@
-"""`--print-table-metadata`: what a table map says of its columns and its primary key."""
+"""`--print-table-metadata`: the columns and primary key in a table map."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _SHAPES = (
 
 
 def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False) -> bytes:
-    """The lines of either client.
+    """The lines for either client.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False)
     is_mariadb
         For `mariadb-binlog`.
     old_names
-        Whether the client calls utf8mb3 utf8.
+        Whether the client prints utf8mb3 as utf8.
     """
     if table_map.columns is None:
         return b""  # before 5.1.16, without the lengths that are part of the types
@@ -82,7 +82,7 @@ def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False)
             text += (quoted if is_mariadb else identifier(quoted[1:-1])) + b" "
         name = _type_name(column, is_mariadb)
         if not name:
-            # The client goes on without a comma.
+            # The client continues without a comma.
             text += b"INVALID_TYPE(%d)" % int(column.type)
             continue
         text += name + _properties(column, is_mariadb, old_names)
@@ -94,7 +94,7 @@ def metadata_lines(table_map: Any, *, is_mariadb: bool, old_names: bool = False)
 
 
 def _shift_signs(table_map: Any, columns: list[ColumnFacts]) -> None:
-    """Give signs to columns as `mariadb-binlog` does, which unlike the servers counts no YEAR."""
+    """Assign signs to columns like `mariadb-binlog`, which unlike the servers does not count YEAR."""
     if table_map.signedness is None:
         return
     bits = "".join(f"{byte:08b}" for byte in table_map.signedness.bits)

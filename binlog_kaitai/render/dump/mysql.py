@@ -1,4 +1,4 @@
-"""The dress of `mysqlbinlog`, as version 9.7 prints it."""
+"""The `mysqlbinlog` variant of the output, as printed by version 9.7."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from binlog_kaitai.render.dump.variables import (
 
 _ValueType = UserVarEvent.ResultType
 
-#: Statements wait for their Query event, which tells the database.
+#: Statements wait for their Query event, which names the database.
 _WAITING = frozenset((EventType.intvar_event, EventType.rand_event, EventType.user_var_event))
-#: What `--require-row-format` refuses, by type or by how a statement begins.
+#: What `--require-row-format` rejects, by type or by first words of the statement.
 _NOT_ROWS = OLD_LOADS | {
     EventType.intvar_event,
     EventType.rand_event,
@@ -48,7 +48,7 @@ _NOT_ROWS = OLD_LOADS | {
 _TEMPORARY = (b"CREATE TEMPORARY", b"DROP TEMPORARY")
 _UTF8 = 33
 
-#: Around the events of a transaction payload; the second where they are compressed.
+#: Text around the events of a transaction payload; the second is for compressed ones.
 _PAYLOAD_LINE = b"\tTransaction_Payload\t\tpayload_size=%(payload_size)d\tcompression_type=%(compression)s"
 _UNPACKED_SIZE = b"\tuncompressed_size=%(uncompressed_size)d"
 _PAYLOAD_START, _PAYLOAD_END = b"\n# Start of compressed events.\n", b"# End of compressed events.\n"
@@ -69,7 +69,7 @@ class MysqlPrinter(MysqlRows):
     Attributes
     ----------
     has_format : bool
-        A format description was printed that is none of a replica for its relay log.
+        A format description was printed, other than a replica's for its relay log.
     """
 
     opens_payloads = True
@@ -106,7 +106,7 @@ class MysqlPrinter(MysqlRows):
             raise UsageError(f"{item.event.file}, position {item.event.position}: {reason}")
 
     def put_place(self, item: Item) -> None:
-        # It waits for what is printed next.
+        # It waits for the next output.
         if not self.options.short_form:
             self.out.head.fill(PLACE, item)
 
@@ -141,14 +141,14 @@ class MysqlPrinter(MysqlRows):
         return True
 
     def print_other(self, item: Item) -> None:
-        """An event of a type that the client does not know."""
+        """Print an event of a type unknown to the client."""
         if item.event.header.is_ignorable:
             self.put_comment(item, b"\tIgnorable\n# Unrecognized ignorable event\n")
         else:
             self.put_unknown(item)
 
     def print_waiting(self, *, prints: bool) -> None:
-        """Print what the statement at hand depends on."""
+        """Print what the current statement depends on."""
         for item in self.waiting:
             if prints:
                 self.printers[item.kind](item, item.event.body)
@@ -161,7 +161,7 @@ class MysqlPrinter(MysqlRows):
         if skips:
             state.has_left_out = True
             if state.has_seen_gtid and not state.is_in_transaction:
-                # Something has to use up the GTID.
+                # Some statement must consume the GTID.
                 self._add_commit()
                 state.has_seen_gtid = False
             return False
@@ -177,7 +177,7 @@ class MysqlPrinter(MysqlRows):
         self.state.has_left_out = False
 
     def note_statement(self, query: bytes) -> None:
-        """Take in what a statement does to the transaction."""
+        """Track the effect of a statement on the transaction."""
         state = self.state
         if ends_group(query):
             self._end_transaction()
@@ -193,8 +193,8 @@ class MysqlPrinter(MysqlRows):
     def print_format(self, item: Item, body: Any) -> None:
         header = item.event.header
         if not header.is_relay_log:
-            # A transaction may go on from one relay log to the next, and behind a description that a replica
-            # made for its server's log, which has no position there.
+            # A transaction may continue in the next relay log, and after a format description that a replica
+            # wrote for its server's log, which has no position in that log.
             if self.has_format and header.next_position:
                 self._end_transactions()
             self.has_format = True
@@ -278,11 +278,11 @@ class MysqlPrinter(MysqlRows):
         return text + b"DELIMITER " + self.delimiter + b"\n"
 
     def end_log(self) -> None:
-        # What a log leaves unfinished waits for the next one, which also tells whether its transaction ended.
+        # What a log leaves unfinished waits for the next one, which also shows whether its transaction ended.
         pass
 
     def _end_transactions(self) -> None:
-        """Roll back what was not ended, and use up a GTID that was set."""
+        """Roll back an open transaction, and consume a GTID that was set."""
         end, state, now = self.delimiter + b"\n", self.state, self.out.now
         has_gtid_only = state.has_seen_gtid and not state.is_in_transaction and not self.options.skip_gtids
         if has_gtid_only:
@@ -307,7 +307,7 @@ class MysqlPrinter(MysqlRows):
         return text
 
     def end_payload(self) -> None:
-        """All events of a transaction payload were printed."""
+        """Print the text after the events of a transaction payload."""
         if not self.options.short_form:
             self.out.head.append(_PAYLOAD_END)
         self.out.flush()

@@ -1,4 +1,4 @@
-"""Rows events in the dress of `mysqlbinlog`."""
+"""Rows events in the format of `mysqlbinlog`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from binlog_kaitai.render.dump.row_comments import Style, extra_info
 from binlog_kaitai.render.dump.row_programs import Head, Heads
 from binlog_kaitai.render.dump.text import encode
 
-#: The first version whose table maps say whether a key was generated and invisible.
+#: The first version whose table maps record generated invisible keys.
 _FIRST_WITH_INVISIBLE_KEYS = 80030
 _ROWS_NAMES: dict[int, bytes] = {
     EventType.write_rows_event: b"Write_rows",
@@ -75,7 +75,7 @@ class MysqlRows(Printer):
         return True
 
     def table_map_text(self, body: Any, *, tells: bool) -> bytes:
-        """What stands behind the header of a table map; with `tells` whether its key is invisible."""
+        """The rest of a table map's header line; with `tells` including whether its key is invisible."""
         database = encode(body.schema_name)
         names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
         text = b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names
@@ -87,7 +87,7 @@ class MysqlRows(Printer):
         return text
 
     def print_rows(self, item: Item) -> bool:
-        """One rows event; at the statement's end, all that has been kept of it."""
+        """Print one rows event; at the end of the statement, everything kept of it."""
         head = self.heads.of(item.event)
         body: Any = item.event.body if head is None else head.body
         skips = body.table_id.value in self.state.ignored_maps
@@ -101,7 +101,7 @@ class MysqlRows(Printer):
 
     @staticmethod
     def rows_line(kind: int, body: Any) -> bytes:
-        """What stands behind the header of a rows event."""
+        """The rest of a rows event's header line."""
         flags = b"".join(name for field, name in _ROWS_FLAGS if getattr(body, field, False))
         flags = b" flags:" + flags if flags else b""
         return b"\t%s: table id %d%s\n" % (_ROWS_NAMES.get(kind, b"Rows"), body.table_id.value, flags)

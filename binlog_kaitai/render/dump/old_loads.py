@@ -1,4 +1,4 @@
-"""LOAD DATA as servers before 5.0 logged it; as `mariadb-binlog` prints it, the last client that knows it."""
+"""LOAD DATA as logged before 5.0; printed like `mariadb-binlog`, the last client that supports it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.text import encode, identifier, pretty
 
-#: The types of events with a statement to run.
+#: The types of events that contain a statement to execute.
 OLD_LOADS = frozenset((EventType.load_event, EventType.new_load_event, EventType.exec_load_event))
 _SEPARATORS = ("field_terminator", "enclosure", "line_terminator", "line_start", "escape")
 
 
 class OldLoads:
-    """Prints the events, and keeps those whose file is not whole yet."""
+    """Prints the events, and keeps those whose file is incomplete."""
 
     def __init__(self, printer: Printer) -> None:
         self.printer = printer
@@ -29,18 +29,18 @@ class OldLoads:
         }
 
     def print_load(self, item: Item, body: Any) -> None:
-        """A statement whose file the server read itself."""
+        """Print a statement whose file the server read itself."""
         self._print(item, body, encode(body.file_name))
 
     def print_create(self, item: Item, body: Any) -> None:
-        """A statement with the beginning of its file, as a comment: it runs when the file is whole."""
+        """Print a statement with the first part of its file, as a comment: it runs once that is complete."""
         self._print(item, body, encode(body.file_name), comment=b"# ")
         self._print_file(body)
         self._begun[body.file_id] = item, body
         self.printer.loads.begin(body.file_id, body.block, os.path.basename(body.file_name))
 
     def print_execute(self, item: Item, body: Any) -> None:
-        """The file is whole: the statement, with the name of the file that was written."""
+        """Print the statement of a complete file, with the name of the file written."""
         self.printer.put_comment(item, b"\n#Exec_load: file_id=%d\n" % body.file_id)
         begun, name = self._begun.pop(body.file_id, None), self.printer.loads.take(body.file_id)
         if begun is not None and name is not None:
@@ -78,7 +78,7 @@ class OldLoads:
 
 
 def _separators(target: Any) -> list[bytes]:
-    """The separators in the order of the event; those of one byte may be marked as empty."""
+    """The separators in the order of the event; single-byte ones may be flagged as empty."""
     if target.has_long_separators:
         return [bytes(getattr(target.long_separators, name).value) for name in _SEPARATORS]
     short = target.short_separators

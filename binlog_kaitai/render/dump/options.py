@@ -1,4 +1,4 @@
-"""What a dump shows, by the names of mysqlbinlog's options."""
+"""Options of a dump, by the names of mysqlbinlog's options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from binlog_kaitai.core.gtids import GtidSet
 
 
 class Base64Output(Enum):
-    """When events are printed as BINLOG statements."""
+    """When to print events as BINLOG statements."""
 
     AUTO = "auto"
     NEVER = "never"
@@ -24,46 +24,47 @@ class DumpOptions:
     Attributes
     ----------
     verbose : int
-        0; 1 for rows as commented statements; 2 with the columns' types, too.
+        0; 1 for rows as commented statements; 2 for these with column types.
     base64_output : Base64Output
-        When events are printed as BINLOG statements.
+        When to print events as BINLOG statements.
     hexdump : bool
-        The bytes of each event.
+        Print the bytes of each event.
     short_form : bool
-        Statements only, without comments and rows.
+        Print only statements, without comments and rows.
     print_table_metadata : bool
-        What table maps say of the columns.
+        Print the column metadata of table maps.
     skip_gtids : bool
-        No GTIDs of MySQL, so that transactions get new ones.
+        Omit MySQL's GTIDs, so that transactions get new ones.
     skip_annotate_row_events : bool
-        No statements behind MariaDB's row events.
+        Omit the statements of MariaDB's rows events.
     require_row_format : bool
-        Refuse what is not logged as rows, and have the server refuse it; for logs of MySQL.
+        Reject everything that is not logged as rows, and make the server reject it; for MySQL logs.
     flashback : bool
-        Statements that take the rows back, the last one first; for logs of MariaDB.
+        Print statements that undo the row changes, last one first; for MariaDB logs.
     disable_log_bin, idempotent : bool
-        Statements that turn logging off, or make errors of missing rows pass.
+        Print statements that turn logging off, or ignore errors about missing rows.
     force_if_open : bool
-        Print logs that are in use, or were not closed.
+        Accept logs that are in use, or were not closed.
     force_read : bool
-        Go on after events of unknown types that are not marked as ones to skip.
+        Continue after events of unknown types that are not flagged as ignorable.
     verify_checksums : bool
-        Refuse events whose CRC32 does not fit.
+        Reject events whose CRC32 does not match.
     set_charset : str or None
-        Character set of a SET NAMES in front.
+        Character set of an initial SET NAMES.
     rewrite_databases : mapping of str
         New names of databases.
     database, table : str or None
         Only events of this database; MariaDB: only rows of this table.
     server_ids, ignored_server_ids : frozenset of int
-        Only events of these servers, if any are named, and not of those.
+        Only events of the former servers, if any are named, and none of the latter.
     domain_ids, ignored_domain_ids : frozenset of int
-        MariaDB: only transactions of these domains (None for all), and not of those.
+        MariaDB: only transactions of the former domains (None for all), and none of the latter.
     start_gtids, stop_gtids : mapping of int
-        MariaDB: by domain, the number of the last transaction before the wanted ones, and of the last wanted
+        MariaDB: by domain, the number of the last transaction before the selected ones, and of the last
+        selected
         one; with stops, only transactions of the domains that they name.
     prints_row_count, prints_row_positions : bool
-        MariaDB: how many rows a statement changed, and where its rows events are.
+        MariaDB: print how many rows a statement changed, and the positions of its rows events.
     offset : int
         How many events to skip.
     start_position, stop_position : int or None
@@ -71,9 +72,9 @@ class DumpOptions:
     start_timestamp, stop_timestamp : int or None
         Seconds since 1970-01-01 UTC.
     include_gtids, exclude_gtids : GtidSet or None
-        Only, or not, these transactions.
+        Only these transactions, or all except them.
     local_load : str or None
-        Folder for the files of LOAD DATA; the system's folder for temporary files by default.
+        Folder for the files of LOAD DATA; by default the system's temporary folder.
     """
 
     verbose: int = 0
@@ -113,7 +114,7 @@ class DumpOptions:
 
     @property
     def filters_domains(self) -> bool:
-        """Whether transactions are left out for their domain, or their number in it."""
+        """Whether transactions are selected by domain, or by sequence number in it."""
         return (
             self.domain_ids is not None
             or bool(self.ignored_domain_ids)

@@ -1,8 +1,8 @@
-"""Where the text of events goes: out at once, or kept until its statement ends.
+"""Collects the text of events, and writes it immediately or at the end of the statement.
 
-The text of a statement of rows is put together: lines of headers (`head`), one BINLOG statement of all its
-events (`body`), and the rows (`tail`). `Output` writes the text of one event after another. A block of events
-is printed by the same calls of the printer, which `blocks.capture` takes and notes what goes where.
+The text of a row-logged statement consists of header lines (`head`), one BINLOG statement for all its events
+(`body`), and the rows (`tail`). `Output` writes the text of one event after another. For a block of events,
+the printer makes the same calls, and `blocks.capture` records them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from binlog_kaitai.render.dump.quick import QuickRows
 from binlog_kaitai.render.dump.row_programs import Head
 from binlog_kaitai.render.dump.spool import Spool
 
-#: Takes the text as it comes.
+#: Receives the text as it is written.
 Write = Callable[[bytes], object]
 
 PutItem = Callable[[Item], None]
 
-#: In front of the number of a statement's rows.
+#: Text before the row count of a statement.
 ROWS_NUMBER = b"# Number of rows: "
-#: Around the base64 of a statement's events.
+#: Text around the base64 of a statement's events.
 BINLOG, BINLOG_END = b"\nBINLOG '\n", b"'"
 
 
 class Texts:
-    """Takes pieces of text: bytes, or templates with fields of an event."""
+    """Collects pieces of text: bytes, or templates with fields of an event."""
 
     def __init__(self, append: Write, style: HexdumpStyle) -> None:
         self.append = append
@@ -56,13 +56,13 @@ class Output:
     Attributes
     ----------
     now, head : Texts
-        Text that goes out at once, and the lines that wait for `flush`.
+        Text that is written immediately, and lines that wait for `flush`.
     body, tail : Spool
-        Base64 and rows of the statement at hand.
+        Base64 and rows of the current statement.
     rows : int
-        How many of the statement's were counted.
+        Number of rows counted for the statement.
     kept : pair or None
-        An event that is printed with another one, and what adds its text.
+        An event that is printed with another one, and the function that adds its text.
     """
 
     def __init__(self, write: Write, delimiter: bytes, style: HexdumpStyle) -> None:
@@ -77,27 +77,27 @@ class Output:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether lines wait."""
+        """Whether lines are waiting."""
         return bool(self._head or self._held)
 
     @property
     def is_open(self) -> bool:
-        """Whether text of a statement waits for its end."""
+        """Whether text of a statement is waiting for its end."""
         return bool(self.body or self.tail or self.rows)
 
     def hold(self) -> None:
-        """Have the lines wait for long, if they are many."""
+        """Prepare for a long wait by spooling the lines if there are many."""
         self._held.extend(self._head)
         self._head.clear()
 
     def take_head(self) -> bytes:
-        """The lines of the event at hand, which are the caller's then."""
+        """Hand over the lines of the current event to the caller."""
         text = b"".join(self._head)
         self._head.clear()
         return text
 
     def flush(self) -> None:
-        """Write the lines out."""
+        """Write the lines."""
         self._held.flush(self.write)
         if self._head:
             self.write(self.take_head())
@@ -107,7 +107,7 @@ class Output:
         self.body.extend(base64_pieces(raw))
 
     def add_rows(self, rows: QuickRows, item: Item, head: Head | None, name: bytes | None) -> None:
-        """Add the rows of an event, with another name of their database if one is given."""
+        """Add the rows of an event, with a new database name if one is given."""
         found = rows.text(item.event, head, name)
         self.tail.append(found.text)
         self.rows += found.rows
@@ -132,7 +132,7 @@ class Output:
             put(kept)
 
     def end_statement(self, *, shows_count: bool = False, shows_zero: bool = False) -> None:
-        """Write out what waits, and how many rows that were, if wanted and if there were any."""
+        """Write everything waiting, and the row count if it is requested and not zero."""
         self.flush()
         if self.body:
             self.write(BINLOG)
@@ -142,13 +142,13 @@ class Output:
         self.put_row_count(shows=shows_count, shows_zero=shows_zero)
 
     def put_row_count(self, *, shows: bool, shows_zero: bool = False) -> None:
-        """Write how many rows a statement has, if that is wanted, and count anew."""
+        """Write the row count of a statement if it is requested, and reset it."""
         if shows and (self.rows or shows_zero):
             self.write(ROWS_NUMBER + b"%d\n" % self.rows)
         self.rows = 0
 
     def clear(self) -> None:
-        """Forget what waits."""
+        """Discard everything waiting."""
         self._head.clear()
         self._held.clear()
         self.body.clear()

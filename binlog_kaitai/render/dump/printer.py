@@ -1,4 +1,4 @@
-"""What both dresses share: buffers, header lines, and the events that read alike."""
+"""Common parts of both output variants: buffers, header lines, and events that print alike."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PrintEvent = Callable[[Item, Any], None]
 Version = tuple[int, int, int]
 
 DELIMITER = b"/*!*/;"
-#: What fields that the generated code reads when they are asked for may raise on hostile bytes.
+#: Exceptions that lazily parsed fields of generated code may raise on hostile bytes.
 UNREADABLE = (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError)
 
-#: The lines of all events, by the fields of their headers.
+#: The common lines of all events, from the fields of their headers.
 PLACE = b"# at %(position)d\n"
 FRONT = b"#%(time)s server id %(server_id)d  end_log_pos %(end_position)d "
 CHECKSUM = b"CRC32 0x%(checksum)s "
@@ -37,22 +37,22 @@ OLD_COMPLETION_TYPE = b"/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;\n"
 
 
 class Printer:
-    """Prints events: what each type of event prints, and what it changes in the state.
+    """Prints events; for each type, defines the text and the change of state.
 
-    The same functions print blocks of events, by an event of each kind and state that there is: whatever they
-    read of an event besides the fields of templates is the same for all events of its shape
+    The same functions print blocks of events, using one event for each combination of shape and state:
+    everything they read from an event, except for the fields of templates, must be part of its shape
     (`blocks.shapes`).
 
     Attributes
     ----------
     state : State
-        What the next event depends on.
+        The state that the next event depends on.
     out : Output
-        Where the text goes.
+        The destination of the text.
     version : tuple of int
-        Of the client that prints so.
+        Version of the imitated client.
     log_version : tuple of int
-        Of the server by the newest format description.
+        Server version in the newest format description.
     waiting : list of Item
         Events that the next statement depends on.
     is_broken : bool
@@ -61,10 +61,10 @@ class Printer:
 
     style: Style
     quick: QuickRows
-    #: Whether `--rewrite-db` writes the bytes of all events anew, with checksums, or of table maps only.
+    #: Whether `--rewrite-db` rewrites the bytes of all events, with checksums, or only those of table maps.
     rewrites_all = True
     hexdump_style = MYSQL_STYLE
-    #: Whether the client knows transaction payloads.
+    #: Whether the client supports transaction payloads.
     opens_payloads = False
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
@@ -98,7 +98,7 @@ class Printer:
         Raises
         ------
         BinlogError
-            It cannot be read.
+            The event cannot be parsed.
         """
         try:
             if item.kind == EventType.table_map_event:
@@ -110,25 +110,25 @@ class Printer:
             raise item.event.locate(GrammarError(f"cannot be printed: {error!r}")) from error
 
     def start_all(self) -> bytes:
-        """What stands before the first log."""
+        """Print the text before the first log."""
         raise NotImplementedError
 
     def start_log(self) -> None:
-        """Print what stands before each log."""
+        """Print the text before each log."""
 
     def end_log(self) -> None:
-        """Print what stands behind each log, a damaged one, too."""
+        """Print the text after each log, even a damaged one."""
         raise NotImplementedError
 
     def end_all(self) -> bytes:
-        """What stands behind the last log."""
+        """Print the text after the last log."""
         raise NotImplementedError
 
     def end_payload(self) -> None:
-        """All events of a transaction payload were printed."""
+        """Print the text after the events of a transaction payload."""
 
     def check(self, item: Item) -> None:
-        """Refuse an event that the options forbid, wanted or not."""
+        """Reject an event that the options forbid, whether it is selected or not."""
         if self.options.force_if_open or item.kind != EventType.format_description_event:
             return
         if item.event.header.is_in_use:
@@ -136,20 +136,20 @@ class Printer:
             raise item.event.locate(UsageError(reason))
 
     def take(self, item: Item) -> None:
-        """What a dress does with an event."""
+        """Process an event; defined by each variant."""
         raise NotImplementedError
 
     def pass_over(self, item: Item) -> None:
-        """Leave an event out, but for its place."""
+        """Skip an event, printing only its position."""
         self.put_place(item)
 
     def put_place(self, item: Item) -> None:
-        """Write where an event is."""
+        """Write the position of an event."""
         if not self.options.short_form:
             self.out.now.fill(PLACE, item)
 
     def put_header(self, item: Item) -> None:
-        """Add the line of an event's header, with its bytes in hexadecimal if wanted."""
+        """Add the header line of an event, with its hexdump if requested."""
         self.out.head.fill(FRONT, item)
         if item.checksum is not None:
             self.out.head.fill(CHECKSUM, item)
@@ -157,14 +157,14 @@ class Printer:
             self.out.head.hexdump(item)
 
     def put(self, item: Item, line: bytes, more: bytes = b"") -> None:
-        """Add a header line, if they are wanted, and what follows it; both are templates."""
+        """Add a header line, if these are printed, and the text after it; both are templates."""
         if not self.options.short_form:
             self.put_header(item)
             self.out.head.fill(line, item)
         self.out.head.fill(more, item)
 
     def put_comment(self, item: Item, line: bytes) -> None:
-        """Add what the short form leaves out altogether."""
+        """Add text that the short form omits."""
         if not self.options.short_form:
             self.put_header(item)
             self.out.head.append(line)
@@ -180,27 +180,27 @@ class Printer:
         return bool(wanted) and self.rewritten.get(database, database) != encode(wanted or "")
 
     def new_name(self, table_map: Any) -> bytes | None:
-        """The new name of a table's database; None if it keeps its own."""
+        """The new name of a table's database; None if it is not renamed."""
         if not self.rewritten or table_map is None:
             return None
         return self.rewritten.get(encode(table_map.schema_name))
 
     def skips_table(self, body: Any) -> bool:
-        """Whether the rows behind a table map are left out."""
+        """Whether the rows after a table map are left out."""
         return self.skips_database(encode(body.schema_name))
 
     def put_statement(self, text: bytes) -> None:
-        """Add a statement with its end."""
+        """Add a statement with its delimiter."""
         self.out.head.append(text + self.delimiter + b"\n")
 
     def put_start(self, item: Item, body: Any) -> None:
-        """Add what begins a log: the version of its server."""
+        """Add the start of a log: the version of its server."""
         names = (body.binlog_version, encode(body.server_version), timestamp(item.timestamp))
         startup = b" at startup\n" if body.create_timestamp else b"\n"
         self.put_comment(item, b"\tStart: binlog v %d, server v %s created %s" % names + startup)
 
     def put_unknown(self, item: Item) -> None:
-        """Add an event of a type that the client does not know, or refuse it without `--force-read`."""
+        """Add an event of a type unknown to the client, or reject it without `--force-read`."""
         if not self.options.force_read:
             reason = f"the client does not know events of type {item.kind}; --force-read goes on after it"
             raise UsageError(reason, field="header.type_code")
@@ -268,7 +268,7 @@ def set_names(options: DumpOptions) -> bytes:
 
 
 def unset_names(options: DumpOptions) -> bytes:
-    """The statements that take back those of :func:`set_names`."""
+    """The statements that undo those of :func:`set_names`."""
     if not options.set_charset:
         return b""
     return (

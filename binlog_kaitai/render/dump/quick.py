@@ -1,12 +1,13 @@
-"""Rows of single events, fast: by the kernel of `columns.text.printed_rows`.
+"""Prints the rows of single events fast, with the kernel of `columns.text.printed_rows`.
 
 Strategy
 --------
-1. Rows events of one table begin alike: table id, flags, columns. The grammar reads each such beginning once
-   (`row_programs.Head`); an event that begins with the same bytes has the same.
-2. For a head and a table map a program says what stands around each value and how it is printed.
-3. The kernel writes the text. Values of rare types it leaves to the functions of `cells`, and whatever does
-   not fit to `rows`, whose errors name the place.
+1. Rows events of one table begin with the same bytes: table ID, flags, columns. The grammar parses each such
+   header once (`row_programs.Head`) and reuses it for events that begin with the same bytes.
+2. For a header and a table map, a program describes the text around each value, and how the value is printed.
+3. The kernel writes the text. The functions of `cells` format values of rare types; rows that contradict
+   their
+   table map go to `row_comments`, whose errors name the position.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from binlog_kaitai.render.dump.jobs import KERNELS_FROM, Jobs, MisfitError
 from binlog_kaitai.render.dump.row_comments import RowsText, Style, counted_rows, rows_text
 from binlog_kaitai.render.dump.row_programs import MOST, Head, Programs, images_end
 
-#: What an event costs that is printed without the kernel, in bytes that the kernel might print.
+#: The cost of printing an event without the kernel, in bytes that the kernel could print.
 _CALL = 1 << 12
 _NOTHING = np.zeros(0, dtype=np.uint8)
 
@@ -32,9 +33,9 @@ class QuickRows:
     Parameters
     ----------
     style
-        How to print; the texts of its values are those of the kernel, too.
+        How to print; its formatting of values matches the kernel's.
     is_mariadb
-        In which client's escapes.
+        Selects the client whose escapes are used.
     """
 
     def __init__(self, style: Style, *, is_mariadb: bool) -> None:
@@ -45,18 +46,18 @@ class QuickRows:
         self._work = 0
 
     def note_table(self, event: Event) -> None:
-        """Take in a table map."""
+        """Register a table map."""
         start = event.layout.header_length_of(event.type_code)
         self.note(event.body, event.raw[start : images_end(event)])
 
     def note(self, body: Any, content: bytes) -> None:
-        """Take in the body of a table map, and its bytes."""
+        """Register the body of a table map, and its bytes."""
         if len(self._tables) >= MOST:
             self._tables.clear()
         self._tables[body.table_id.value] = body, content
 
     def content_of(self, body: Any) -> tuple[Any, bytes | None]:
-        """A table map, and its bytes if they are known."""
+        """A table map, with its bytes if they are known."""
         noted, content = self._tables.get(body.table_id.value, (None, b""))
         return body, content if noted is body else None
 
@@ -89,7 +90,7 @@ class QuickRows:
         return self.programs.number_of(head, body, content, name)
 
     def _run(self, kind: int, event: Event, head: Head, program: int) -> RowsText | None:
-        """The text; None where the images do not fit."""
+        """The text; None if the images contradict the table map."""
         start = event.layout.header_length_of(event.type_code) + len(head.content)
         jobs = np.array([[kind, start, images_end(event), program, 0]], dtype=np.int64)
         data = np.frombuffer(event.raw, dtype=np.uint8)

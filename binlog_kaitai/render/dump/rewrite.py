@@ -1,4 +1,4 @@
-"""`--rewrite-db`: events that name a database, with its new name in their bytes."""
+"""`--rewrite-db`: renames databases in the bytes of events."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from binlog_kaitai.render.dump.text import encode
 
 
 def rewrite(item: Item, names: Mapping[bytes, bytes], *, rewrites_all: bool = True) -> None:
-    """Put the new name of a database into the bytes of an event that names it.
+    """Rename the database in the bytes of an event that names it.
 
-    Without `rewrites_all` only table maps are written anew, and keep their checksums.
+    Without `rewrites_all`, only table maps are rewritten, and keep their checksums.
     """
     if not rewrites_all and item.kind != EventType.table_map_event:
         return
@@ -37,13 +37,13 @@ def rewrite(item: Item, names: Mapping[bytes, bytes], *, rewrites_all: bool = Tr
 
 
 def renamed(raw: bytes, length_at: int, start: int, end: int, new: bytes) -> bytes:
-    """An event with another name in place of the one between two places; `length_at` has its length."""
+    """An event with the name between two offsets replaced; `length_at` is the offset of its length."""
     raw = raw[:length_at] + bytes([len(new)]) + raw[length_at + 1 : start] + new + raw[end:]
     return resized(raw, len(raw))
 
 
 def with_checksum(raw: bytes) -> tuple[bytes, int]:
-    """An event whose last bytes are its checksum made anew, and that checksum."""
+    """An event with its trailing checksum recomputed, and that checksum."""
     covered = raw[:-CHECKSUM_SIZE]
     checksum = crc32(covered)
     return covered + checksum.to_bytes(CHECKSUM_SIZE, "little"), checksum

@@ -19,7 +19,7 @@ UNMEASURED = frozenset((ColumnType.geometry, ColumnType.blob_compressed, ColumnT
 
 
 class RowsText(NamedTuple):
-    """The statements of an event, how many rows they are, and whether the client goes on behind them."""
+    """The statements of an event, their number of rows, and whether the client continues after them."""
 
     text: bytes
     rows: int
@@ -27,16 +27,16 @@ class RowsText(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How the rows of a dump are printed.
+    """How to print the rows of a dump.
 
     Attributes
     ----------
     texts : mapping
-        Text of values by type of the column.
+        Formatters of values, by column type.
     verbose : int
-        2 for the columns' types, too.
+        2 to include column types.
     unknown : bytes
-        What stands in place of a value of an unknown type, with type and metadata to be put in.
+        Placeholder for a value of an unknown type; a template for type and metadata.
     """
 
     texts: Mapping[Any, CellText]
@@ -45,21 +45,21 @@ class Style(NamedTuple):
 
 
 def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> RowsText:
-    """The rows of a rows event whose table map is known.
+    """The text of a rows event whose table map is known.
 
     Parameters
     ----------
     event
-        A rows event, as the reader gives it.
+        A rows event from the event reader.
     style
         How to print.
     schema_name
-        The database's name, where it is another than in the table map.
+        The database name, if it differs from the table map's.
 
     Raises
     ------
     GrammarError
-        The rows do not fit the table map.
+        The rows contradict the table map.
     """
     body, table_map = event.body, event.table_map
     if table_map is None:
@@ -75,7 +75,7 @@ def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> R
             count += is_first
             if not is_whole:
                 return RowsText(b"".join(pieces), count, False)
-    except Exception as error:  # also of generated code on hostile bytes
+    except Exception as error:  # includes generated code on hostile bytes
         raise event.locate(_refusal(event, table.decode("utf-8", "replace"), error)) from error.__cause__
     return RowsText(b"".join(pieces), count)
 
@@ -83,14 +83,14 @@ def rows_text(event: Event, style: Style, schema_name: bytes | None = None) -> R
 def _refusal(event: Event, table: str, error: Exception) -> BinlogError:
     reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
     if is_mariadb(event.layout) and any(one.type in OLD_TIMES for one in schema_of(event).columns):
-        # Values with a fraction are longer, and MariaDB's table maps do not say which columns have one.
+        # Values with fractions are longer, and MariaDB's table maps do not record which columns have them.
         hint = "TIME, DATETIME or TIMESTAMP may have a fraction, which `rows` knows from the log's statements"
         return BinlogError(f"{reason}; {hint}", field=table)
     return error if isinstance(error, BinlogError) else GrammarError(reason, field=table)
 
 
 def table_name(table_map: Any, schema_name: bytes | None = None) -> bytes:
-    """A table's name as statements have it, with another name of its database if one is given."""
+    """A table's name in a statement, with a new database name if one is given."""
     database = encode(table_map.schema_name) if schema_name is None else schema_name
     return identifier(database) + b"." + identifier(encode(table_map.table_name))
 
@@ -98,12 +98,12 @@ def table_name(table_map: Any, schema_name: bytes | None = None) -> bytes:
 def counted_rows(event: Event) -> int:
     """How many rows `mariadb-binlog` counts in an event whose rows it does not print.
 
-    It gives up behind a value whose length it does not know.
+    It stops after a value whose length it does not know.
     """
     body: Any = event.body
     try:
         rows = body.rows or ()
-    except Exception:  # generated code on rows that do not follow their table map; they are not printed
+    except Exception:  # generated code on rows that contradict their table map; they are not printed
         return len(getattr(getattr(body, "_m_inflated_rows", body), "_m_rows", ())) or 1
     for count, row in enumerate(rows, 1):
         if any(_is_unmeasured(cell) for image in (row.before, row.after) if image for cell in image.cells):
@@ -143,7 +143,7 @@ def _images(event: Event, style: Style, table: bytes) -> Iterator[tuple[list[byt
 
 
 def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
-    """What stands behind a value of each column, and in place of it and that for NULL."""
+    """For each column, the text after a value, and the texts that replace an unknown value and NULL."""
     found = []
     facts_known = facts_of(table_map).columns if verbose > 1 else []
     for column in table_map.columns or ():
@@ -160,7 +160,7 @@ def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
 def image_text(
     image: Any, table_map: Any, style: Style, suffixes: list[tuple[bytes, bytes]], pieces: list[bytes]
 ) -> bool:
-    """Print one image into `pieces`; False where the client would stop in it."""
+    """Append the text of one image to `pieces`; False if the client would stop in it."""
     columns = table_map.columns
     for cell in image.cells:
         if not cell.is_present:
@@ -183,7 +183,7 @@ def image_text(
 
 
 def extra_info(body: Any) -> list[bytes]:
-    """What a rows event says of all its rows."""
+    """The text of a rows event's extra data."""
     lines = []
     for chunk in body.extra_data.chunks if getattr(body, "extra_data", None) is not None else ():
         match getattr(chunk.type, "name", ""):

@@ -1,4 +1,4 @@
-"""Programs of rows: what `columns.text.printed_rows` takes of the beginning of a rows event and its table."""
+"""Row programs: the input of `columns.text.printed_rows` for a rows event header and its table."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from binlog_kaitai.reader.reader import Event
 from binlog_kaitai.render.dump.row_comments import UNMEASURED, Style, column_suffixes, table_name
 from binlog_kaitai.values.schema import Column, Schema
 
-#: Beginnings of rows events that are remembered, and as many tables and programs.
+#: Number of cached rows event headers, and of tables and programs.
 MOST = 1 << 10
-#: The largest that servers allow.
+#: The servers' maximum.
 _MOST_PRECISION, _MOST_SCALE, _MOST_FRACTION = 65, 38, 6
-#: As much of a beginning is looked up at once, in bytes.
+#: How many bytes of a header are looked up at once.
 _KEY = 10
-#: No beginning is longer, in bytes: 64 KiB of the server's, and a bit for each column, twice.
+#: Maximum length of a header, in bytes: 64 KiB of extra data, and two bits for each column.
 _LONGEST_HEAD = 128 << 10
 
 _STRINGS = frozenset(
@@ -62,18 +62,18 @@ _KINDS: dict[ColumnType | int, int] = {
 
 @dataclass(eq=False)
 class Head:
-    """What a rows event has in front of its images.
+    """The part of a rows event before its images.
 
     Attributes
     ----------
     body
-        The grammar's object of the first event that began so; only its images are that event's own.
+        The grammar's object of the first event with this header; only its images are specific to that event.
     content : bytes
-        All in front of the images, without the event's header.
+        Everything between the event header and the images.
     kind : int
-        The events' type.
+        The event type.
     line, extra : bytes and list of bytes
-        The text of it, for who prints it; None before it was made.
+        Text cached by the printer; None until then.
     """
 
     body: Any
@@ -84,18 +84,18 @@ class Head:
 
 
 class Heads:
-    """The beginnings of rows events."""
+    """Caches the headers of rows events."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Any, int, bytes], list[Head]] = {}
 
     def of(self, event: Event) -> Head | None:
-        """How an event begins; None for those of other kinds than plain rows events.
+        """The header of an event; None if it is not a plain rows event.
 
         Raises
         ------
         GrammarError
-            It cannot be read.
+            The event cannot be parsed.
         """
         raw, layout = event.raw, event.layout
         start = layout.header_length_of(event.type_code)
@@ -117,27 +117,27 @@ class Heads:
 
 
 def _without_most_images(event: Event) -> Event:
-    """The same beginning: what is remembered must not hold a long event."""
+    """The same header without most images: the cache must not hold a long event."""
     raw = event.raw
     if len(raw) <= _LONGEST_HEAD:
         return event
     raw = raw[: _LONGEST_HEAD - CHECKSUM_SIZE] + raw[-CHECKSUM_SIZE:]
     frame = Frame(event.position, event.fixed_header, resized(raw, len(raw)))
     short = Event(event.file, frame, event.layout, event.table_map)
-    # A type whose images tell their own length cannot be read in part.
+    # A type whose images contain their own length cannot be parsed partially.
     with suppress(BinlogError):
         return short if hasattr(short.body, "images") else event
     return event
 
 
 def images_end(event: Event) -> int:
-    """Where the images of a rows event end."""
+    """The end of the images of a rows event."""
     return len(event.raw) - (CHECKSUM_SIZE if event.layout.is_checksummed else 0)
 
 
 @dataclass
 class Program:
-    """What `put_rows` takes of a head and a table."""
+    """The arguments of `put_rows` for a header and a table."""
 
     table_map: Any
     images: int
@@ -158,7 +158,7 @@ class Programs:
     style
         How to print.
     is_mariadb
-        In which client's dress.
+        Selects the client to imitate.
     """
 
     def __init__(self, style: Style, *, is_mariadb: bool) -> None:
@@ -172,7 +172,7 @@ class Programs:
         return iter(self._made)
 
     def begin(self) -> None:
-        """Forget programs if there are too many; numbers that were given before mean nothing afterwards."""
+        """Clear the cache if it is too large, which invalidates all program numbers."""
         if len(self._numbers) >= MOST:
             self._numbers.clear()
             self._made.clear()
@@ -182,14 +182,14 @@ class Programs:
         return self._made[number]
 
     def number_of(self, head: Head, table_map: Any, content: bytes, name: bytes | None) -> int:
-        """The number of the program for events that begin so; -1 if there is none.
+        """The number of the program for events with this header; -1 if there is none.
 
         Parameters
         ----------
         table_map, content
             Body of the table map, and its bytes.
         name
-            The database's name, where it is another than in the table map.
+            The database name, if it differs from the table map's.
         """
         key = head, content, name
         if key not in self._numbers:
@@ -201,7 +201,7 @@ class Programs:
         return self._numbers[key]
 
     def arrays(self) -> tuple[Any, ...]:
-        """What `put_rows` takes of all programs, from `images` to `clauses`."""
+        """The arguments of `put_rows` for all programs, from `images` to `clauses`."""
         if self._arrays is None:
             made = self._made
             steps = np.concatenate([one.steps for one in made] or [np.zeros((0, 4), dtype=np.int64)])
@@ -255,7 +255,7 @@ class Programs:
         )
 
     def _steps(self, body: Any, table_map: Any) -> tuple[list[Any], list[Any]] | None:
-        """Column, kind, size, prefix and detail of the values of both images; None if not to be had."""
+        """Column, kind, size, prefix and detail of the values of both images; None if unavailable."""
         has_rows = hasattr(type(body), "rows")  # of the class: the rows themselves may be damaged
         if not has_rows or body.is_partial_update or not table_map.has_known_columns:
             return None
@@ -280,7 +280,7 @@ class Programs:
             return None
         kind = _KINDS.get(column.type, kernels.OTHER)
         detail = _detail(kind, column)
-        # The kernel trusts these numbers; what no server writes goes the slow way.
+        # The kernel trusts these numbers; values that servers never write take the slow path.
         if kind == kernels.BITS:
             is_usual = 0 < detail <= 8 * width.fixed and column.length == width.fixed
         elif kind == kernels.DECIMAL:
@@ -291,7 +291,7 @@ class Programs:
 
 
 def _detail(kind: int, column: Column) -> int:
-    """What else a kind takes, see `put_rows`."""
+    """Additional parameter of a kind, see `put_rows`."""
     if kind == kernels.DECIMAL:
         return (column.precision or 0) << 8 | (column.scale or 0)
     if kind == kernels.BITS:

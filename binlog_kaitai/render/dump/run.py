@@ -1,4 +1,4 @@
-"""From sources to the text of a dump: which events are printed, and in which dress."""
+"""Runs a dump: selects the events of the sources, and the client to imitate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from binlog_kaitai.render.dump.rewrite import rewrite
 from binlog_kaitai.render.dump.selection import Selection, Verdict
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
-#: With these a log may begin.
+#: Types a log may begin with.
 _HEAD_TYPES = frozenset(
     (EventType.format_description_event, EventType.previous_gtids_log_event, EventType.rotate_event)
 )
@@ -36,26 +36,27 @@ _HEAD_TYPES = frozenset(
 def dump(
     source: SourceLike | Iterable[SourceLike], write: Write, options: DumpOptions | None = None
 ) -> LogReader:
-    """Print logs as the clients of their servers do.
+    """Print logs like the clients of their servers.
 
     Parameters
     ----------
     source
-        As :func:`binlog_kaitai.open` takes it.
+        The logs, as for :func:`binlog_kaitai.open`.
     write
-        Takes the text in pieces, as bytes.
+        Receives the text in pieces, as bytes.
     options
         What to show.
 
     Returns
     -------
     LogReader
-        Whose `ends` tell how each log ended.
+        The reader, whose `ends` describe how each log ended.
 
     Raises
     ------
     BinlogError
-        A log is damaged, or it has what cannot be printed so; what was printed has its proper end.
+        A log is damaged, or contains something that cannot be printed; the text printed so far is properly
+        terminated.
     """
     options = options or DumpOptions()
     reader = LogReader(resolve(source), verify_checksums=options.verify_checksums)
@@ -96,7 +97,7 @@ class _Dump:
                 self.write(self.printer.end_all())
 
     def _print_log(self, source: Source) -> bool:
-        """Print one log; False where the wanted events end."""
+        """Print one log; False once the selected events end."""
         self._has_begun = False
         self.outer = None
         self._rest = []
@@ -118,14 +119,14 @@ class _Dump:
         return True
 
     def show(self, event: Event, shown_at: int | None = None, passes: bool | None = None) -> bool:
-        """Take an event that was read; False where the wanted events end.
+        """Process an event; False once the selected events end.
 
-        `passes` tells whether it is left out for the sake of its transaction, if that is known.
+        `passes` is whether it is left out because of its transaction, if that is known.
         """
         self._begin(event)
         if event.payload_index is not None:
             if self.outer is None:
-                return True  # of a transaction that is left out
+                return True  # in a transaction that is left out
             item = inner_item(event, self.outer)
         else:
             self.end_payload()
@@ -145,7 +146,7 @@ class _Dump:
         self.outer = None
 
     def _print(self, item: Item, passes: bool | None) -> Verdict:
-        """Print an event if it is wanted."""
+        """Print an event if it is selected."""
         self._printer.check(item)
         verdict = self.selection.judge(item)
         if verdict is Verdict.PRINT:
@@ -160,13 +161,14 @@ class _Dump:
         return verdict
 
     def _events_from(self, source: Source, start: int) -> Iterator[tuple[Event, int | None]]:
-        """The events of a log from an offset on, a format description before it included.
+        """The events of a log from an offset on, with any format description before it.
 
-        With each, where the client says that it is, if that is elsewhere. Where blocks can be read from the
-        offset on, only the events before; `_rest` are then the format descriptions among them.
+        Each event comes with the position the client prints, if that differs. If blocks can be read from the
+        offset on, only the events before it are yielded; `_rest` then holds the format descriptions among
+        them.
         """
         events = self.reader.read_from(source, [])
-        head: list[Event] = []  # what a client reads before it goes to the start position
+        head: list[Event] = []  # what a client reads before it seeks to the start position
         following: Event | None = None
         last_read = 0
         for event in events:
@@ -190,12 +192,12 @@ class _Dump:
         yield from ((event, None) for event in events if event.position >= start)
 
     def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[Event] = ()) -> bool:
-        """Print a log block by block; False where the wanted events end.
+        """Print a log block by block; False once the selected events end.
 
         Parameters
         ----------
         start, formats
-            Where to begin if not at the log's first event, and the format descriptions before.
+            Where to begin, if not at the log's first event, and the format descriptions before that.
         """
         name, log = source.name, None
         try:
@@ -237,10 +239,10 @@ class _Dump:
                 else:
                     self._begin(one)
             else:
-                yield one, last_read  # where mysqlbinlog was then
+                yield one, last_read  # the position of mysqlbinlog at that time
 
     def _begin(self, event: Event) -> None:
-        """Choose the dress by the first event of the first log, and begin a log."""
+        """Choose the client by the first event of the first log, and start a log."""
         if self.printer is None:
             self.printer = self._printer_of(event)
             self.write(self.printer.start_all())
@@ -275,7 +277,7 @@ def _context_of(version: int, formats: Iterable[Event]) -> Context:
 
 
 def is_of_mariadb(event: Event) -> bool:
-    """Whether the first event of a log says that MariaDB wrote it."""
+    """Whether the first event of a log shows that MariaDB wrote it."""
     body: Any = event.body
     if "mariadb" in getattr(body, "server_version", "").lower():
         return True

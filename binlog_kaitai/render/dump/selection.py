@@ -1,4 +1,4 @@
-"""Which events are printed: the clients' rules of position, time, server, and GTID."""
+"""Selects the events to print, by the clients' rules for position, time, server, and GTID."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.options import DumpOptions
 from binlog_kaitai.render.dump.variables import ends_group
 
-#: Shown with transactions that are left out.
+#: Types shown even in transactions that are left out.
 NEVER_FILTERED = frozenset(
     (
         EventType.slave_event,
@@ -30,7 +30,7 @@ NEVER_FILTERED = frozenset(
 
 
 class Verdict(Enum):
-    """What becomes of an event."""
+    """The decision about an event."""
 
     PRINT = "print"
     SKIP = "skip"
@@ -38,16 +38,16 @@ class Verdict(Enum):
 
 
 class Selection:
-    """Judges one event after another.
+    """Decides about events, in log order.
 
     Attributes
     ----------
     start_position : int or None
-        Where to begin in the log at hand.
+        Where to begin in the current log.
     stop_position : int or None
-        Where to stop in it.
+        Where to stop in the current log.
     is_filtered : bool
-        The transaction at hand is left out.
+        The current transaction is left out.
     """
 
     def __init__(self, options: DumpOptions) -> None:
@@ -60,23 +60,23 @@ class Selection:
         self.is_filtered = False
 
     def begin_log(self, *, is_first: bool, is_last: bool) -> None:
-        """Go on with another log."""
+        """Continue with another log."""
         self.start_position = self.options.start_position if is_first else None
         self.stop_position = self.options.stop_position if is_last else None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the first wanted event, by its time or number, has not come yet."""
+        """Whether the first selected event, by its time or number, is still to come."""
         return bool(self._start_timestamp or self._offset)
 
     @property
     def filters_gtids(self) -> bool:
-        """Whether events are left out for the sake of their transactions."""
+        """Whether events are left out because of their transactions."""
         options = self.options
         return options.include_gtids is not None or options.exclude_gtids is not None or options.skip_gtids
 
     def of_others(self, server_ids: Any, types: Any) -> Any:
-        """Which events are left out for the sake of their servers; None for none."""
+        """Which events are left out because of their servers; None for none."""
         wanted, ignored = self.options.server_ids, self.options.ignored_server_ids
         if not (wanted or ignored):
             return None
@@ -88,18 +88,18 @@ class Selection:
     def range_of(
         self, timestamps: NDArray[np.int64], positions: NDArray[np.int64], of_others: Any = None
     ) -> tuple[int, int]:
-        """Which events of a block are printed, if none is left out for its server's or transaction's sake.
+        """The range of a block's events to print, if none is left out because of its server or transaction.
 
         Parameters
         ----------
         timestamps, positions : int64 arrays
-            Of all its events, none of which is a format description.
+            Header fields of all its events, none of which is a format description.
         of_others
             See `of_others`; such an event does not end the dump.
 
         Returns
         -------
-        The first one, and the one behind the last; if that is an event, it ends the dump.
+        The first index, and the one after the last; if the latter is an event, it ends the dump.
         """
         begin = count = len(timestamps)
         is_wanted = timestamps >= self._start_timestamp
@@ -119,13 +119,13 @@ class Selection:
         return begin, int(np.argmax(is_end)) if is_end.any() else count
 
     def judge(self, item: Item) -> Verdict:
-        """Whether an event is printed; STOP ends the dump, all later logs included."""
+        """Decide whether an event is printed; STOP ends the dump, including all later logs."""
         verdict = self._judge(item)
         self._count += 1
         return verdict
 
     def skips(self, header: Header, kind: int) -> bool:
-        """Whether an event is left out for what its header says."""
+        """Whether an event is left out because of its header."""
         if kind == EventType.format_description_event:
             return False
         if self._count < self._offset or header.timestamp < self._start_timestamp:
@@ -137,7 +137,7 @@ class Selection:
     def _judge(self, item: Item) -> Verdict:
         options, is_format = self.options, item.kind == EventType.format_description_event
         if not is_format and not (self._count < self._offset or item.timestamp < self._start_timestamp):
-            # From the first wanted event on, times may go back.
+            # After the first selected event, times may go back.
             self._start_timestamp = self._offset = 0
         if self.skips(item.event.fixed_header, item.kind):
             return Verdict.SKIP
@@ -148,7 +148,7 @@ class Selection:
         return Verdict.PRINT
 
     def filters_gtid(self, item: Item) -> bool:
-        """Whether an event is left out for the sake of its transaction."""
+        """Whether an event is left out because of its transaction."""
         options = self.options
         if not self.filters_gtids:
             return False
@@ -171,7 +171,7 @@ class Selection:
 
 
 def _ends_group(item: Item) -> bool:
-    """Whether a statement ends its transaction; one that cannot be read does not, if it is left out."""
+    """Whether a statement ends its transaction; an unreadable one does not, if it is left out."""
     try:
         return ends_group(bytes(item.event.body.query))
     except BinlogError:

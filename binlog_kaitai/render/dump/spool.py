@@ -1,4 +1,4 @@
-"""Text that waits: in memory while it is short, else in a temporary file."""
+"""Buffers text in memory while it is short, else in a temporary file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from typing import IO
 
-#: As much text waits in memory, and goes at once from the file, in bytes.
+#: Maximum size of text kept in memory, and of pieces read from the file, in bytes.
 _MOST = 32 << 20
 _STEP = 1 << 20
 
@@ -39,7 +39,7 @@ class Spool:
             self.append(piece)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Discard everything."""
         self._pieces.clear()
         self._size = 0
         if self._file is not None:
@@ -47,7 +47,7 @@ class Spool:
             self._file = None
 
     def flush(self, write: Callable[[bytes], object]) -> None:
-        """Write everything out, and forget it."""
+        """Write everything, and clear the spool."""
         if self._file is not None:
             self._file.seek(0)
             while piece := self._file.read(_STEP):

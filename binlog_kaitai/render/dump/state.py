@@ -1,4 +1,4 @@
-"""What decides how the next event is printed: settings of the session, and where in a transaction it is."""
+"""State between events: session settings, and the position in a transaction."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass
 class State:
-    """All that printing an event depends on and may change, besides text that waits.
+    """Everything that printing an event depends on and may change, besides waiting text.
 
-    The values of the session are those that were printed last; None for those that were not printed yet.
+    Session values are those printed last; None for those not printed so far.
 
     Attributes
     ----------
@@ -19,19 +19,19 @@ class State:
     flags2 : object
         The grammar's object of the status variable.
     ignored_maps : frozenset of int
-        Ids of the statement's tables whose rows are left out.
+        IDs of the statement's tables whose rows are left out.
     is_in_transaction : bool
         MySQL: between BEGIN and COMMIT.
     has_seen_gtid : bool
-        MySQL: a GTID was set, and nothing that uses it up was printed.
+        MySQL: a GTID was set, and nothing that consumes it was printed.
     has_left_out : bool
         MySQL: `--database` left something out, and no end of a transaction was printed since.
     server_version : int
-        MySQL: of the server that wrote the transaction, by its GTID event; 0 if that does not say.
+        MySQL: version of the server that wrote the transaction, by its GTID event; 0 if unknown.
     is_annotated : bool
-        MariaDB: a statement of rows waits for its table map.
+        MariaDB: the statement of a rows event waits for its table map.
     ends_unknown : bool
-        MariaDB: the last rows of a statement are of a table that the text does not have.
+        MariaDB: the last rows of a statement belong to a table that is not printed.
     """
 
     database: bytes = b""
@@ -59,16 +59,16 @@ class State:
     ends_unknown: bool = False
 
     def begin_session(self) -> None:
-        """Forget what was set in the session."""
+        """Reset the session settings."""
         for field in fields(self)[:_OF_SESSION]:
             setattr(self, field.name, field.default)
 
     def key(self) -> tuple[Any, ...]:
-        """The same for states in which the same is printed."""
+        """A key that is equal for states that print the same."""
         return tuple(getattr(value, "flags", value) for value in vars(self).values())
 
     def copy(self) -> State:
-        """Another object that is the same."""
+        """An independent copy."""
         copy = State()
         vars(copy).update(vars(self))
         return copy

@@ -1,4 +1,4 @@
-"""Parts of statements that both dresses print."""
+"""Parts of statements that both variants print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ValueType = UserVarEvent.ResultType
 
 
 def load_statement(body: Any, query: bytes, name: bytes) -> bytes:
-    """LOAD DATA with the name of the file that was written."""
+    """LOAD DATA with the name of the file written."""
     replace = b" REPLACE" if getattr(body.duplicate_handling, "name", "") == "replace" else b""
     start, end = body.ofs_file_name, body.ofs_file_name_end
     return query[:start] + b" LOCAL INFILE " + pretty(name) + replace + b" INTO" + query[end:]

@@ -1,4 +1,4 @@
-"""Pieces of the text: names and strings in quotes, times."""
+"""Text helpers: quoted names and strings, times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PRETTY_SPECIAL = re.compile(rb"[\n\r\\\x08\t'\0]")
 
 
 def encode(text: str) -> bytes:
-    """The bytes that the grammar read as this text."""
+    """The original bytes of text decoded by the grammar."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -27,7 +27,7 @@ def pretty(data: bytes, quote: bytes = b"'") -> bytes:
 
 
 def comment(line: bytes) -> bytes:
-    """A line of a statement in a comment."""
+    """A line of a commented statement."""
     return _COMMENT_SPECIAL.sub(lambda found: _PRETTY[found[0][0]], line)
 
 
@@ -48,12 +48,12 @@ def microseconds(moment: int) -> bytes:
 
 @lru_cache(maxsize=64)
 def second_of(seconds: int) -> tuple[bytes, bytes]:
-    """``YYYY-MM-DD hh:mm:ss`` in local time, and the name of the zone."""
+    """``YYYY-MM-DD hh:mm:ss`` in local time, and the name of the time zone."""
     at = time.localtime(seconds)
     day = f"{at.tm_year:04}-{at.tm_mon:02}-{at.tm_mday:02}"
     return f"{day} {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}".encode(), at.tm_zone.encode()
 
 
 def hexadecimal(data: bytes) -> bytes:
-    """``X'…'`` as XA statements have it."""
+    """``X'…'``, as in XA statements."""
     return b"X'" + data.hex().encode() + b"'"

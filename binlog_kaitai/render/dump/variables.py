@@ -1,4 +1,4 @@
-"""The head of a statement: its header line, USE, and SET of the session's variables that changed."""
+"""The start of a statement: its header line, USE, and SET for changed session variables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from binlog_kaitai.values.charsets.collations import collation_name
 
 _LINE = b"\t%(name)s\tthread_id=%(thread_id)d\texec_time=%(execution_time)d\terror_code=%(error_code)d"
 _KEYWORDS = (b"BEGIN", b"COMMIT")
-#: Modes of `sql_mode` that 8.0 has no more.
+#: Modes of `sql_mode` that were removed in 8.0.
 _MODE = masks.SqlMode
 _REMOVED_MODES = (
     _MODE.IS_POSTGRESQL
@@ -30,7 +30,7 @@ _REMOVED_MODES = (
     | _MODE.IS_NO_AUTO_CREATE_USER
 )
 _INSERT_HISTORY = (("is_system_versioning_insert_history", False, b"system_versioning_insert_history"),)
-#: The first version of each series of MariaDB 10 that tells `explicit_defaults_for_timestamp`.
+#: The first version of each MariaDB 10 series that logs `explicit_defaults_for_timestamp`.
 _TELLS_DEFAULTS = {5: 17, 6: 9, 7: 5, 8: 4, 9: 2}
 
 
@@ -54,18 +54,18 @@ def ends_group(query: bytes) -> bool:
 
 
 def is_two_phase(alter: Any) -> bool:
-    """Whether `gtid_flags3`, if the statement has it, marks one half of an ALTER TABLE."""
+    """Whether `gtid_flags3`, if present, marks one half of a two-phase ALTER TABLE."""
     return alter is not None and (alter.is_start_alter or alter.is_commit_alter or alter.is_rollback_alter)
 
 
 class StatementHead:
-    """Prints the heads of statements; both dresses add to it."""
+    """Prints the start of statements; both variants extend it."""
 
     def __init__(self, printer: Printer) -> None:
         self.printer = printer
 
     def print(self, item: Item, body: Any, query: bytes, name: bytes) -> None:
-        """Print the head of one statement, whose event has a name."""
+        """Print the start of one statement, whose event has a name."""
         printer, out = self.printer, self.printer.out
         if not printer.options.short_form:
             printer.put_header(item)
@@ -77,11 +77,11 @@ class StatementHead:
         self._print_settings(item.status)
 
     def xid_text(self, found: dict[str, Any]) -> bytes:
-        """The template of what the line says of the number of a transaction."""
+        """The template for the transaction number in the header line."""
         return b"\tXid = %(xid)d" if "ddl_xid" in found else b""
 
     def print_use(self, item: Item, database: bytes, query: bytes) -> None:
-        """Choose the database of a statement."""
+        """Print USE for the database of a statement."""
         state = self.printer.state
         database = self.printer.rewritten.get(database, database)
         if item.event.header.is_use_suppressed:
@@ -102,7 +102,7 @@ class StatementHead:
         self.printer.out.head.fill(b"SET TIMESTAMP=%(seconds)d" + self.fraction(found) + end, item)
 
     def fraction(self, microseconds: int) -> bytes:
-        """The template of the fraction of the second of SET TIMESTAMP."""
+        """The template for the fractional second of SET TIMESTAMP."""
         return b".%(fraction)s" if microseconds else b""
 
     def _print_thread(self, item: Item, thread_id: int) -> None:
@@ -113,7 +113,7 @@ class StatementHead:
             state.thread_id = thread_id
             self.set_statement(b"SET @@session.pseudo_thread_id=%d" % (999999999 if is_short else thread_id))
 
-    #: Names of the grammar's flags, whether they stand for off, and names of the variables.
+    #: The grammar's flag names, whether they are inverted, and the names of the variables.
     flag_names: tuple[tuple[str, bool, bytes], ...] = (
         ("is_foreign_key_checks_off", True, b"foreign_key_checks"),
         ("is_sql_auto_is_null", False, b"sql_auto_is_null"),
@@ -164,14 +164,14 @@ class StatementHead:
             self.set_statement(b"SET @@session.collation_database=" + shown)
 
     def mode_mask(self, modes: int) -> bytes:
-        """What takes the modes away that newer servers refuse."""
+        """The expression that removes modes rejected by newer servers."""
         return b""
 
     def _print_more(self, found: dict[str, Any]) -> None:
         pass
 
     def print_charset(self, charset: Any) -> None:
-        """Print the character sets of the session, if they changed."""
+        """Print the character sets of the session if they changed."""
         numbers = (charset.client, charset.connection, charset.server)
         if numbers != self.printer.state.charset:
             self.printer.state.charset = numbers
@@ -196,12 +196,12 @@ class StatementHead:
         return None if name is None else name.encode()
 
     def client_charset(self, number: int, name: bytes | None) -> bytes:
-        """What stands for character_set_client."""
+        """The value for character_set_client."""
         return b"%d" % number
 
 
 class MysqlHead(StatementHead):
-    """The heads of `mysqlbinlog`."""
+    """The start of statements in `mysqlbinlog`."""
 
     def mode_mask(self, modes: int) -> bytes:
         return b"/*!80005 &~0x%x*/" % _REMOVED_MODES if modes & _REMOVED_MODES else b""
@@ -227,7 +227,7 @@ class MysqlHead(StatementHead):
 
 
 class MariadbHead(StatementHead):
-    """The heads of `mariadb-binlog`, by its version and the version of the log."""
+    """The start of statements in `mariadb-binlog`, by its version and the version of the log."""
 
     def _print_flags(self, found: dict[str, Any]) -> None:
         self.flag_names = (
@@ -246,11 +246,11 @@ class MariadbHead(StatementHead):
     def fraction(self, microseconds: int) -> bytes:
         if not 0 < microseconds < 10**6:
             return b""
-        # Old clients leave out the zeros in front.
+        # Old clients omit leading zeros.
         return b".%(fraction)s" if self.printer.version >= (10, 6) else b".%(microseconds)d"
 
     def mode_mask(self, modes: int) -> bytes:
-        """What takes the modes away that newer servers refuse."""
+        """The expression that removes modes rejected by newer servers."""
         return b""
 
     def _print_more(self, found: dict[str, Any]) -> None:
@@ -272,7 +272,7 @@ class MariadbHead(StatementHead):
 
 
 def _flags_of(version: Version) -> tuple[tuple[str, bool, bytes], ...]:
-    """The settings that a server of this version tells besides those of all servers."""
+    """The settings that a server of this version logs in addition to those of all servers."""
     found: list[tuple[str, bool, bytes]] = []
     if version < (10, 5, 2):
         return ()

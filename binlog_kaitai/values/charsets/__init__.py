@@ -1,7 +1,7 @@
-"""Character sets of MySQL and MariaDB: which one a collation belongs to, and text out of its bytes.
+"""Character sets of MySQL and MariaDB: collation numbers, and decoding.
 
-`charsets.json` holds what servers say: the collations of each character set, and where a character set
-differs from the Python codec nearest to it. It is written by `python -m tools.charsets`.
+`charsets.json` records server facts: the collations of each character set, and where a character set differs
+from the closest Python codec. `python -m tools.charsets` writes it.
 """
 
 from binlog_kaitai.values.charsets.codec import decode, decoder_of, encoder_of

@@ -1,4 +1,4 @@
-"""Text out of the bytes of a string column."""
+"""Decodes the bytes of string columns."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Decoder = Callable[[bytes], str]
 
 
 def decode(data: bytes, charset: str | None) -> str | bytes:
-    """A string value as text.
+    """Decode a string value.
 
     Parameters
     ----------
     data
-        The bytes as the column has them.
+        The bytes as stored in the column.
     charset
-        The server's name of the character set; None where the log does not say, which tries UTF-8.
+        The server's name of the character set; None if the log does not say, in which case UTF-8 is tried.
 
     Returns
     -------
     str or bytes
-        The text; the bytes themselves where the character set is binary or unknown, or they are none of it.
+        The text; the bytes themselves if the character set is binary or unknown, or they are invalid in it.
     """
     if charset == BINARY:
         return data
@@ -40,9 +40,9 @@ def decode(data: bytes, charset: str | None) -> str | bytes:
 
 @cache
 def decoder_of(charset: str | None) -> Decoder | None:
-    """What turns bytes of a character set into text, or raises UnicodeDecodeError; None for byte strings.
+    """A decoder for a character set, which may raise UnicodeDecodeError; None for byte strings.
 
-    A character set that is not told (None) is taken for UTF-8.
+    An unspecified character set (None) is treated as UTF-8.
     """
     if charset is None:
         return _plain("utf-8")
@@ -68,7 +68,7 @@ def _of_single_bytes(table: CodecTable) -> Decoder:
 
 @cache
 def encoder_of(charset: str | None) -> Callable[[str], bytes] | None:
-    """What turns text back into its bytes; None unless each character is one byte, and only one."""
+    """An encoder for a character set; None unless every character is exactly one byte."""
     known: dict[str | bytes, int] = {}
     for number in range(256):
         text = decode(bytes([number]), charset)
@@ -80,7 +80,7 @@ def encoder_of(charset: str | None) -> Callable[[str], bytes] | None:
 
 
 def _is_lead(number: int, charset: str | None) -> bool:
-    """Whether a byte begins a character of two."""
+    """Whether a byte is the first of a two-byte character."""
     return any(isinstance(decode(bytes([number, other]), charset), str) for other in range(256))
 
 

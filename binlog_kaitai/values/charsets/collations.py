@@ -1,4 +1,4 @@
-"""Names of collations by their numbers, as the servers' clients know them."""
+"""Collation names by number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from binlog_kaitai.values.charsets.tables import loaded
 def collation_name(collation_id: int, *, is_mariadb: bool = False) -> str | None:
     """The name of a collation, such as ``"utf8mb4_general_ci"``; None for an unknown number.
 
-    The two makes of server use a few numbers for different collations.
+    MySQL and MariaDB use a few numbers for different collations.
     """
     key = str(collation_id)
     if not is_mariadb and key in _data()["mysql"]:
@@ -21,7 +21,7 @@ def collation_name(collation_id: int, *, is_mariadb: bool = False) -> str | None
 
 
 def max_bytes_of(charset: str) -> int:
-    """Most bytes that a character of a character set takes; 1 for one that is not known."""
+    """Maximum bytes per character of a character set; 1 if it is unknown."""
     return int(_data()["max_bytes"].get(charset, 1))
 
 

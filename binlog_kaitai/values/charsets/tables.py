@@ -1,4 +1,4 @@
-"""What `charsets.json` says, loaded when it is first asked for."""
+"""The contents of `charsets.json`, loaded on first use."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from typing import Any
 #: The character set of byte strings.
 BINARY = "binary"
 
-#: What stands for a single byte that is no character; so does `codecs.charmap_decode` have it.
+#: Marks a single byte that is no character, as in `codecs.charmap_decode`.
 NO_CHARACTER = "\ufffe"
 
-#: Names of older servers, and spellings of statements.
+#: Names used by older servers, and aliases used in statements.
 _OTHER_NAMES = {"utf8": "utf8mb3", "byte": BINARY}
 
 
 @dataclass(frozen=True, slots=True)
 class CodecTable:
-    """How a character set becomes text: a Python codec, and the characters it has otherwise.
+    """How to decode a character set: a Python codec, and the characters that differ from it.
 
     Attributes
     ----------
     codec : str
         Name of the Python codec.
     pattern : str
-        Which bytes make one character, as the source of a regular expression; empty where none differs.
+        Regular expression for the bytes of one character; empty if no character differs.
     others : dict of bytes to str
-        The characters that the codec lacks or reads otherwise; `NO_CHARACTER` for bytes that only it knows.
+        Characters that the codec lacks or decodes differently; `NO_CHARACTER` for bytes valid only in the
+        codec.
     """
 
     codec: str
@@ -43,14 +44,14 @@ def charset_of(collation_id: int) -> str | None:
 
 
 def canonical_name(charset: str) -> str:
-    """The name that newer servers have for a character set."""
+    """The name of a character set in newer servers."""
     name = charset.lower()
     return _OTHER_NAMES.get(name, name)
 
 
 @cache
 def codec_table(charset: str) -> CodecTable | None:
-    """How to read a character set by its canonical name; None for one that no server has."""
+    """The table for a character set by its canonical name; None if no server has it."""
     entry = _data().get(charset)
     if entry is None or "codec" not in entry:
         return None
@@ -64,7 +65,9 @@ def charset_names() -> tuple[str, ...]:
 
 
 def _characters(run: list[str]) -> list[tuple[bytes, str]]:
-    """A run of characters: hexadecimal of the first one's bytes, then its text, or first and last of it."""
+    """A run of characters: the first one's bytes in hexadecimal, then its text, or its first and last
+    character.
+    """
     first, text = bytes.fromhex(run[0]), run[1]
     if len(run) > 2:
         text = "".join(map(chr, range(ord(run[1]), ord(run[2]) + 1)))
@@ -88,6 +91,6 @@ def _data() -> dict[str, Any]:
 
 
 def loaded(name: str) -> dict[str, Any]:
-    """What a file of this package says."""
+    """The contents of a JSON file of this package."""
     found: dict[str, Any] = json.loads(get_data(__name__, name) or b"")
     return found

@@ -1,4 +1,4 @@
-"""Events of blocks, printed column by column.
+"""Prints blocks of events column by column.
 
-Each module makes the columns of some kinds of events; `printer` puts their text together in order.
+Each module builds the columns for some kinds of events; `printer` combines their text in order.
 """

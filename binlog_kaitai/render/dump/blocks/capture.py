@@ -1,4 +1,4 @@
-"""What an event prints, as programs of lines for all events that print the same from the same state."""
+"""Captures what an event prints, as line programs for all events that print the same from the same state."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from binlog_kaitai.render.dump.item import Item
 from binlog_kaitai.render.dump.output import PutItem
 from binlog_kaitai.render.dump.printer import Printer
 
-#: In place of the number of a program: no text.
+#: Stands for the number of a program: no text.
 NOTHING = -1
 
 
 class UnfitError(Exception):
-    """What an event prints cannot be said for a whole block."""
+    """The output of an event cannot be described for a whole block."""
 
 
 class Step(NamedTuple):
-    """What one event does.
+    """The effect of one event.
 
     Attributes
     ----------
     now, head, kept : int
-        Programs of the text that goes out at once, of its lines, and of what is printed with another event.
+        Programs for the text written immediately, for its lines, and for the text printed with another event.
     flushes, ends : bool
-        Whether the lines go out with it, and whether its statement ends.
+        Whether it flushes the lines, and whether it ends its statement.
     has_body : bool
-        Whether it is in the BINLOG statement.
+        Whether it is part of the BINLOG statement.
     rows : int
-        The kind of the job for its rows; NOTHING for none.
+        The kind of job for its rows; NOTHING for none.
     extra : int
-        Number of the text in front of its rows.
+        Number of the text before its rows.
     counts : bool
-        Whether the number of the statement's rows follows.
+        Whether the row count of the statement follows.
     takes_kept : bool
-        Whether the event that was kept is printed with it.
+        Whether the kept event is printed with it.
     state : int
         Number of the state after it.
     """
@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
 
 class _Fields:
-    """The columns of a type, and fields that are the same for all events of a shape."""
+    """The columns of a type, and the fields that are constant for all events of a shape."""
 
     def __init__(self, columns: Columns, constants: dict[bytes, Any]) -> None:
         self._columns, self._constants = columns, constants
@@ -69,7 +69,7 @@ class _Fields:
 
 
 class _Line:
-    """Takes pieces of text, as `output.Texts` does."""
+    """Records pieces of text, with the interface of `output.Texts`."""
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
@@ -102,7 +102,7 @@ class _Line:
 
 
 class Capture:
-    """Takes what a printer prints of one event, as `output.Output` does."""
+    """Records the output of a printer for one event, with the interface of `output.Output`."""
 
     def __init__(self, lines: Lines, *, is_measured: bool) -> None:
         self._lines, self._is_measured = lines, is_measured
@@ -117,7 +117,7 @@ class Capture:
         self._flushes = self.head.is_flushed = True
 
     def hold(self) -> None:
-        """Nothing is to be done: lines that are not flushed wait."""
+        """Does nothing: lines that are not flushed wait."""
 
     def add_base64(self, raw: bytes) -> None:
         self._has_body = True
@@ -126,7 +126,7 @@ class Capture:
         self._rows = ROWS
 
     def count_rows(self, *_: Any) -> None:
-        # The client gives up counting behind values that it cannot measure.
+        # The client stops counting after values that it cannot measure.
         if not self._is_measured:
             raise UnfitError
         self._rows = COUNT
@@ -150,9 +150,9 @@ class Capture:
         self._ends, self._counts = True, shows_count
 
     def step(self, extra: int, state: int) -> Step:
-        """All of it."""
+        """The complete step."""
         if self._flushes and not self.head.is_flushed:
-            raise UnfitError  # lines of before go out, those of the event wait
+            raise UnfitError  # earlier lines would be written, but those of the event wait
         return Step(
             self.now.number,
             self.head.number,
@@ -171,14 +171,14 @@ class Capture:
 def capture(
     printer: Printer, lines: Lines, item: Item, *, is_measured: bool, is_passed: bool, is_behind: bool
 ) -> Capture:
-    """Have a printer print an event.
+    """Capture the output of a printer for an event.
 
     Parameters
     ----------
     is_measured
-        Whether the lengths of all values of its rows are known.
+        Whether the lengths of all values in its rows are known.
     is_passed
-        It is passed over but for its place.
+        Only its position is printed.
     is_behind
         It follows the events of a payload.
     """

@@ -1,4 +1,4 @@
-"""Which events of a block are shown, by their servers and transactions, as `selection` judges one by one."""
+"""Selects the events of a block by server and transaction, like `selection` does event by event."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump.selection import NEVER_FILTERED, Selection
 from binlog_kaitai.render.dump.variables import ends_group
 
-#: How a statement begins that may end a transaction.
+#: First words of statements that may end a transaction.
 _ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))
 _MOST = np.iinfo(np.int64).max
 
 
 def passed_over(selection: Selection, block: Block) -> Any:
-    """Which events of a block are left out for the sake of their transactions, as a bool array.
+    """Which events of a block are left out because of their transactions, as a bool array.
 
-    None if events have to be looked at one by one. The selection is left as it is behind the block.
+    None if events must be inspected one by one. The selection is updated to its state after the block.
     """
     skips = selection.options.skip_gtids
     kinds = [kind for kind in block.kinds if kind in GTID_TYPES]
-    # What holds from each event on: 1 for left out, 0 for shown, -1 for what held before.
+    # The value in force from each event on: 1 for left out, 0 for shown, -1 for unchanged.
     states = np.full(len(block) + 1, -1, dtype=np.int8)
     ends = _ends(block)
     if ends is None or has_pieces(block):
@@ -55,13 +55,13 @@ def passed_over(selection: Selection, block: Block) -> Any:
 
 
 def has_pieces(block: Block) -> bool:
-    """Whether rows events in pieces lie in a block, or go on there: the reader has to see them in order."""
+    """Whether a block contains or continues split rows events: the reader must see them in order."""
     is_open = block.pieces is not None and block.pieces.is_open
     return is_open or EventType.partial_row_data_event in block.kinds
 
 
 def _left_out(selection: Selection, block: Block, kind: int) -> Any:
-    """Whether each transaction whose GTID event is of a type is left out; None if that is the reader's."""
+    """Whether each transaction whose GTID event has this type is left out; None if the reader must decide."""
     stated = Stated.of(block, kind)
     if not stated.fits.all():
         return None
@@ -75,7 +75,7 @@ def _left_out(selection: Selection, block: Block, kind: int) -> Any:
 
 
 def _held(gtids: GtidSet, stated: Stated) -> Any:
-    """Whether a set has the GTIDs."""
+    """Whether a set contains the GTIDs."""
     held = np.zeros(len(stated.fits), dtype=np.bool_)
     by_source = dict(gtids.items())
     for code, source in enumerate(stated.sources):
@@ -91,7 +91,7 @@ def _held(gtids: GtidSet, stated: Stated) -> Any:
 
 
 def _ends(block: Block) -> Any:
-    """The events that end transactions; None if some cannot be told so."""
+    """The events that end transactions; None if some cannot be determined."""
     found = [block.rows_of(EventType.xid_event)]
     for kind in QUERY_TYPES:
         rows, body = block.rows_of(kind), block.body(kind)
@@ -111,7 +111,7 @@ def _ends(block: Block) -> Any:
 
 
 def chosen_part(block: Block, rows: Any, passed: Any) -> Block:
-    """Some events of a block; those that are passed over lose their types."""
+    """Some events of a block; those that are skipped lose their types."""
     if len(rows) == len(block) and not passed.any():
         return block
     part = block.chosen(rows)

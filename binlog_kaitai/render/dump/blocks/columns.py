@@ -1,4 +1,4 @@
-"""The columns that the text of a block is made of: the fields of all headers, and of each type's bodies."""
+"""The columns from which the text of a block is built: fields of headers, and fields of bodies by type."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _MILLION = 10**6
 
 
 class Lines:
-    """The columns of a block, and the programs that make lines of them.
+    """The columns of a block, and the programs that turn them into lines.
 
     Attributes
     ----------
     as_printed : Renamed
-        The bytes of the events in BINLOG statements.
+        The bytes of the events for BINLOG statements.
     inside : Inside or None
         Which events are inside payloads, if these were opened.
     header : dict
         The fields of all events.
     hexdumps : Column or None
-        Their bytes, if they are shown.
+        Hexdumps of the events, if they are shown.
     programs : list of Program
-        Of lines.
+        Line programs.
     status : dict
-        Numbers of the status variables of statements.
+        Numeric status variables of statements.
     """
 
     def __init__(
@@ -91,13 +91,13 @@ class Lines:
         return len(self.programs) - 1
 
     def show_bytes_at(self, events: Any, others: Any) -> None:
-        """Show the bytes of some events as if they were where others are."""
+        """Show the bytes of some events as if they were at the positions of others."""
         if self.hexdumps is not None:
             positions = self.hexdumps.first[1::2]
             positions[events] = positions[others]
 
     def _seconds(self, seconds: Any, text: Any, *, by_event: bool = False) -> Column:
-        """A function of seconds; mostly many are the same one after the other."""
+        """Apply a function of seconds; consecutive values are often the same."""
         changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
         texts = [text(second) for second in seconds[changes].tolist()]
         codes = np.repeat(np.arange(len(changes)), np.diff(changes, append=len(seconds)))
@@ -113,7 +113,7 @@ class Lines:
 
 
 class Columns:
-    """The fields of the events of one type, each made when it is asked for."""
+    """The fields of the events of one type, each computed on first use."""
 
     def __init__(self, lines: Lines, kind: int) -> None:
         self.pool, self.moments = lines.pool, lines.moments
@@ -130,12 +130,12 @@ class Columns:
         return self._made[name]
 
     def payload_heads(self) -> PayloadHeads:
-        """What transaction payloads state."""
+        """The header fields of transaction payloads."""
         block = self._lines.block
         return payload_heads(block, block.rows_of(self._kind))
 
     def lines(self, starts: Any, lengths: Any, field: InLines) -> Field:
-        """Bytes over lines: as they are in the block, or made, where some do not stand for themselves."""
+        """Bytes split over lines: unchanged from the block, or converted if some need escaping."""
         data = self._lines.block.data
         starts, lengths = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
         is_plain = np.array([byte not in field.special for byte in range(256)], dtype=np.bool_)

@@ -1,6 +1,6 @@
-"""Events of a block that are not printed, and what later ones need of them: table maps.
+"""Hidden events of a block, and the table maps among them that later events need.
 
-The reader takes in all events, printed or not, and refuses those that it cannot read. Here the grammar reads
+The event reader processes all events, printed or not, and rejects unreadable ones. Here the grammar parses
 each distinct table map once.
 """
 
@@ -22,19 +22,19 @@ _ID = "table_id.value"
 
 
 class Hidden:
-    """The events of a block that are not printed.
+    """The hidden events of a block, which are not printed.
 
     Parameters
     ----------
     is_hidden : bool array
-        Which they are.
+        Which events are hidden.
     known
-        Bodies of table maps that were seen.
+        Bodies of table maps seen so far.
 
     Attributes
     ----------
     first_of_reader : int or None
-        The first of them that the reader has to see, to refuse it or to join it with others.
+        The first one that the event reader must process, to reject it or to reassemble it.
     """
 
     def __init__(self, block: Block, is_hidden: NDArray[np.bool_], known: TableMaps) -> None:
@@ -49,7 +49,7 @@ class Hidden:
         self.first_of_reader = int(np.argmax(is_readers)) if is_readers.any() else None
 
     def are_used(self) -> bool:
-        """Whether printed rows belong to tables whose maps are not printed."""
+        """Whether printed rows refer to hidden table maps."""
         is_hidden_map = self._is_hidden[self._events]
         if not is_hidden_map.any():
             return False
@@ -66,7 +66,7 @@ class Hidden:
         return False
 
     def remember(self, context: Context, begin: int) -> None:
-        """Take the table maps among the hidden events from `begin` on in, as they are after the block."""
+        """Store the hidden table maps from `begin` on that are still in force after the block."""
         newest = last_of_each(self._ids) if len(self._events) else self._events
         for index in newest.tolist():
             event = int(self._events[index])

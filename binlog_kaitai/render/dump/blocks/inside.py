@@ -1,10 +1,10 @@
-"""Events inside compressed transactions, as the client has them.
+"""Events inside compressed transactions, in the form the client sees.
 
 Rules
 -----
-1. In a log with checksums the client gives each of them the checksum that it has not, behind its last byte.
-2. Where an event begins and ends is where the event that holds it ends.
-3. Behind the last of them stands a line of its own, in front of what follows.
+1. In a log with checksums, the client appends the missing checksum to each of them.
+2. Their start and end position is the end of the enclosing payload event.
+3. A line of its own follows the last of them, before the next event.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from binlog_kaitai.reader.reader import Event
 
 
 class TablesInside:
-    """The table maps inside one payload: another payload, and the log around them, do not see them."""
+    """The table maps inside one payload, invisible to other payloads and to the log."""
 
     def __init__(self, outer: Context) -> None:
         self._outer = outer
@@ -48,22 +48,22 @@ class Inside:
     Parameters
     ----------
     piece
-        A block whose payloads were opened.
+        A block with opened payloads.
     outer
-        The block as it was.
+        The original block.
     first
-        The number in it of the first event of the log itself.
+        Index in it of the first event of the log itself.
 
     Attributes
     ----------
     is_inside : bool array
         Which events are inside.
     is_behind : bool array
-        Which events of the log itself stand right behind those inside a payload, or would if it had any.
+        Which events of the log itself directly follow a payload's events, or would if it had any.
     rows : int64 array
-        The number in `outer` of each event, or of the one that holds it.
+        Index in `outer` of each event, or of its enclosing payload event.
     places : int64 array
-        Where events inside say that they are; -1 for others.
+        Positions of inner events as printed; -1 for others.
     """
 
     def __init__(self, piece: Block, outer: Block, first: int) -> None:
@@ -79,7 +79,7 @@ class Inside:
         self.is_behind[:1] = False
 
     def part(self, events: Any) -> Inside:
-        """Of some of the events."""
+        """The same for a part of the events."""
         part = object.__new__(Inside)
         for name, values in vars(self).items():
             setattr(part, name, values[events])
@@ -87,18 +87,18 @@ class Inside:
 
 
 def dress_of(outer: Block) -> Dress:
-    """What makes of events inside payloads of a block those that the client has."""
+    """A function that converts the inner events of a block to the form the client sees."""
 
     def dress(inner: Block, _: Any) -> Block:
         if inner.layout != outer.layout.without_checksums() or inner.is_special:
-            # An event inside changed the format: no server writes that, and it is the reader's.
+            # An inner event changed the format: servers never write that, so the event reader handles it.
             inner.is_special = True
             return inner
         if not outer.layout.is_checksummed:
             return inner
         sizes = inner.sizes + CHECKSUM_SIZE
         count = len(sizes)
-        # Of each event first its bytes, then room for the checksum.
+        # Layout: the bytes of each event, followed by space for its checksum.
         ranges = np.empty((2, 2 * count), dtype=np.int64)
         ranges[0] = np.repeat(inner.starts, 2)
         ranges[1, ::2], ranges[1, 1::2] = inner.sizes, CHECKSUM_SIZE
@@ -115,12 +115,12 @@ def dress_of(outer: Block) -> Dress:
 
 
 def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Event:
-    """An event inside a payload as the reader has it; takes it into the context.
+    """An event inside a payload, as the event reader yields it; updates the context.
 
     Raises
     ------
     BinlogError
-        It is a table map that cannot be read.
+        The event is a table map that cannot be parsed.
     """
     raw, layout = piece.raw(row), piece.layout
     if outer.layout.is_checksummed and not piece.is_special:
@@ -136,7 +136,7 @@ def event_inside(piece: Block, row: int, outer: Block, context: Context) -> Even
 
 
 def unpacked_size(block: Block) -> int:
-    """How many bytes the payloads of a block say that they unpack to."""
+    """The declared uncompressed size of a block's payloads, in bytes."""
     rows = block.rows_of(EventType.transaction_payload_event)
     heads = payload_heads(block, rows)
     size = int(heads.uncompressed_sizes[heads.fits].sum())

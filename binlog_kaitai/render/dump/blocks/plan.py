@@ -1,4 +1,4 @@
-"""The jobs of a stretch of events, in their order."""
+"""Orders the jobs of a stretch of events."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import numpy as np
 
 from binlog_kaitai.columns.text.jobs import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
 
-#: What jobs of an event come in which order: text that goes out before its lines, and its lines; then, where
-#: a statement ends, what is around its base64, this, rows and their number, and a job after which all may go
-#: out.
+#: The order of an event's jobs: text that is written before its lines, then its lines; at the end of a
+#: statement, the text around its base64, the base64, the rows and their count, and a job after which
+#: everything may be written.
 NOW_PHASE, HEAD_PHASE, _BEGIN, BODY_PHASE, _END, ROWS_PHASE, _NUMBER, _LAST, _PHASES = range(9)
 
 
 class JobList(NamedTuple):
-    """Jobs, and the numbers of their events in the stretch."""
+    """Jobs, with the indexes of their events in the stretch."""
 
     jobs: Any
     event_of: Any
 
 
 class Texts(NamedTuple):
-    """Places of texts, each with its begin and end.
+    """Positions of texts, each with its start and end.
 
     Attributes
     ----------
     of_events : int64 array of shape (events, 3)
-        What goes out with each event: where its text begins, its lines begin, and both end.
+        Text written with each event: start of its text, start of its lines, end of both.
     begin, end, number : tuple of int
-        What stands around base64, and before the number of rows.
+        Text around base64, and before the row count.
     extra : int64 array of shape (n, 2)
-        What stands in front of rows.
+        Text before rows.
     """
 
     of_events: Any
@@ -42,7 +42,7 @@ class Texts(NamedTuple):
 
 
 class Acts(NamedTuple):
-    """What the events of a stretch do; see `capture.Step`, whose columns these are."""
+    """The effects of the events of a stretch, as columns; see `capture.Step`."""
 
     now: Any
     head: Any
@@ -58,29 +58,31 @@ class Acts(NamedTuple):
 
 
 def next_of(chosen: Any) -> Any:
-    """For each event the first chosen one from it on, by number; how many events there are for none."""
+    """For each event, the index of the first chosen one at or after it; the number of events if there is
+    none.
+    """
     count = len(chosen)
     own = np.where(chosen, np.arange(count), count)
     return np.minimum.accumulate(own[::-1])[::-1]
 
 
 class Plan:
-    """The jobs of a stretch in their order.
+    """The ordered jobs of a stretch.
 
     Parameters
     ----------
     acts
-        What each event does.
+        The effect of each event.
     bodies, rows : tuple
-        Begin and end of the bytes of each event, and of its images, and the program of these.
+        Start and end of the bytes of each event, and of its images, with the program for these.
     split
-        The event whose lines are apart from its text, -1 for none.
+        The event whose lines are separate from its text, -1 for none.
     """
 
     def __init__(self, acts: Acts, texts: Texts, bodies: Any, rows: Any, split: int) -> None:
         count = len(acts.state)
         ends = np.flatnonzero(acts.ends)
-        # The end of the statement that an event is in; `count` for the one that goes on behind the stretch.
+        # The event that ends each event's statement; `count` if the statement continues after the stretch.
         end_of = next_of(acts.ends)
         members, printed = np.flatnonzero(acts.has_body), np.flatnonzero(acts.rows >= 0)
         safe = self._safe(acts, end_of)
@@ -126,7 +128,7 @@ class Plan:
 
     @staticmethod
     def _safe(acts: Acts, end_of: Any) -> Any:
-        """After the text of which events all may go out: nothing before it waits for a later event."""
+        """The events after whose text everything may be written: nothing before waits for a later event."""
         numbers = np.arange(len(end_of))
         latest = np.where(acts.head >= 0, next_of(acts.flushes), -1)
         waits = acts.has_body | (acts.rows >= 0)
@@ -135,19 +137,19 @@ class Plan:
         return (np.maximum.accumulate(latest) <= numbers) & ~acts.ends
 
     def between(self, first: tuple[int, int], last: tuple[int, int]) -> JobList:
-        """The jobs from an event and phase up to another."""
+        """The jobs from one event and phase up to another."""
         keys = [(event * _PHASES + phase) * self._count for event, phase in (first, last)]
         begin, end = np.searchsorted(self._keys, keys).tolist()
         return JobList(self._jobs[begin:end], self._event_of[begin:end])
 
     def members(self, owner: int, phase: int) -> JobList:
-        """The jobs of a phase of the statement that an event ends."""
+        """The jobs of one phase for the statement that an event ends."""
         return self.between((owner, phase), (owner, phase + 1))
 
     def left(self, phase: int) -> JobList:
-        """The jobs of a phase of the statement that goes on behind the stretch."""
+        """The jobs of one phase for the statement that continues after the stretch."""
         return self.members(self._count, phase)
 
     def rest(self, first: tuple[int, int]) -> JobList:
-        """All jobs from an event and phase on, but those that are left."""
+        """All jobs from an event and phase on, except those of `left`."""
         return self.between(first, (self._count, 0))

@@ -1,12 +1,12 @@
-"""Prints blocks: the lines of all events, base64 and rows where they are due, each in one go.
+"""Prints blocks: lines of all events, base64 and rows, each in bulk.
 
 Rules
 -----
-1. What an event prints is what the printer prints of it: `steps` asks it once for each shape and state.
-2. An event that has no shape is printed by itself, or refused; so are all where a few lie alone.
-3. What lies between two such events is a stretch. Its text is put together by jobs (`columns.text.jobs`).
-4. Behind a stretch the printer is as if it had printed each event.
-5. Rows that turn out not to follow their table map end a stretch before their statement goes out.
+1. An event's output is defined by the printer: `steps` asks it once for each shape and state.
+2. An event without a shape is printed individually, or rejected; so are events in runs that are too short.
+3. The events between two such events are a stretch. Its text is assembled by jobs (`columns.text.jobs`).
+4. After a stretch, the printer is in the same state as if it had printed each event.
+5. Rows that turn out to contradict their table map end a stretch before their statement is written.
 """
 
 from __future__ import annotations
@@ -46,34 +46,34 @@ from binlog_kaitai.render.dump.output import BINLOG, BINLOG_END, ROWS_NUMBER
 from binlog_kaitai.render.dump.printer import UNREADABLE
 from binlog_kaitai.render.dump.row_programs import Programs
 
-#: Shorter stretches are not worth it, in events; nor is a block with more events that do not follow their
-#: table maps.
+#: Shorter stretches (in events) do not pay off; nor does a block in which more events contradict their table
+#: maps.
 _SHORTEST, _MOST_MISFITS = 24, 8
-#: What an event costs that is printed by itself, in bytes that kernels go through.
+#: The cost of printing an event individually, in bytes processed by kernels.
 _CALL = 1 << 10
 _NOT_PLAIN = ("require_row_format", "flashback", "filters_domains")
 
 
 class Host(Protocol):
-    """Whose events are printed; it knows them by their numbers in the block."""
+    """The owner of the events, which refers to them by index in the block."""
 
     def print_event(self, event: int) -> None:
-        """Print one event by itself."""
+        """Print one event individually."""
 
     def begin_stretch(self, event: int) -> None:
-        """Do what is to be done before an event that is printed with others."""
+        """Prepare for an event that is printed in bulk."""
 
     def end_stretch(self, event: int) -> None:
-        """Take in that events up to this one were printed so."""
+        """Record that the events up to this one were printed in bulk."""
 
 
 def is_plain(options: DumpOptions) -> bool:
-    """Whether all events are printed as they are, or left out for what their headers or GTIDs tell."""
+    """Whether all events are printed unchanged, or left out based on their headers or GTIDs."""
     return not any(getattr(options, name) for name in _NOT_PLAIN)
 
 
 class _TroubleError(Exception):
-    """An event has to be printed by itself; the events before `written` have been printed."""
+    """An event must be printed individually; the events before `written` have been printed."""
 
     def __init__(self, event: int, written: int) -> None:
         super().__init__(event, written)
@@ -86,9 +86,9 @@ class BlockPrinter:
     Parameters
     ----------
     printer
-        Whose text it is; its state is kept as it keeps it.
+        The printer that defines the text; its state is kept up to date.
     context
-        Of the reader of the same log.
+        The context of the event reader for the same log.
     """
 
     def __init__(self, printer: Any, context: Context) -> None:
@@ -102,13 +102,13 @@ class BlockPrinter:
         self._work = 0
 
     def pays(self, size: int) -> bool:
-        """Whether so many bytes more are printed by kernels."""
+        """Whether kernels are worthwhile for this many more bytes."""
         return self._work + size >= KERNELS_FROM
 
     def print(self, block: Block, is_passed: Any, host: Host, inside: Inside | None = None) -> None:
         """Print the events of a block; those inside payloads only if they were opened.
 
-        Of those that are passed over only the place is printed; what they are does not count.
+        For skipped events only the position is printed; their type is ignored.
         """
         at, stop, self.host = 0, len(block), host
         self._work += block.data.size // 2 + _CALL * len(block)
@@ -118,7 +118,7 @@ class BlockPrinter:
             return
         try:
             self._begin(block, is_passed, inside)
-        except (BinlogError, *UNREADABLE):  # the reader says which event it is
+        except (BinlogError, *UNREADABLE):  # the event reader identifies the event
             self._print_alone(at, stop)
             return
         misfits = 0
@@ -142,7 +142,7 @@ class BlockPrinter:
             self.host.print_event(event)
 
     def _is_ready(self) -> bool:
-        """Whether a stretch may begin: nothing but text waits."""
+        """Whether a stretch may begin: only text is waiting."""
         printer = self.printer
         return not (self.context.pieces.is_open or printer.waiting or printer.state.is_annotated)
 
@@ -171,7 +171,7 @@ class BlockPrinter:
         self._images[:, rows.events] = rows.starts, rows.ends, rows.program_of
 
     def _earlier_tables(self) -> list[tuple[int, Any]]:
-        """The table maps before the block, each with its scope."""
+        """The table maps before the block, with their scopes."""
         found = [(OUTSIDE, body) for body in self.context.table_maps.values()]
         place = self.tables_inside.place
         if place in self._scopes:
@@ -186,7 +186,7 @@ class BlockPrinter:
         lines, images = self.lines.as_printed, self._images[:, begin:end]
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
         plan = Plan(acts, texts, (starts, starts + sizes), images, split)
-        # What goes out before text that has waited, what follows to the end of an open statement, and more.
+        # Text written before the waiting text, text up to the end of an open statement, and more.
         middle = (split, HEAD_PHASE) if split >= 0 else (0, NOW_PHASE)
         last = (closing, BODY_PHASE - 1) if closing >= 0 else middle
         written = begin
@@ -232,7 +232,7 @@ class BlockPrinter:
             self.printer.write(piece)
 
     def _write_front(self, first: bytes, second: bytes, *, flushes: bool) -> None:
-        """Write the text in front of lines that have waited, these, and what follows."""
+        """Write the text before waiting lines, these lines, and the text after them."""
         self._write(first)
         if flushes:
             self.printer.out.flush()
@@ -243,15 +243,15 @@ class BlockPrinter:
         return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else iter(())
 
     def _write_lines(self, begin: int, acts: Acts) -> tuple[Any, Texts, bytes]:
-        """The text of all lines, where that of each event begins and ends, and what is left."""
+        """The text of all lines, the start and end of each event's text, and the remainder."""
         lines, count = self.lines, len(acts.state)
         flush_of = next_of(acts.flushes)
         now, head, takers = (np.flatnonzero(one >= 0) for one in (acts.now, acts.head, acts.takes_kept - 1))
         keepers = np.flatnonzero(acts.kept >= 0)
         kept = keepers[np.searchsorted(keepers, takers) - 1] if len(takers) else takers
         lines.show_bytes_at(begin + kept, begin + takers)
-        # For each line: the event that it goes out with, whether it is one of the lines that wait, and behind
-        # which other line it stands.
+        # For each line: the event it is written with, whether it is one of the waiting lines, and which other
+        # line it follows.
         parts = [
             (now, np.zeros_like(now), now, now, acts.now[now]),
             (flush_of[takers], np.ones_like(takers), 2 * takers, kept, acts.kept[kept]),
@@ -286,7 +286,7 @@ class BlockPrinter:
         return ready, Texts(events, around, end, number, extra), left
 
     def _finish(self, begin: int, end: int, acts: Acts, left: bytes) -> None:
-        """Leave printer and context as they are behind the events from `begin` up to `end`."""
+        """Set the state of printer and context to that after the events from `begin` up to `end`."""
         if end <= begin:
             return
         printer = self.printer
@@ -301,7 +301,7 @@ class BlockPrinter:
         self._remember(begin, end)
 
     def _remember(self, begin: int, end: int) -> None:
-        """Take the newest of each table's maps into the contexts."""
+        """Store the newest map of each table in the contexts."""
         events, made, which = self.maps
         first, last = np.searchsorted(events, (begin, end))
         scopes = self._scopes[events[first:last]]

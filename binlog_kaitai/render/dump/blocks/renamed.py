@@ -1,4 +1,4 @@
-"""`--rewrite-db` in blocks: the events that name a database, with its new name, as `rewrite` has them."""
+"""`--rewrite-db` for blocks: renames databases in the bytes of events, like `rewrite`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from binlog_kaitai.columns.blocks.block import Block
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump.rewrite import renamed, with_checksum
 
-#: The first byte of the length of a database's name, by type of event; of statements no more than checksums
-#: change.
+#: Offset of the length of the database name, by type of event; in statements only checksums change.
 _LENGTHS: dict[int, str] = {
     EventType.table_map_event: "len_schema_name.first",
     EventType.query_event: "len_schema_name",
@@ -19,27 +18,27 @@ _LENGTHS: dict[int, str] = {
 
 
 class Renamed:
-    """The bytes of the events of a block, as BINLOG statements have them.
+    """The bytes of a block's events, as they appear in BINLOG statements.
 
     Parameters
     ----------
     block
         Whole events.
     names
-        New names by the old ones.
+        New names by old names.
     rewrites_all
         See `Printer.rewrites_all`.
     keeps_all
-        Keep the bytes of statements, too, not their checksums only.
+        Also keep the bytes of statements, not only their checksums.
 
     Attributes
     ----------
     data : uint8 array
-        Bytes of the block, and behind them those of events that were written anew.
+        Bytes of the block, followed by those of rewritten events.
     starts, sizes : int64 arrays
-        Where each event lies there.
+        Position and size of each event in `data`.
     checksums : dict
-        Those that were made anew, by the numbers of their events.
+        Recomputed checksums, by event index.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Table maps and rows events of a block: which program prints the rows of each."""
+"""Table maps and rows events of a block, and the programs that print the rows."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from binlog_kaitai.render.dump.blocks.columns import Lines
 from binlog_kaitai.render.dump.row_programs import MOST, Head, Programs
 
 _ID = "table_id.value"
-#: The scope of tables that are not inside a payload; that of others is the payload's place in the log.
+#: The scope of tables outside payloads; inside a payload, the scope is the payload's position in the log.
 OUTSIDE = -1
 
 
 class TableMaps:
-    """The bodies of table maps by their bytes: the grammar reads each content once."""
+    """The bodies of table maps by their bytes: the grammar parses each distinct content once."""
 
     def __init__(self) -> None:
         self._bodies: dict[bytes, Any] = {}
 
     def begin(self) -> None:
-        """Forget them if there are too many."""
+        """Clear the cache if it is too large."""
         if len(self._bodies) >= MOST:
             self._bodies.clear()
 
     def read(self, block: Block) -> tuple[Any, list[tuple[Any, bytes]], Any]:
-        """The table maps of a block: their events, distinct ones with their bytes, and which each is.
+        """The table maps of a block: their events, the distinct ones with their bytes, and the index of each.
 
-        Those that cannot be read are left out.
+        Unreadable ones are left out.
         """
         events = block.rows_of(EventType.table_map_event)
         starts = block.starts[events] + block.header_length
@@ -63,13 +63,14 @@ class RowsEvents:
     Attributes
     ----------
     events : int64 array
-        Their numbers in the block.
+        Their indexes in the block.
     starts, ends : int64 arrays
-        Where their images lie in the block.
+        Start and end of their images in the block.
     heads : list of Head
-        Distinct beginnings.
+        Distinct rows event headers.
     head_of, program_of : int64 arrays
-        The number of each event's beginning, and of its program; -1 for none: the reader prints it.
+        Index of each event's header, and of its program; -1 for none, in which case the event reader prints
+        it.
     """
 
     def __init__(self, lines: Lines) -> None:
@@ -103,19 +104,20 @@ class RowsEvents:
         maps: tuple[Any, Any, Any],
         reach: tuple[Any, Any],
     ) -> None:
-        """Find the programs of all events.
+        """Find the programs for all events.
 
         Parameters
         ----------
         printer
-            Knows beginnings, the bytes of the table maps, and other names of databases.
+            Provides headers, the bytes of table maps, and new database names.
         earlier
-            The table maps of earlier blocks with their scopes.
+            The table maps of earlier blocks, with their scopes.
         maps
             The block's own table maps, see `TableMaps.read`.
         reach : tuple of int64 arrays
-            The scope of each event: its rows are of the tables of the same scope; and what closed the tables
-            before it (`closed_before`).
+            The scope of each event, whose rows belong to tables of the same scope, and the event that closed
+            the
+                    tables before it (`closed_before`).
         """
         scopes, closed = reach
         block, (events, made, which) = self.lines.block, maps
@@ -162,8 +164,8 @@ class RowsEvents:
 
 
 def closed_before(block: Block, scopes: Any) -> Any:
-    """For each event the last one up to it that closed the tables of its scope (`context`); -2 for none."""
-    # By the codes: events that are passed over close tables, too.
+    """For each event, the last one up to it that closed the tables of its scope (`context`); -2 for none."""
+    # By type codes: skipped events close tables, too.
     kinds = np.array([block.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[block.codes]
     is_closing = np.isin(kinds, list(TABLES_CLOSE))
     events = np.flatnonzero(kinds == EventType.query_event)
@@ -182,6 +184,6 @@ def closed_before(block: Block, scopes: Any) -> Any:
 
 
 def _pairs(ones: Any, others: Any) -> Any:
-    """A number for each pair of values, the same for the same pair."""
+    """A number for each pair of values, equal for equal pairs."""
     (_, one), (found, other) = (np.unique(values, return_inverse=True) for values in (ones, others))
     return one.reshape(-1) * np.int64(len(found)) + other.reshape(-1)

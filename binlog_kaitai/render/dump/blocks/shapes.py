@@ -1,8 +1,8 @@
-"""The shapes of the events of a block: what of an event decides its text, besides the fields of templates.
+"""The shapes of a block's events: everything that affects an event's text, besides the fields of templates.
 
-Events of one shape print the same from the same state, but for the fields of `fields`, and leave the same
-state. So of a type is listed here what `printer` and its dresses read in another way than by a field. Types
-that are not listed are rare; they are printed one by one.
+Events of the same shape print the same from the same state, except for the fields in `fields`, and lead to
+the same state. This module therefore lists, for each type, what `printer` and its variants read other than
+through a field. Types that are not listed are rare and are printed one by one.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ _GTID_FLAGS = ("has_commit_id", "is_ddl", "is_transactional", "has_waited", "is_
 
 
 class Found(NamedTuple):
-    """Which events of a type have a shape, and the numbers that make it."""
+    """Which events of a type have a shape, and the numbers that make up the shape."""
 
     fits: Any
     keys: tuple[Any, ...] = ()
 
 
 class Shapes:
-    """The shapes of a block's events.
+    """The shapes of the events of a block.
 
     Attributes
     ----------
     numbers : int64 array
         The shape of each event, -1 for none.
     alone : int64 array
-        The same as if no event stood behind those inside a payload.
+        The same, as if no event followed the events inside a payload.
     count : int
-        How many there are.
+        Number of shapes.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ _SHAPES: dict[int, Callable[[Shapes, Any, Any], Found | None]] = {
 
 
 def _reached(events: Any, body: Any) -> Any:
-    """Which events their record layout describes to their end."""
+    """Which events their record layout covers to the end."""
     return np.broadcast_to(body.fits & (body.pos == body.size), len(events))
 
 
@@ -170,7 +170,7 @@ def _spread(values: Any, count: int) -> Any:
 
 
 def _joined(keys: Any) -> Any:
-    """A number for each combination of numbers, the same for the same combination."""
+    """A number for each combination of numbers, equal for equal combinations."""
     joined, span = None, 1
     for key in keys:
         low, high = int(key.min()), int(key.max())

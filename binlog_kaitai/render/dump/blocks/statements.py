@@ -1,7 +1,7 @@
-"""Statements of a block: which of them have the same status variables, and what else of their text matters.
+"""Statements of a block: groups them by status variables and by other text-relevant properties.
 
-The status variables of most statements are the same but for a fraction of a second or a number of a
-transaction. The grammar reads each such :class:`_Template` once.
+The status variables of most statements differ only in a fractional second or a transaction number. The
+grammar parses each such :class:`_Template` once.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from binlog_kaitai.render.dump.variables import (
     starts_group,
 )
 
-#: Templates that are remembered.
+#: Number of templates that are cached.
 _MOST = 1 << 10
-#: New templates of a block; the statements with more are printed one by one.
+#: Maximum number of new templates in a block; statements beyond it are printed one by one.
 _NEW = 64
-#: Longer status variables are not looked at, in bytes.
+#: Longer status variables are not matched, in bytes.
 _LONGEST = 1 << 10
 _MILLION = 10**6
 _ALTER = "mariadb_gtid_flags3"
-#: The beginnings of statements that may be more than just statements.
+#: Beginnings of statements that may affect transactions.
 _WORDS = [np.frombuffer(word, dtype=np.uint8) for word in (b"BEG", b"COM", b"SAV", b"ROL", b"XA ")]
 
 
 class _Template(NamedTuple):
-    """Status variables, with places of those that differ: -1 for none."""
+    """Status variables, with the offsets of the parts that vary: -1 for none."""
 
     number: int
     content: Any
@@ -48,13 +48,13 @@ class _Template(NamedTuple):
 
 
 class Templates:
-    """The status variables that were seen."""
+    """The status variables seen so far."""
 
     def __init__(self) -> None:
         self._known: dict[int, list[_Template]] = {}
 
     def match(self, block: Block, events: Any, body: Gathered) -> tuple[Any, Any, Any]:
-        """The template of each statement (-1 for none), its microseconds, and its transaction's number."""
+        """For each statement, the template (-1 for none), the microseconds, and the transaction number."""
         if sum(map(len, self._known.values())) >= _MOST:
             self._known.clear()
         data, fits, (starts, lengths) = block.data, body.fits, body.ranges("status_vars")
@@ -85,7 +85,7 @@ class Templates:
                     for at, size, out in ((template.fraction_at, 3, fractions), (template.xid_at, 8, xids)):
                         if at >= 0:
                             out[found] = values = _numbers(data, starts[found] + at, size)
-                            # Others than servers write are printed one by one.
+                            # Forms that servers do not write are printed one by one.
                             template_of[found[(values < 0) | (out is fractions) & (values >= _MILLION)]] = -1
                 rows, contents = rows[~is_same], contents[~is_same]
         return template_of, fractions, xids
@@ -126,7 +126,7 @@ def _numbers(data: Any, places: Any, size: int) -> Any:
 
 
 def meanings(data: Any, starts: Any, lengths: Any) -> Any:
-    """For each statement a number: the same for those that mean the same for their transaction."""
+    """A number for each statement, equal for statements with the same effect on their transaction."""
     found = np.zeros(len(starts), dtype=np.int64)
     long = np.flatnonzero(lengths >= 3)
     first = data[starts[long][:, None] + np.arange(3)]

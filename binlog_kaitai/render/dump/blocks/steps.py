@@ -1,7 +1,7 @@
-"""What the events of a block do, one after another: each by its shape and the state that the one before left.
+"""The steps of a block's events: each depends on its shape and on the state after the previous one.
 
-The printer prints one event of each shape from each state that comes up (`capture`); a table keeps what that
-gave, and a kernel follows it from event to event.
+The printer prints one event for each combination of shape and state (`capture`); a table stores the results,
+and a kernel follows them from event to event.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from binlog_kaitai.render.dump.printer import UNREADABLE, Printer
 from binlog_kaitai.render.dump.row_programs import Programs
 from binlog_kaitai.render.dump.state import State
 
-#: In place of the number of a step: not known yet, and an event to be printed by itself.
+#: Stand for the number of a step: unknown so far, and an event to be printed individually.
 _UNKNOWN, _SINGLE = -1, -2
-#: States that are remembered.
+#: Number of states that are cached.
 _MOST = 1 << 10
 
 
 class Steps:
-    """The steps of the events of a block.
+    """The steps of a block's events.
 
     Attributes
     ----------
     texts : list of Program
-        In front of rows.
+        Text before rows.
     put : callable or None
-        What adds the text of an event that is kept.
+        Adds the text of a kept event.
     """
 
     def __init__(
@@ -77,16 +77,16 @@ class Steps:
         return self._numbers[key]
 
     def leave_out(self, event: int) -> None:
-        """Have an event printed by itself."""
+        """Have an event printed individually."""
         self._shapes.numbers[event] = self._shapes.alone[event] = -1
 
     def walk(self, at: int, stop: int) -> int:
-        """Find the steps of the events from one on, as far as there are; the printer stays as it is."""
+        """Find the steps of the events from one on, as far as possible; the printer is unchanged."""
         printer, shapes = self._printer, self._shapes
         if len(self._states) >= _MOST:
             self._forget()
         before = printer.state
-        # What stands behind a payload was printed before a stretch begins.
+        # The text after a payload was printed before the stretch begins.
         alone, shape = int(shapes.alone[at]), int(shapes.numbers[at])
         if alone < 0:
             return at
@@ -110,7 +110,7 @@ class Steps:
             shapes.numbers[at] = shape
 
     def _add(self, state: int, event: int, shape: int) -> int:
-        """Print an event; gives the number of the step."""
+        """Print an event; returns the number of its step."""
         printer = self._printer
         printer.state = self._states[state].copy()
         try:
@@ -125,7 +125,7 @@ class Steps:
             after = self._number(printer.state)
             step = found.step(self._extra(b"".join(found.tail)), after)
         except (BinlogError, UnfitError, *UNREADABLE):
-            return _SINGLE  # printed by itself, it says what is wrong
+            return _SINGLE  # printed individually, it reports the error
         self.put = found.put or self.put
         self._steps.append(step)
         if len(self._steps) > len(self._after):
@@ -146,20 +146,20 @@ class Steps:
         return self._text_of[text]
 
     def item(self, event: int) -> Item:
-        """An event as the printer takes it."""
+        """An event in the form the printer takes."""
         block, program = self._lines.block, int(self._program_of[event])
         table_map = self._programs[program].table_map if program >= 0 else None
         status = "ok" if block.layout.is_checksummed else "none"
         return item_of(block.event(event, table_map, status))
 
     def acts(self, begin: int, end: int) -> Acts:
-        """What the events that were walked over do."""
+        """The effects of the events in the walk."""
         columns = np.array(self._steps, dtype=np.int64).T
         acts = Acts(*(column[self._of[begin:end]] for column in columns))
         flags = ("flushes", "ends", "has_body", "counts", "takes_kept")
         return acts._replace(**{name: getattr(acts, name).astype(np.bool_) for name in flags})
 
     def state_after(self, event: int) -> State:
-        """The state behind an event that was walked over."""
+        """The state after an event in the walk."""
         step = self._steps[int(self._of[event])]
         return self._states[step.state].copy()
