@@ -49,7 +49,7 @@ def test_slice_of_several_logs_needs_a_directory(run: Run, tmp_path: Path) -> No
     folder = CORPUS / "mysql-9.7/rotate"
     done = run("slice", folder, "--to", tmp_path / "file")
     assert done.returncode == 2
-    assert "name a directory" in done.stderr
+    assert "use a directory" in done.stderr
     done = run("slice", folder, "--to", tmp_path / "new")
     assert done.returncode == 0, done.stderr
     assert run("verify", tmp_path / "new").returncode == 0

@@ -49,5 +49,5 @@ def test_a_log_from_stdin(run: Run) -> None:
 def test_redo_and_undo_contradict_each_other(run: Run) -> None:
     done = run("sql", "--redo", "--undo", MIXED)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--redo and --undo contradict each other" in done.stderr
+    assert "--redo and --undo cannot be combined" in done.stderr
     assert run("sql", "--redo", MIXED).stdout == run("sql", MIXED).stdout
