@@ -57,5 +57,5 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
         warn(f"not a binary log: {counted(not_logs, 'file')}")
         sys.exit(2)
     if damage_count:
-        warn(f"{counted(damage_count, 'error')} found")
+        warn(f"damage in {counted(damage_count, 'place')}")
         sys.exit(1)

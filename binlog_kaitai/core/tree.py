@@ -102,7 +102,7 @@ def find_leftover(
 def reason_of(error: Exception) -> str:
     """What is wrong with the bytes, out of any exception of generated code."""
     if isinstance(error, EOFError):
-        return f"ends too early: {error}"
+        return f"ends early: {error}"
     if isinstance(error, ValidationFailedError):
         return f"impossible value: {error}"
     if isinstance(error, KaitaiStructError):

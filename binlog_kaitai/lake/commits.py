@@ -83,7 +83,7 @@ class Lake:
         if (newest := self.newest()) is not None:
             if not any((self.checkpoint / "offsets").glob("[0-9]*")):
                 self.close()
-                raise UsageError(f"{self.checkpoint} is gone; how far the lake goes is not known without it")
+                raise UsageError(f"{self.checkpoint} is missing; without it, the lake cannot continue")
             self._check_kind(newest)
             self._complete(newest)
         self._clear_staging()
@@ -91,7 +91,7 @@ class Lake:
     def check(self) -> None:
         """Refuse a folder that holds something else."""
         if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / PRIVATE).is_dir():
-            raise UsageError(f"{self.folder} is not empty, and no lake of a pipeline")
+            raise UsageError(f"{self.folder} is not empty and is not a pipeline's lake")
 
     def close(self) -> None:
         """Leave the lake to others."""
@@ -173,7 +173,7 @@ class Lake:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 source.rename(target)
             elif not target.exists():
-                raise SourceError("a file of a batch is gone", file=str(target))
+                raise SourceError("a file of a batch is missing", file=str(target))
         if self._tables is not None:
             self._tables.add(self._numbering(), batch, [file["to"] for file in files])
         decided.rename(self._record_path(batch))
@@ -183,7 +183,7 @@ class Lake:
         record = json.loads(decided.read_text()) if decided.exists() else self.record(batch)
         if (kind := record.get("format", self._kind)) != self._kind:
             self.close()
-            raise UsageError(f"{self.folder} is a lake of {kind}, and goes on as one")
+            raise UsageError(f"{self.folder} is a lake in {kind} format; keep that format")
 
     def _numbering(self) -> str:
         """Whose numbers those of the batches are: Spark counts from 0 for each new checkpoint."""

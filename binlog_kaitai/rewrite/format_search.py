@@ -378,4 +378,4 @@ def _lost(draft: _Draft, following: _Following, end: int) -> Gap | None:
 
 def no_event_between(start: int, stop: int) -> Gap:
     """What is lost after the format description."""
-    return Gap(start, stop, DamagedError("no whole event follows the format description"))
+    return Gap(start, stop, DamagedError("no intact event follows the format description"))

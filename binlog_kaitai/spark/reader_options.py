@@ -140,7 +140,7 @@ class ReadOptions:
         """
         unknown = [name for name in given if name.lower() not in _KNOWN]
         if unknown:
-            raise UsageError(f"unknown option {', '.join(unknown)}; there are {', '.join(_KNOWN.values())}")
+            raise UsageError(f"unknown option {', '.join(unknown)}; available: {', '.join(_KNOWN.values())}")
         texts = {_KNOWN[name.lower()]: text for name, text in given.items()}
         filters = {FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS}
         Filters.of(**filters)  # Refuses here, before any task runs, what it would refuse there.
@@ -177,7 +177,7 @@ def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str |
     if not tables:
         return VIEWS[0], None
     if len(tables) > 1:
-        reason = "several tables have no columns in common: choose one, or option('view', 'changes')"
+        reason = "several tables have no common schema; choose one table, or option('view', 'changes')"
         raise UsageError(f"option table: {reason}")
     filters.pop("table")
     return TABLE, tables[0]
@@ -189,7 +189,7 @@ def _paths(texts: Mapping[str, str]) -> tuple[str, ...]:
     if "path" in texts:
         paths.append(texts["path"])
     if not paths:
-        raise UsageError("no path is given: load(path), load([path, ...]) or option('path', path)")
+        raise UsageError("no path given; use load(path), load([path, ...]) or option('path', path)")
     return tuple(_without_scheme(path) for path in paths)
 
 
@@ -209,7 +209,7 @@ def _without_scheme(path: str) -> str:
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
-        raise UsageError(f"{name} {value!r} does not exist; there is {', '.join(allowed)}")
+        raise UsageError(f"{name} {value!r} does not exist; use {', '.join(allowed)}")
     return value
 
 
@@ -230,7 +230,7 @@ def parse_size(name: str, text: str) -> int:
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"option {name}: {text!r} is no size; write 67108864 or 64m")
+        raise UsageError(f"option {name}: {text!r} is not a valid size; use 67108864 or 64m")
     return int(found[1]) << _UNITS[found[2].lower()]
 
 
@@ -250,7 +250,7 @@ def parse_bool(name: str, text: str) -> bool:
 def _offset(name: str, text: str) -> Offset | None:
     if text.lower() in ("", "earliest", "latest"):
         if text.lower() == {"startingOffsets": "latest", "endingOffsets": "earliest"}[name]:
-            raise UsageError(f"option {name}: {text} leaves nothing to read")
+            raise UsageError(f"option {name}: {text} selects nothing")
         return None
     try:
         found = json.loads(text)

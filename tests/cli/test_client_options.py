@@ -101,7 +101,7 @@ def test_options_are_written_as_for_the_clients(
         ("--offset=-1", "not a number"),
         ("--offset=٣", "not a number"),
         ("--start-position=0-1-1,0-2-2", "two GTIDs of the same domain"),
-        ("--start-position=0-1-1", "for logs of MariaDB"),
+        ("--start-position=0-1-1", "on MariaDB logs only"),
         ("--no-such-option", "No such option"),
     ],
 )

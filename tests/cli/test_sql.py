@@ -22,7 +22,7 @@ def test_what_is_left_out_is_said_and_exits_with_3(run: Run) -> None:
     done = run("sql", "--undo", MIXED)
     assert done.returncode == 3
     assert "warning: " in done.stderr
-    assert "statements of the log cannot be taken back" in done.stderr
+    assert "logged statements cannot be reverted" in done.stderr
 
 
 def test_damage_exits_with_1(run: Run, tmp_path: Path) -> None:

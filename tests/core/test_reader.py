@@ -138,7 +138,7 @@ def test_a_log_in_use_whose_last_event_contradicts_itself_is_damaged() -> None:
     data[4 + 17] |= 1
     event = log.case.oracle(log.path)[4]
     data[event.position + 9 + 2] ^= 0x80
-    with bk.open(bytes(data)) as reader, pytest.raises(bk.FramingError, match="its size says") as caught:
+    with bk.open(bytes(data)) as reader, pytest.raises(bk.FramingError, match="its size puts") as caught:
         list(reader)
     assert caught.value.position == event.position
 

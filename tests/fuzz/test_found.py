@@ -43,7 +43,7 @@ def test_rows_from_before_5_1_16_are_refused_by_both_printers(
     make_quick(monkeypatch)
     _, quick = printed(path, tmp_path, verbose=2)
     assert slow == quick
-    assert "rows from before 5.1.16" in slow
+    assert "rows from servers before 5.1.16" in slow
 
 
 @pytest.mark.parametrize("way", ["plain", "compiled"])
@@ -145,4 +145,4 @@ def test_rows_whose_fractions_the_log_does_not_tell_are_not_called_damage(tmp_pa
     path = case("mariadb-10.11", "types_old_temporal").logs[0]
     assert scan(Source.of_path(str(path)), is_thorough=True).damages == []
     _, error = printed(path, tmp_path, verbose=1)
-    assert "may have a fraction, which `rows` knows" in error
+    assert "may have fractional seconds; `rows` can tell" in error

@@ -141,7 +141,7 @@ def test_what_is_not_logged_as_rows_is_refused_on_demand(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("log", "error"),
-    [("mysql-9.7/crash", "for logs of MariaDB"), ("mariadb-10.11/types_noblob", "needs all columns")],
+    [("mysql-9.7/crash", "on MariaDB logs only"), ("mariadb-10.11/types_noblob", "requires full row images")],
 )
 def test_not_all_can_be_taken_back(log: str, error: str) -> None:
     path = corpus_files.case(*log.split("/")).logs[0]
