@@ -35,7 +35,7 @@ _COMMANDS = {
     "events": "List events, one per line.",
     "explain": "Show every byte of an event: offset, hex, field, value, meaning.",
     "export": "Export logs to Parquet files.",
-    "fetch": "Archive a running server's logs, byte for byte.",
+    "fetch": "Archive a running server's binary logs, byte for byte.",
     "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
     "pipeline": "Load logs into a Parquet lake with Spark, incrementally.",
     "repair": "Recover the intact transactions of a damaged log into a new log.",

@@ -202,7 +202,7 @@ def test_several_files_are_read_in_order_and_each_has_an_end() -> None:
         (
             b"\xfebin" + bytes(4) + b"\x02" + bytes(4) + b"\x45" + bytes(60),
             bk.NotABinlogError,
-            "no known version",
+            "unknown version",
         ),
     ],
 )

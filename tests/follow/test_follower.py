@@ -185,5 +185,5 @@ def test_a_place_that_a_person_names() -> None:
 
 def test_a_mark_is_checked() -> None:
     for wrong in ({"file": 1}, {"file": "a", "position": "4"}, {"file": "a", "place": 4}, {}):
-        with pytest.raises(UsageError, match="no place in a log"):
+        with pytest.raises(UsageError, match="not a valid position"):
             Mark.of(wrong)

@@ -135,7 +135,7 @@ def test_what_is_not_logged_as_rows_is_refused_on_demand(tmp_path: Path) -> None
         dump(str(log), pieces.append, DumpOptions(require_row_format=True))
     assert b"ROLLBACK /* added by mysqlbinlog */ /*!*/;\n" in b"".join(pieces)
     of_mariadb = corpus_files.case("mariadb-11.8", "crash").logs[0]
-    with pytest.raises(UsageError, match="for logs of MySQL"):
+    with pytest.raises(UsageError, match="on MySQL logs only"):
         dump(str(of_mariadb), lambda _: None, DumpOptions(require_row_format=True))
 
 

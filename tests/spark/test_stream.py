@@ -136,7 +136,7 @@ def test_a_stream_goes_on_behind_damage(spark: SparkSession, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"maxBytesPerTrigger": "many"}, "many.*no size"),
+        ({"maxBytesPerTrigger": "many"}, "many.*not a valid size"),
         ({"maxFilesPerTrigger": "0"}, "must be greater than 0"),
         ({"startingOffsets": "yesterday"}, "yesterday.*earliest, latest, or JSON"),
         ({"failOnDataLoss": "maybe"}, "maybe.*true or false"),
