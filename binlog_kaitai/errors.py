@@ -190,7 +190,7 @@ class AnotherLogError(FramingError):
 
 
 #: What every reader says of an event whose CRC32 is wrong.
-BAD_CHECKSUM = "the checksum does not fit the bytes"
+BAD_CHECKSUM = "checksum mismatch"
 
 
 class ChecksumError(DamagedError):
@@ -203,7 +203,7 @@ class GrammarError(DamagedError):
 
 def out_of_memory(error: MemoryError) -> SourceError:
     """The error for an event that does not fit into memory."""
-    reason = f"not enough memory, which has to hold each event whole, several times: {error}"
+    reason = f"not enough memory; several copies of each event must fit: {error}"
     return SourceError(reason.removesuffix(": "))
 
 

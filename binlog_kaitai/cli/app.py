@@ -29,21 +29,21 @@ from binlog_kaitai.render.json_text import ENCODING_ERRORS
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2
 
-#: The commands, as their help begins; a list of them does without loading their modules.
+#: The first line of each command's help, so that listing the commands does not import their modules.
 _COMMANDS = {
-    "dump": "What mysqlbinlog and mariadb-binlog print, byte for byte.",
-    "events": "One line for each event.",
-    "explain": "Every byte of an event: offset, hex, field, value, meaning.",
-    "export": "Write logs as Parquet files.",
-    "fetch": "Keep an archive of a running server's binary logs, byte for byte.",
-    "gtids": "Sets of GTIDs: what logs have, and what one has and another does not.",
-    "pipeline": "Keep a lake of Parquet files up to date, by Spark.",
-    "repair": "Write what is whole in a damaged log as a log without damage.",
-    "rows": "One line for each changed row.",
-    "slice": "Write the wanted transactions as a log of their own.",
-    "sql": "Statements that make changes again, or take them back.",
-    "stats": "What happened, when, and to which tables.",
-    "transactions": "One line for each transaction.",
+    "dump": "Print a log as mysqlbinlog or mariadb-binlog does, byte for byte.",
+    "events": "List events, one per line.",
+    "explain": "Show every byte of an event: offset, hex, field, value, meaning.",
+    "export": "Export logs to Parquet files.",
+    "fetch": "Archive a running server's binary logs, byte for byte.",
+    "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
+    "pipeline": "Load logs into a Parquet lake with Spark, incrementally.",
+    "repair": "Recover the intact transactions of a damaged log into a new log.",
+    "rows": "List changed rows, one per line.",
+    "slice": "Copy selected transactions into a new log.",
+    "sql": "Generate SQL that replays changes, or reverts them.",
+    "stats": "Summarize what happened, when, and to which tables.",
+    "transactions": "List transactions, one per line.",
     "verify": "Check logs for damage.",
 }
 
@@ -81,13 +81,13 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 @click.group(cls=_Commands, context_settings=_SETTINGS)
 @click.version_option(binlog_kaitai.__version__, "-V", "--version")
 def app() -> None:
-    """See, verify, explain and archive binary logs of MySQL and MariaDB.
+    """Read, verify, explain and archive MySQL and MariaDB binary logs.
 
     SOURCE is a file, a glob pattern, a directory of logs, a server's .index file, or - for stdin.
 
-    Exit codes: 0 fine; 1 the data is damaged, what and where is on stderr; 2 wrong usage, or a
-    file that is not there or is not a binary log; 3, of sql, some of the script is comments only;
-    4, of fetch, the server cannot be reached.
+    Exit codes: 0 success; 1 the log is damaged (details on stderr); 2 usage error, or a file is
+    missing or is not a binary log; 3 (sql) parts of the script are commented out; 4 (fetch) the
+    server cannot be reached.
     """
 
 

@@ -84,9 +84,9 @@ _FLAGS_WITHOUT_EFFECT = (
 )
 #: They are there in the clients, and not here.
 _REFUSED = {
-    "--server-id-bits": "give the whole id with --server-id",
-    "--debug": "debug traces are the clients' own",
-    "--print-defaults": "dump reads no option files",
+    "--server-id-bits": "not supported; give the full ID with --server-id",
+    "--debug": "not supported; debug traces exist only in the clients",
+    "--print-defaults": "not supported; dump does not read option files",
 }
 
 
@@ -129,7 +129,7 @@ class ClientNumber(_AnyType):
         power = _SUFFIXES.find(text[-1:].lower()) + 1 if text else 0
         digits = text[:-1] if power else text
         if not (digits.isascii() and digits.isdigit()):
-            self.fail(f"{text!r} is not a number; write digits, and K, M or G after them if you want")
+            self.fail(f"{text!r} is not a valid number; use digits, optionally followed by K, M or G")
         return int(digits) << (10 * power)
 
 
@@ -156,7 +156,7 @@ class ClientPosition(ClientNumber):
         parts = [[int(part) for part in one.split("-")] for one in gtids]
         found = {domain: number for domain, _, number in parts}
         if len(found) < len(parts):
-            self.fail(f"{value} names a domain twice; give one GTID of each")
+            self.fail(f"{value} has two GTIDs of the same domain; give one per domain")
         return found
 
 
@@ -185,7 +185,7 @@ class ClientCommand(click.Command):
                 continue
             if name in off and has_value:
                 if value.lower() not in _ON | _OFF:
-                    raise click.BadParameter(f"{value!r} is neither 1 nor 0", param_hint=name)
+                    raise click.BadParameter(f"{value!r} is not 1 or 0", param_hint=name)
                 is_off ^= value.lower() in _OFF
                 has_value = ""
             yield (off[name] if is_off and name in off else name) + (f"={value}" if has_value else "")

@@ -39,67 +39,69 @@ def _numbers(
 
 @click.command(cls=ClientCommand, context_settings={"help_option_names": ["-?", "--help"]})
 @options.sources
-@click.option("--verbose", "-v", count=True, help="Rows as commented statements; -vv: with types.")
+@click.option("--verbose", "-v", count=True, help="Show rows as commented SQL; -vv: with column types.")
 @click.option(
     "--base64-output",
     type=ClientChoice(("auto", "never", "decode-rows", "unspec")),
     default="auto",
     show_default=True,
-    help="BINLOG statements: where needed, never, or not for rows.",
+    help="When to print BINLOG statements.",
 )
-@_flag("--hexdump", "-H", help="The bytes of each event, too.")
-@_flag("--short-form", "-s", help="Statements only: no comments, no rows.")
-@_flag("--print-table-metadata", help="What table maps say of the columns.")
-@_flag("--skip-gtids", help="No GTIDs: transactions get new ones.")
-@_flag("--skip-annotate-row-events", help="MariaDB: no statements behind row events.")
-@_flag("--idempotent", "-i", help="MySQL: pass over errors of missing and double rows.")
-@_flag("--require-row-format", help="MySQL: refuse what is not logged as rows.")
-@_flag("--flashback", "-B", help="MariaDB: take the rows back, the last ones first.")
-@_flag("--disable-log-bin", "-D", help="Turn the binary log off while the text runs.")
-@_flag("--verify-binlog-checksum", "-c", help="Stop at an event whose checksum is wrong.")
-@click.option("--set-charset", metavar="NAME", help="SET NAMES in front.")
-@click.option("--rewrite-db", metavar="OLD->NEW", multiple=True, help="Another name for a database. *")
+@_flag("--hexdump", "-H", help="Also dump each event in hex.")
+@_flag("--short-form", "-s", help="Only statements: no comments, no rows.")
+@_flag("--print-table-metadata", help="Print column metadata from table maps.")
+@_flag("--skip-gtids", help="Omit GTIDs, so that transactions get new ones.")
+@_flag("--skip-annotate-row-events", help="MariaDB: omit the statements that caused row events.")
+@_flag("--idempotent", "-i", help="MySQL: ignore missing-row and duplicate-key errors on replay.")
+@_flag("--require-row-format", help="MySQL: fail on anything not in row format.")
+@_flag("--flashback", "-B", help="MariaDB: revert row changes, last ones first.")
+@_flag("--disable-log-bin", "-D", help="Disable binary logging on replay.")
+@_flag("--verify-binlog-checksum", "-c", help="Stop at an event with a wrong checksum.")
+@click.option("--set-charset", metavar="NAME", help="Start with SET NAMES.")
+@click.option("--rewrite-db", metavar="OLD->NEW", multiple=True, help="Rename a database. *")
 @click.option("--database", "-d", metavar="NAME", help="Only events of this database.")
 @click.option("--table", "-T", metavar="NAME", help="MariaDB: only rows of this table.")
 @_numbers("--server-id", "--do-server-ids", "server_ids", help="Only events of these servers.")
-@_numbers("--ignore-server-ids", "ignored_server_ids", help="No events of these servers.")
+@_numbers("--ignore-server-ids", "ignored_server_ids", help="Skip events of these servers.")
 @_numbers("--do-domain-ids", "domain_ids", help="MariaDB: only these domains.", default=None)
-@_numbers("--ignore-domain-ids", "ignored_domain_ids", help="MariaDB: not these domains.")
-@click.option("--offset", "-o", type=_NUMBER, default=0, metavar="N", help="Skip so many events.")
+@_numbers("--ignore-domain-ids", "ignored_domain_ids", help="MariaDB: skip these domains.")
+@click.option("--offset", "-o", type=_NUMBER, default=0, metavar="N", help="Skip the first N events.")
 @click.option("--start-position", "-j", type=_POSITION, metavar="N", help="Start here in the first file.")
 @click.option("--stop-position", type=_POSITION, metavar="N", help="Stop here in the last file.")
-@click.option("--start-datetime", metavar="TIME", help="From the first event at or after; local time.")
-@click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after.")
-@click.option("--include-gtids", metavar="SET", help="Only these transactions.")
-@click.option("--exclude-gtids", metavar="SET", help="Not these transactions.")
-@click.option("--local-load", "-l", metavar="DIR", help="Where files of LOAD DATA go; default: /tmp.")
-@_flag("--to-last-log", "-t", help="Go on with the later logs beside the last SOURCE.")
+@click.option("--start-datetime", metavar="TIME", help="Start at the first event at or after this time.")
+@click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after this time.")
+@click.option("--include-gtids", metavar="SET", help="Only transactions in this GTID set.")
+@click.option("--exclude-gtids", metavar="SET", help="Skip transactions in this GTID set.")
+@click.option("--local-load", "-l", metavar="DIR", help="Directory for LOAD DATA files; default: /tmp.")
+@_flag("--to-last-log", "-t", help="Continue with the logs that follow the last SOURCE.")
 @click.option(
-    "--result-file", "-r", type=options.LocalPath(dir_okay=False), metavar="FILE", help="Not to stdout."
+    "--result-file",
+    "-r",
+    type=options.LocalPath(dir_okay=False),
+    metavar="FILE",
+    help="Write to FILE instead of stdout.",
 )
-@_flag(
-    "--print-row-count", "prints_row_count", default=True, help="MariaDB: how many rows changed (default)."
-)
+@_flag("--print-row-count", "prints_row_count", default=True, help="MariaDB: print row counts (default).")
 @_flag(
     "--print-row-event-positions",
     "prints_row_positions",
     default=True,
-    help="MariaDB: where rows events are (default).",
+    help="MariaDB: print row event positions (default).",
 )
 @_flag(
-    "--force-if-open", "-F", default=True, help="Print logs in use (default); --skip-force-if-open: refuse."
+    "--force-if-open", "-F", default=True, help="Accept logs in use (default); refuse: --skip-force-if-open."
 )
-@_flag("--force-read", "-f", help="Go on after events of unknown types.")
+@_flag("--force-read", "-f", help="Continue after events of unknown type.")
 @options_without_meaning
 @click.version_option(binlog_kaitai.__version__, "-V", "--version", prog_name="binlog-kaitai dump")
 def command(sources: tuple[str, ...], to_last_log: bool, result_file: str | None, **given: Any) -> None:
-    """What mysqlbinlog and mariadb-binlog print, byte for byte.
+    """Print a log as mysqlbinlog or mariadb-binlog does, byte for byte.
 
-    Of MariaDB's logs it is what mariadb-binlog prints. A client can run it: binlog-kaitai dump … | mysql.
-    Times are local (TZ). Of a damaged log, what is printed before the damage has its proper end, and the exit
-    code is 1.
+    MariaDB logs are printed as mariadb-binlog prints them, all others as mysqlbinlog does. The output can be
+    executed: binlog-kaitai dump … | mysql. Times are local (TZ). If a log is damaged, the output up to the
+    damage is terminated properly, and the exit code is 1.
 
-    The data of LOAD DATA is written to files, whose names the statements have.
+    LOAD DATA files are written to disk, and the statements refer to them by name.
 
     Options marked * may be repeated.
 
@@ -187,5 +189,5 @@ def _pair(text: str) -> tuple[str, str]:
 
     old, arrow, new = (part.strip() for part in text.partition("->"))
     if not (old and arrow and new):
-        raise UsageError(f"{text!r} renames no database; write 'old->new'")
+        raise UsageError(f"{text!r} is not a valid rename; use 'old->new'")
     return old, new

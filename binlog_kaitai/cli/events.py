@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 @options.formats("table", "json", "csv")
 @follows
 def command(sources: tuple[str, ...], output: str, follow: bool, from_now: bool, **filters: Any) -> None:
-    """One line for each event.
+    """List events, one per line.
 
-    With --format json a line is an object: file, position, end_position, timestamp (seconds since 1970 UTC),
-    type, type_code, server_id, size, flags, checksum ("ok", "bad", "none"), gtid (of the transaction that the
-    event belongs to, or null) and info (the event's main fields). Events inside a compressed transaction
-    follow the event that holds them, at its position.
+    With --format json, each line is an object with file, position, end_position, timestamp (seconds since
+    1970 UTC), type, type_code, server_id, size, flags, checksum ("ok", "bad", "none"), gtid (of the event's
+    transaction, or null) and info (the event's main fields). Events inside a compressed transaction follow
+    the event that contains them and share its position.
 
-    With --follow, events are printed as their transactions are committed, also of the logs that the server
-    begins later; Ctrl-C ends it.
+    With --follow, events are printed as their transactions commit, including those in logs the server starts
+    later; Ctrl-C stops it.
 
     Options marked * may be repeated.
 

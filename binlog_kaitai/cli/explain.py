@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.sources
-@click.option("--at", "position", type=options.number, metavar="POS", help="Only the event at this offset.")
+@click.option("--at", "position", type=options.number, metavar="POS", help="Only the event at this position.")
 @options.formats("text", "json")
-@click.option("--wide", is_flag=True, help="Do not wrap lines at the width of the terminal.")
-@click.option("--full", "in_full", is_flag=True, help="Show all bytes of fields of more than 4 KiB.")
+@click.option("--wide", is_flag=True, help="Do not wrap lines to the terminal width.")
+@click.option("--full", "in_full", is_flag=True, help="Show fields longer than 4 KiB in full.")
 def command(sources: tuple[str, ...], position: int | None, output: str, wide: bool, in_full: bool) -> None:
-    """Every byte of an event: offset, hex, field, value, meaning.
+    """Show every byte of an event: offset, hex, field, value, meaning.
 
-    With --format json each event is one line, a list of its leaves: offset, size, path, value.
-    An event inside a compressed transaction follows the event that holds it.
-    Of a field of more than 4 KiB the text has the first bytes, unless --full is given.
+    With --format json, each line is one event: a list of its leaf fields with offset, size, path and value.
+    Events inside a compressed transaction follow the event that contains them.
+    Text output shortens fields longer than 4 KiB unless --full is given.
 
     \b
     Examples:
@@ -38,7 +38,7 @@ def command(sources: tuple[str, ...], position: int | None, output: str, wide: b
     from binlog_kaitai.reader.log import open
 
     if output == "json" and (wide or in_full):
-        raise UsageError("--wide and --full are for text; JSON has everything")
+        raise UsageError("--wide and --full apply to text output only; JSON is always complete")
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
     found = False
     with open(sources, verify_checksums=False) as log:

@@ -19,7 +19,12 @@ from binlog_kaitai.lake import VIEWS
 @click.command()
 @options.sources
 @click.option(
-    "--to", "target", type=options.LocalPath(path_type=Path), required=True, metavar="DIR", help="New folder."
+    "--to",
+    "target",
+    type=options.LocalPath(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="A new or empty directory.",
 )
 @options.filters
 @options.views
@@ -33,11 +38,11 @@ def command(
     ddl: str | None,
     **filters: Any,
 ) -> None:
-    """Write logs as Parquet files.
+    """Export logs to Parquet files.
 
-    DIR gets the folders events, transactions, and changes with a folder for each table, SCHEMA.TABLE, whose
-    files have the table's columns with their types. Where a table's definition changes, a new file begins;
-    readers of Parquet put them together by the columns' names.
+    Writes the directories events, transactions and changes to DIR. changes has a subdirectory SCHEMA.TABLE
+    for each table, whose files have the table's typed columns. A new file starts where the table's definition
+    changes; Parquet readers can merge the files by column name.
 
     Options marked * may be repeated.
 
@@ -55,9 +60,9 @@ def command(
     with writing_to(str(target)):
         target.mkdir(parents=True, exist_ok=True)
         if any(target.iterdir()):
-            raise UsageError("is not empty; name a new folder", file=str(target))
+            raise UsageError("the directory is not empty; choose a new one", file=str(target))
     if "-" in sources and len(views) != 1:
-        raise UsageError("stdin can be read once only: choose one --view")
+        raise UsageError("stdin can be read only once; choose one --view")
     wanted = views or VIEWS
     damage: list[BinlogError] = []
     counts: dict[str, int] = {}

@@ -27,28 +27,30 @@ EXIT_UNREACHABLE = 4
     type=options.LocalPath(path_type=Path),
     required=True,
     metavar="DIR",
-    help="The archive's directory.",
+    help="Directory of the archive.",
 )
-@click.option("--follow", is_flag=True, help="Go on with what the server writes, until interrupted.")
+@click.option("--follow", is_flag=True, help="Keep reading as the server writes, until interrupted.")
 @click.option(
     "--from",
     "start",
     default="earliest",
     show_default=True,
-    metavar="PLACE",
-    help="Where a new archive begins: earliest, latest, a log's name, or GTIDs that are not needed.",
+    metavar="POSITION",
+    help="Where a new archive starts: earliest, latest, a log name, or GTIDs to skip.",
 )
-@click.option("--semi-sync", is_flag=True, help="Have the server's commits wait until they are archived.")
-@click.option("--server-id", type=options.number, metavar="N", help="Instead of the one chosen at random.")
+@click.option("--semi-sync", is_flag=True, help="Semi-synchronous: commits wait until they are archived.")
+@click.option(
+    "--server-id", type=options.number, metavar="N", help="Server ID to register with; default: random."
+)
 @click.option(
     "--heartbeat",
     type=click.FloatRange(0.1, 3600),
     default=10,
     show_default=True,
     metavar="SECONDS",
-    help="How often an idle server is to say something; without a word for twice that, fetch reconnects.",
+    help="Heartbeat interval; fetch reconnects after twice that.",
 )
-@click.option("--defaults-file", type=click.Path(), metavar="FILE", help="The only option file to read.")
+@click.option("--defaults-file", type=click.Path(), metavar="FILE", help="Read only this option file.")
 @click.option(
     "--metrics-file",
     type=options.LocalPath(path_type=Path),
@@ -68,14 +70,14 @@ def command(
     metrics_file: Path | None,
     output: str,
 ) -> None:
-    """Keep an archive of a running server's binary logs, byte for byte.
+    """Archive a running server's binary logs, byte for byte.
 
     URL is mysql://[USER@]HOST[:PORT]/ or mariadb://…; user, password and more may also come from the option
-    files of the servers' clients (groups [client] and [binlog-kaitai]) and from MYSQL_PWD. The user needs
+    files of the server's clients (groups [client] and [binlog-kaitai]) and from MYSQL_PWD. The user needs
     REPLICATION SLAVE.
 
-    A run goes on where the last one ended, however that did; nothing is overwritten, and a server that is not
-    the archive's is refused. Exits 4 if the server cannot be reached, 2 if it refuses.
+    Each run continues where the last one ended, even if it was interrupted. Nothing is overwritten, and a
+    server other than the archive's is rejected. Exits 4 if the server cannot be reached, 2 if it refuses.
 
     \b
     Examples:
@@ -86,9 +88,9 @@ def command(
     from binlog_kaitai.live import fetch
 
     if server_id is not None and not 1 <= server_id <= MAX_SERVER_ID:
-        raise UsageError(f"--server-id {server_id} is not a number from 1 to {MAX_SERVER_ID}")
+        raise UsageError(f"--server-id {server_id} is out of range; use 1 to {MAX_SERVER_ID}")
     if semi_sync and not follow:
-        raise UsageError("--semi-sync is for --follow")
+        raise UsageError("--semi-sync requires --follow")
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         fetch(

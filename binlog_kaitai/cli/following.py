@@ -1,4 +1,4 @@
-"""`--follow`: go on with what the server writes."""
+"""`--follow`: keep reading as the server writes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 def follows(command: _Command) -> _Command:
     """Add the options; the command gets them as `follow` and `from_now`."""
     for option in (
-        click.option("--from-now", is_flag=True, help="With --follow: skip what is there already."),
-        click.option("--follow", is_flag=True, help="Go on with what the server writes, until Ctrl-C."),
+        click.option("--from-now", is_flag=True, help="With --follow: skip existing events."),
+        click.option("--follow", is_flag=True, help="Keep reading as the server writes, until Ctrl-C."),
     ):
         command = option(command)
     return command
@@ -43,7 +43,7 @@ def write_followed(
 
     for name in ("stop_position", "stop_datetime"):
         if filters.get(name) is not None:
-            raise UsageError(f"--follow does not stop: leave out --{name.replace('_', '-')}")
+            raise UsageError(f"--{name.replace('_', '-')} cannot be used with --follow")
     Filters.of(**filters)
     first: str | None = None
     with suppress(KeyboardInterrupt):
@@ -59,4 +59,4 @@ def write_followed(
 def check_follow(follow: bool, from_now: bool) -> None:
     """Refuse an option that means nothing alone."""
     if from_now and not follow:
-        raise UsageError("--from-now is for --follow")
+        raise UsageError("--from-now requires --follow")

@@ -51,25 +51,26 @@ class _Words(click.Path):
     "operands", metavar="[OPERATION] SET...", nargs=-1, required=True, type=_Words(allow_dash=True)
 )
 @options.formats("text", "json")
-@click.option("--logged", is_flag=True, help="Of logs, only their own transactions, not those before them.")
-@click.option("--positions", is_flag=True, help="MariaDB: take 0-1-100 for a position, and print one.")
+@click.option("--logged", is_flag=True, help="For logs, only their own transactions, not earlier ones.")
+@click.option("--positions", is_flag=True, help="MariaDB: read and print GTIDs as replication positions.")
 def command(operands: tuple[str, ...], output: str, logged: bool, positions: bool) -> None:
-    """Sets of GTIDs: what logs have, and what one has and another does not.
+    """Show the GTIDs in logs; combine and compare GTID sets.
 
-    SET is a log, a directory, a quoted glob pattern, an .index file, - for stdin, or a literal set such as
-    @@gtid_executed gives: uuid:1-77,uuid:tag:3; in MariaDB 0-1-5,0-1-7..9. Logs stand for all that their
-    server had executed: their own transactions, and those before them (PREVIOUS_GTIDS, GTID_LIST).
+    SET is a log, a directory, a quoted glob pattern, an .index file, - for stdin, or a literal set in the
+    format of @@gtid_executed: uuid:1-77,uuid:tag:3, or for MariaDB 0-1-5,0-1-7..9. A log stands for
+    everything its server had executed: the log's own transactions and all earlier ones (PREVIOUS_GTIDS,
+    GTID_LIST).
 
     \b
     OPERATION is one of
-      subtract   what the first set has and none of the others
-      union      what any of the sets has; without an operation, too
-      intersect  what all of the sets have
-      contains   nothing, if the first set has all of the others (exit code 0); else what
-                 is missing (exit code 1; any error exits 2)
+      subtract   GTIDs in the first set and in none of the others
+      union      GTIDs in any of the sets (the default)
+      intersect  GTIDs in all of the sets
+      contains   prints nothing and exits 0 if the first set contains all the others;
+                 otherwise prints the missing GTIDs and exits 1 (2 on any error)
 
-    In MariaDB a GTID of gtid_slave_pos is a position, which stands for all of its domain up to there: with
-    --positions literal GTIDs are read so, and a union is printed so.
+    In MariaDB, a GTID in gtid_slave_pos is a position that stands for everything in its domain up to there.
+    With --positions, literal GTIDs are read as positions, and a union is printed as one.
 
     \b
     Examples:
@@ -82,7 +83,7 @@ def command(operands: tuple[str, ...], output: str, logged: bool, positions: boo
     if operation not in _OPERATIONS:
         operation, texts = "union", operands
     if len(texts) < (1 if operation == "union" else 2):
-        raise UsageError(f"{operation} takes two sets or more: {operation} FIRST SECOND")
+        raise UsageError(f"{operation} needs at least two sets: {operation} FIRST SECOND")
     try:
         found = _result(operation, _operands(texts, logged=logged), logged=logged, positions=positions)
     except BinlogError as error:

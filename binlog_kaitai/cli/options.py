@@ -79,7 +79,7 @@ def sources(command: _Command) -> _Command:
 
 
 def number(text: str) -> int:
-    """A number from 0 on, in ASCII digits: click's own type takes those of other scripts, and underscores."""
+    """A number of at least 0 in ASCII digits; click's type also accepts underscores and other digits."""
     try:
         value = whole_number(text)
     except UsageError as error:
@@ -90,16 +90,16 @@ def number(text: str) -> int:
 
 
 class LocalPath(click.Path):
-    """A path to write to; what has a scheme in front is refused, since it would become a local folder."""
+    """A path to write to; URLs are refused, since they would become local folders."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if is_url(os.fspath(value)):
-            self.fail(f"{os.fspath(value)} is a URL; only local paths can be written", param, ctx)
+            self.fail(f"{os.fspath(value)} is a URL; output must be a local path", param, ctx)
         return super().convert(value, param, ctx)
 
 
 def changes(command: _Command) -> _Command:
-    """Add the options that choose row changes by what they do; the command gets them as keywords."""
+    """Add the options that select row changes by content; the command gets them as keywords."""
     for option in reversed(_CHANGES):
         command = option(command)
     return command
@@ -110,15 +110,15 @@ _CHANGES: list[Callable[[Any], Any]] = [
         "--operation",
         type=click.Choice(("insert", "update", "delete")),
         multiple=True,
-        help="Only these row changes. *",
+        help="Only row changes of this kind. *",
     ),
-    click.option("--where", metavar="CONDITION", help='Only row changes whose values fit, as "id = 42".'),
+    click.option("--where", metavar="CONDITION", help='Only row changes that match, such as "id = 42".'),
     click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *"),
 ]
 
 
 def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[_Command], _Command]:
-    """Add an option that takes several of some names, with commas between them, as a tuple."""
+    """Add an option that takes a comma-separated list of names and passes it as a tuple."""
 
     def read(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
         found = tuple(one.strip() for one in text.split(",") if one.strip())
@@ -159,28 +159,28 @@ ddl = click.option(
     type=click.File("rb"),
     callback=_text_of,
     metavar="FILE",
-    help="CREATE TABLE statements, such as mysqldump writes.",
+    help="CREATE TABLE statements, such as a mysqldump --no-data.",
 )
 for_table = click.option(
     "--for-table",
     type=click.File("rb"),
     callback=_text_of,
     metavar="FILE",
-    help="With --undo: CREATE TABLE of today, to fit statements to.",
+    help="With --undo: the current CREATE TABLE; adapt statements to it.",
 )
 views = click.option(
     "--view",
     "views",
     type=click.Choice(VIEWS),
     multiple=True,
-    help="Only this part. *",
+    help="Only this view. *",
 )
 zero_dates = click.option(
     "--zero-dates",
     type=click.Choice(ZERO_DATES),
     default="null",
     show_default=True,
-    help="What becomes of dates that no calendar has.",
+    help="How to write dates such as 0000-00-00.",
 )
 
 
@@ -201,7 +201,7 @@ def _refuse_empty_span(start: str | None, stop: str | None) -> None:
     chosen = Filters.of(start_datetime=start, stop_datetime=stop)
     first, last = chosen.start_timestamp, chosen.stop_timestamp
     if first is not None and last is not None and first >= last:
-        raise UsageError(f"--start-datetime {start} is not before --stop-datetime {stop}")
+        raise UsageError(f"--start-datetime {start} must be before --stop-datetime {stop}")
 
 
 def refuse_position(source: Source, position: int | None) -> None:
@@ -225,10 +225,12 @@ def refuse_position(source: Source, position: int | None) -> None:
 _FILTERS: list[Callable[[Any], Any]] = [
     click.option("--start-position", type=number, metavar="N", help="Start here in the first file."),
     click.option("--stop-position", type=number, metavar="N", help="Stop here in the last file."),
-    click.option("--start-datetime", metavar="TIME", help="Skip events before; local time, or with a zone."),
-    click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after."),
-    click.option("--include-gtids", metavar="SET", help="Only these transactions."),
-    click.option("--exclude-gtids", metavar="SET", help="Not these transactions."),
+    click.option(
+        "--start-datetime", metavar="TIME", help="Skip events before this time (local, or with a zone)."
+    ),
+    click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after this time."),
+    click.option("--include-gtids", metavar="SET", help="Only transactions in this GTID set."),
+    click.option("--exclude-gtids", metavar="SET", help="Skip transactions in this GTID set."),
     click.option("--database", "-d", metavar="NAME", multiple=True, help="Only events of this schema. *"),
     click.option("--table", "-t", metavar="SCHEMA.TABLE", multiple=True, help="Only events of this table. *"),
     click.option(
@@ -236,14 +238,16 @@ _FILTERS: list[Callable[[Any], Any]] = [
         metavar="TYPE",
         multiple=True,
         shell_complete=_complete_type,
-        help="Only this type: QUERY_EVENT, query. *",
+        help="Only this event type: QUERY_EVENT or query. *",
     ),
-    click.option("--server-id", type=number, metavar="N", multiple=True, help="Only from this server. *"),
+    click.option(
+        "--server-id", type=number, metavar="N", multiple=True, help="Only events from this server. *"
+    ),
 ]
 
 
 def say_ends(ends: list[End]) -> None:
-    """Tell on stderr which files are still being written, or were not closed."""
+    """Report on stderr the files that are still being written or were not closed."""
     from binlog_kaitai.reader.ends import EndKind
 
     for end in ends:
@@ -255,11 +259,11 @@ def end_text(end: End) -> str:
     """How a file ended, in words."""
     from binlog_kaitai.reader.ends import EndKind
 
-    behind = f"; the {end.bytes_behind} bytes after it are not a whole event" if end.bytes_behind else ""
+    behind = f"; the {end.bytes_behind} bytes after it are an incomplete event" if end.bytes_behind else ""
     match end.kind:
         case EndKind.CLEAN:
             return "closed"
         case EndKind.IN_USE:
             return f"in use, read up to position {end.position}{behind}"
         case EndKind.TRUNCATED:
-            return f"cut off at position {end.position}{behind}"
+            return f"truncated at position {end.position}{behind}"

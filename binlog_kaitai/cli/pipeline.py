@@ -21,7 +21,7 @@ from binlog_kaitai.lake import FORMATS, VIEWS
 if TYPE_CHECKING:
     from binlog_kaitai.spark.pipeline import Pipeline
 
-_NEEDED = 'needs PySpark 4.2 or newer, and Java 17: pip install "binlog-kaitai[spark]"'
+_NEEDED = 'requires PySpark 4.2 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
 
 #: What a worker's error says, in the midst of Spark's own words.
 _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
@@ -35,15 +35,15 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     type=options.LocalPath(path_type=Path),
     required=True,
     metavar="DIR",
-    help="The lake's folder.",
+    help="Directory of the lake.",
 )
-@click.option("--continuous", is_flag=True, help="Go on until interrupted.")
+@click.option("--continuous", is_flag=True, help="Keep running until interrupted.")
 @click.option(
     "--interval",
     default="10 seconds",
     show_default=True,
     metavar="TIME",
-    help="With --continuous: how often to look.",
+    help="With --continuous: how often to check for new events.",
 )
 @click.option("--tables", "-t", multiple=True, metavar="SCHEMA.TABLE", help="Only changes of these tables. *")
 @options.views
@@ -53,20 +53,22 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     type=click.Choice(FORMATS),
     default="parquet",
     show_default=True,
-    help="What the tables are; Delta needs its jars, Iceberg PyIceberg.",
+    help="Table format; Delta needs its jars, Iceberg PyIceberg.",
 )
-@click.option("--state", is_flag=True, help="Also write what each table contains.")
-@click.option("--as-of", metavar="MOMENT", help="With --state: a time, or the GTID of a transaction.")
+@click.option("--state", is_flag=True, help="Also write the current contents of each table.")
+@click.option("--as-of", metavar="MOMENT", help="With --state: contents as of a time or a GTID.")
 @click.option(
     "--start",
     default="earliest",
     show_default=True,
-    metavar="PLACE",
-    help='Where a new lake begins: earliest, latest, or JSON like {"file": "binlog.000007", "position": 4}.',
+    metavar="POSITION",
+    help='Where a new lake starts: earliest, latest, or JSON like {"file": "binlog.000007", "position": 4}.',
 )
-@click.option("--batch-size", default="1g", show_default=True, metavar="SIZE", help="Most bytes of a batch.")
 @click.option(
-    "--split-size", default="64m", show_default=True, metavar="SIZE", help="Bytes of a task, about."
+    "--batch-size", default="1g", show_default=True, metavar="SIZE", help="Maximum bytes per batch."
+)
+@click.option(
+    "--split-size", default="64m", show_default=True, metavar="SIZE", help="Approximate bytes per task."
 )
 @options.zero_dates
 @options.ddl
@@ -75,11 +77,11 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
     type=click.Choice(("failfast", "permissive", "dropmalformed"), case_sensitive=False),
     default="failfast",
     show_default=True,
-    help="What becomes of damage: an error, rows of the table damage, or nothing but a count.",
+    help="On damage: fail, write rows to the table damage, or only count it.",
 )
-@click.option("--allow-loss", is_flag=True, help="Go on where logs are gone that have not been read.")
-@click.option("--master", metavar="URL", help="Spark's master, such as local[4]; spark-submit sets its own.")
-@click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A setting of Spark. *")
+@click.option("--allow-loss", is_flag=True, help="Continue if unread logs have been purged.")
+@click.option("--master", metavar="URL", help="Spark master, such as local[4]; set by spark-submit itself.")
+@click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A Spark setting. *")
 def command(
     sources: tuple[str, ...],
     target: Path,
@@ -100,10 +102,10 @@ def command(
     master: str | None,
     settings: tuple[str, ...],
 ) -> None:
-    """Keep a lake of Parquet files up to date, by Spark.
+    """Load logs into a Parquet lake with Spark, incrementally.
 
-    DIR gets what export writes, divided by date. A run takes what is new since the last one; however it
-    ends, the next one leaves neither a gap nor a duplicate.
+    Writes the same tables as export, partitioned by date. Each run loads what is new since the last one. If a
+    run is interrupted, the next one continues without gaps or duplicates.
 
     Options marked * may be repeated.
 
@@ -124,17 +126,19 @@ def command(
 
     given = click.get_current_context().get_parameter_source("interval")
     if not continuous and given is ParameterSource.COMMANDLINE:
-        raise UsageError("--interval is for --continuous")
+        raise UsageError("--interval requires --continuous")
     if tables and views and "changes" not in views:
-        raise UsageError("--tables chooses among the changes: add --view changes")
+        raise UsageError("--tables filters the changes view; add --view changes")
     if "-" in sources:
         raise UsageError("stdin cannot be followed")
     if as_of is not None and (not state or continuous):
-        raise UsageError("--as-of is for --state, and not for --continuous")
+        raise UsageError("--as-of requires --state, and cannot be used with --continuous")
     Filters.of(table=tables)
     wanted = views or VIEWS
     if state and ("changes" not in wanted or table_format != "parquet"):
-        raise UsageError("--state needs the changes, as Parquet; tables of others have MERGE")
+        raise UsageError(
+            "--state requires the changes view and --format parquet; with other formats, use MERGE"
+        )
     following = Following(
         tuple(one if is_url(one) else os.path.abspath(one) for one in sources),
         max_bytes=at_least_one("--batch-size", batch_size),

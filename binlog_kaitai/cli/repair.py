@@ -17,19 +17,20 @@ from binlog_kaitai.render.json_text import to_json
 @click.argument("source", metavar="SOURCE")
 @options.keys
 @click.option("--to", "target", type=options.LocalPath(), metavar="FILE", required=True, help="The new log.")
-@click.option("--keep-partial", is_flag=True, help="Keep whole events of transactions that are not whole.")
-@click.option("--format-from", metavar="LOG", help="Take the first event from this log of the same server.")
-@click.option("--overwrite", is_flag=True, help="Write over a file that is there.")
+@click.option("--keep-partial", is_flag=True, help="Also keep intact events of incomplete transactions.")
+@click.option(
+    "--format-from", metavar="LOG", help="Use the format description of this log, from the same server."
+)
+@click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
 @options.formats("text", "json")
 def command(
     source: str, target: str, keep_partial: bool, format_from: str | None, overwrite: bool, output: str
 ) -> None:
-    """Write what is whole in a damaged log as a log without damage.
+    """Recover the intact transactions of a damaged log into a new log.
 
-    Every whole event is kept, but those of transactions of which a part is lost. Positions and checksums
-    are made anew, and the log counts as closed. Says what was lost and left out; the new log has been checked
-    like `verify` does when the command ends. Exits 1 if nothing proves how the events are laid out, or if
-    nothing could be kept.
+    Keeps every intact event, except those of transactions that lost a part. Rewrites positions and
+    checksums, and marks the new log as closed. Reports what was lost or dropped, and verifies the new log
+    before it exits. Exits 1 if the layout of the events cannot be established, or if nothing could be kept.
 
     \b
     Examples:
@@ -42,7 +43,7 @@ def command(
 
     sources = resolve(source)
     if len(sources) != 1:
-        raise UsageError("names several logs; repair takes one at a time", file=source)
+        raise UsageError("matches several logs; repair one at a time", file=source)
     heads = resolve(format_from) if format_from else []
     with progress_over(sources[0]) as advance:
         done = repair(
@@ -59,7 +60,7 @@ def command(
         for line in repair_lines(done):
             say(line)
     if done.is_empty or done.lacks_format:
-        reason = "nothing of it could be kept" if done.is_empty else "whole transactions had to be left out"
+        reason = "nothing could be recovered" if done.is_empty else "complete transactions had to be dropped"
         hint = "; --format-from LOG may help" if done.is_empty else ""
         warn(f"{source}: {reason}{hint}")
         sys.exit(1)

@@ -14,7 +14,7 @@ from binlog_kaitai.cli.progress import progress_over_all
 if TYPE_CHECKING:
     from binlog_kaitai.following import Span
 
-#: What a line says on request.
+#: Optional columns.
 SHOWN = ("gtid", "thread", "statement")
 
 
@@ -26,7 +26,7 @@ SHOWN = ("gtid", "thread", "statement")
     "--show",
     SHOWN,
     metavar="NAMES",
-    help="Also the gtid, thread and statement of each row: one of them, or several with commas.",
+    help="Extra columns: a comma-separated list of gtid, thread, statement.",
 )
 @options.changes
 @options.ddl
@@ -43,23 +43,23 @@ def command(
     from_now: bool,
     **filters: Any,
 ) -> None:
-    """One line for each changed row.
+    """List changed rows, one per line.
 
-    With --format json a line is an object: file, position, row (its number in the event), timestamp,
-    gtid, server_id, schema, table, change ("insert", "update", "delete"), before and after: objects by
+    With --format json, each line is an object with file, position, row (its number in the event), timestamp,
+    gtid, server_id, schema, table, change ("insert", "update", "delete"), and before and after: objects by
     column name, or null. Integers are numbers, DECIMAL and temporal values are text as MySQL prints them,
-    bytes are {"hex": …}, JSON columns are JSON. Columns that a row image does not have are left out.
-    Where JSON columns are logged as what changed in them, `diffs` has that. --show adds `thread`, the
-    connection, and `statement`, where the server logs statements (binlog_rows_query_log_events,
-    binlog_annotate_row_events); both are null where the log does not have them.
+    bytes are {"hex": …}, JSON columns are JSON. Columns missing from a row image are omitted.
+    `diffs` holds partial updates of JSON columns. --show adds `thread` (the connection ID) and `statement`,
+    which the server must log (binlog_rows_query_log_events, binlog_annotate_row_events); both are null if
+    the log does not have them.
 
-    The condition of --where has the form of SQL's, and a change fits if its row before or after does.
+    --where takes an SQL condition. A change matches if its row before or after the change does.
 
-    Names of columns are the log's own (binlog_row_metadata=FULL), else those of the statements in the
-    log, else of --ddl, else c1, c2 …
+    Column names come from the log (binlog_row_metadata=FULL), else from DDL statements in the log, else
+    from --ddl; otherwise columns are named c1, c2 …
 
-    With --follow, rows are printed as their transactions are committed, also of the logs that the server
-    begins later; Ctrl-C ends it.
+    With --follow, rows are printed as their transactions commit, including those in logs the server starts
+    later; Ctrl-C stops it.
 
     Options marked * may be repeated.
 

@@ -22,16 +22,16 @@ from binlog_kaitai.sources.source import Source
     type=options.LocalPath(),
     metavar="FILE|DIR",
     required=True,
-    help="The new log, or the place of new logs.",
+    help="The new log; for several logs, a directory.",
 )
-@click.option("--overwrite", is_flag=True, help="Write over files that are there.")
+@click.option("--overwrite", is_flag=True, help="Overwrite existing files.")
 @options.filters
 def command(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Any) -> None:
-    """Write the wanted transactions as a log of their own.
+    """Copy selected transactions into a new log.
 
-    A transaction is taken whole if it fits all filters: by its beginning (position, time, GTID, server), or
-    because one of its events does (schema, table, type). Several logs make several, of the same names, in a
-    directory.
+    A transaction is copied in full if it matches all filters: by its start (position, time, GTID, server),
+    or by any of its events (schema, table, type). With several logs, FILE is a directory that receives one
+    log of the same name for each.
 
     Options marked * may be repeated.
 
@@ -56,10 +56,10 @@ def _targets(logs: list[Source], target: str) -> list[str]:
     if len(logs) == 1 and not os.path.isdir(target) and not target.endswith(os.sep):
         return [target]
     if os.path.isfile(target):
-        raise UsageError(f"{len(logs)} logs do not go into one file; name a directory", file=target)
+        raise UsageError(f"cannot write {len(logs)} logs to one file; use a directory", file=target)
     names = [os.path.basename(log.name) for log in logs]
     if len(set(names)) < len(names):
-        raise UsageError("several logs have the same name; name one at a time", file=target)
+        raise UsageError("several logs have the same name; slice them one at a time", file=target)
     with writing_to(target):
         os.makedirs(target, exist_ok=True)
     return [os.path.join(target, name) for name in names]

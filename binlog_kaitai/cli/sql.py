@@ -11,16 +11,14 @@ from binlog_kaitai.cli import options
 from binlog_kaitai.cli.messages import warn
 from binlog_kaitai.cli.progress import progress_over_all
 
-#: Something that was chosen is a comment in the script, not a statement.
+#: A selected change is a comment in the script, not a statement.
 EXIT_INCOMPLETE = 3
 
 
 @click.command()
 @options.sources
-@click.option(
-    "--redo", is_flag=True, help="Make the changes again, in the order of the log. This is the default."
-)
-@click.option("--undo", is_flag=True, help="Take the changes back, the last one first.")
+@click.option("--redo", is_flag=True, help="Replay the changes in log order (default).")
+@click.option("--undo", is_flag=True, help="Revert the changes, last one first.")
 @options.changes
 @options.filters
 @options.ddl
@@ -29,12 +27,10 @@ EXIT_INCOMPLETE = 3
     "--renamed",
     metavar="OLD=NEW",
     multiple=True,
-    help="With --for-table: a column's name in the log, and today's. *",
+    help="With --for-table: a column's name in the log and its current name. *",
 )
-@click.option(
-    "--extended-insert", is_flag=True, help="Put INSERTs of a table that follow each other into one."
-)
-@click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … where nothing tells the columns' names.")
+@click.option("--extended-insert", is_flag=True, help="Combine consecutive INSERTs into the same table.")
+@click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … for unknown column names.")
 def command(
     sources: tuple[str, ...],
     redo: bool,
@@ -49,20 +45,20 @@ def command(
     allow_unnamed: bool,
     **filters: Any,
 ) -> None:
-    """Statements that make changes again, or take them back.
+    """Generate SQL that replays changes, or reverts them.
 
-    Row changes become INSERT, UPDATE and DELETE, in their transactions. Rows are found by the primary key,
-    where log or definition tell it, else by all columns. With --undo the last change comes first, and
-    nothing is printed of a log that is damaged.
+    Row changes become INSERT, UPDATE and DELETE statements in their original transactions. Rows are matched
+    by primary key if the log or a definition gives one, otherwise by all columns. With --undo, the last
+    change comes first, and nothing is printed if a log is damaged.
 
-    Statements that the log has as text (definitions; changes in statement format) are printed with the
-    settings that they ran with; --undo leaves them out, as comments. So it does with what the log's images
-    do not have (binlog_row_image). Warnings say so, and the exit code is 3.
+    Logged statements (DDL, and changes in statement format) are printed with the session settings they ran
+    under. --undo cannot revert them and prints them as comments, like row changes whose images lack columns
+    (binlog_row_image). It warns about each, and the exit code is 3.
 
-    With --for-table, changes of a table that has other columns by now are taken back in today's: those of the
-    same name, and those that --renamed names. What was dropped is left out, and warnings say so.
+    With --for-table, --undo reverts changes on a table whose columns have changed since. Columns are matched
+    by name or by --renamed. Values of dropped columns are omitted, with a warning.
 
-    The condition of --where has the form of SQL's, and a change fits if its row before or after does.
+    --where takes an SQL condition. A change matches if its row before or after the change does.
 
     Options marked * may be repeated.
 
@@ -77,7 +73,7 @@ def command(
     from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
 
     if redo and undo:
-        raise UsageError("--redo and --undo contradict each other: choose one")
+        raise UsageError("--redo and --undo cannot be combined")
     wanted = SqlOptions.of(
         undo=undo,
         operation=operation,

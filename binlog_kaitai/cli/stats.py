@@ -30,19 +30,19 @@ _CHART_STEPS = 72
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv", default=None)
-@click.option("--part", "parts", type=click.Choice(PART_NAMES), multiple=True, help="Only this part. *")
-@click.option("--by", type=click.Choice(tuple(_STEPS)), help="Length of a step of the timeline.")
+@click.option(
+    "--part", "parts", type=click.Choice(PART_NAMES), multiple=True, help="Only this part of the report. *"
+)
+@click.option("--by", type=click.Choice(tuple(_STEPS)), help="Step of the timeline.")
 @click.option(
     "--top",
     type=click.IntRange(0, 10_000),
     default=10,
     show_default=True,
     metavar="N",
-    help="Length of rankings.",
+    help="Number of entries in rankings.",
 )
-@click.option(
-    "--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write a page for a browser."
-)
+@click.option("--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write an HTML report.")
 def command(
     sources: tuple[str, ...],
     output: str | None,
@@ -52,14 +52,13 @@ def command(
     html: Path | None,
     **filters: Any,
 ) -> None:
-    """What happened, when, and to which tables.
+    """Summarize what happened, when, and to which tables.
 
-    Counts row changes, transactions, statements, definitions and servers. Times are UTC. With --format json
-    it is one object: `totals`, and a list of objects for each part. CSV has one part, `tables` if none is
-    named.
+    Counts row changes, transactions, statements, DDL and servers. Times are UTC. --format json prints one
+    object with `totals` and a list of objects for each part. CSV prints one part, by default `tables`.
 
-    --html writes one page that needs no network: a timeline to zoom into, tables to sort, and of the most
-    notable transactions each event, byte by byte.
+    --html writes a self-contained page with a zoomable timeline, sortable tables, and the most notable
+    transactions event by event, down to the byte.
 
     Options marked * may be repeated.
 
@@ -73,11 +72,11 @@ def command(
     from binlog_kaitai.statistics import collect
 
     if html is not None and (output or parts or by):
-        raise UsageError("--html writes a page with all parts; leave out --format, --part and --by")
+        raise UsageError("--html includes everything; remove --format, --part and --by")
     if by and "timeline" not in parts and (parts or output == "csv"):
-        raise UsageError("--by is the length of the timeline's steps: add --part timeline")
+        raise UsageError("--by sets the step of the timeline; add --part timeline")
     if output == "csv" and len(parts) > 1:
-        raise UsageError("CSV holds one table: choose one --part")
+        raise UsageError("CSV output holds one table; choose one --part")
     with progress_over_all("stats") as progress:
         stats = collect(sources, Filters.of(**filters), top=top, progress=progress)
     if html is not None:

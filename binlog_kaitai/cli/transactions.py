@@ -16,9 +16,9 @@ from binlog_kaitai.cli.progress import progress_over_all
 @click.option(
     "--sort",
     type=click.Choice(("size", "duration", "rows", "events")),
-    help="The greatest first; without it, in the order of the log.",
+    help="Sort in descending order; default: log order.",
 )
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only so many.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N transactions.")
 @options.filters
 @options.formats("table", "json", "csv")
 @options.ddl
@@ -30,17 +30,17 @@ def command(
     ddl: str | None,
     **filters: Any,
 ) -> None:
-    """One line for each transaction.
+    """List transactions, one per line.
 
-    A line has file and position, time of the commit, GTID, how it ended (commit, rollback, xa_prepare, ddl,
-    implicit, or open, with no end in its file), how long it took, its size in the file, its number of events
-    and changed rows, the connection that ran it, and the tables whose rows it changes, or its definition.
+    Each line has file and position, commit time, GTID, how the transaction ended (commit, rollback,
+    xa_prepare, ddl, implicit, or open if its end is not in the file), duration, size in the file, number of
+    events and changed rows, connection ID, and the tables it changed or its DDL statement.
 
-    With --format json a line is an object with the columns of the transactions view; times are seconds since
-    1970 UTC.
+    With --format json, each line is an object with the columns of the transactions view; times are seconds
+    since 1970 UTC.
 
-    The filters take whole transactions: positions and times are those of the beginning; one of the tables,
-    databases and types must fit. With --sort nothing is printed of a log that is damaged.
+    Filters select whole transactions: positions and times are those of the start; any event may match
+    --table, --database or --event-type. With --sort, nothing is printed if a log is damaged.
 
     Options marked * may be repeated.
 

@@ -15,18 +15,18 @@ from binlog_kaitai.render.json_text import to_json
 @click.command()
 @options.sources
 @options.formats("text", "json")
-@click.option("--thorough", is_flag=True, help="Check all bodies and rows, also under checksums that fit.")
+@click.option("--thorough", is_flag=True, help="Check every body and row, even if its checksum is correct.")
 def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
     """Check logs for damage.
 
-    Checks frames, positions, checksums, bodies, rows and the continuity of GTIDs. Says what is fine and names
-    each damage; exits 1 if there is any, 2 if a file is not a binary log. Gaps between GTIDs are reported,
-    inside a log and between logs that are named together, but are no damage by themselves. With --format json
-    a line is an object for each file.
+    Checks event boundaries, positions, checksums, bodies, rows and the continuity of GTIDs. Prints a summary
+    and lists all damage. Exits 1 if a log is damaged, 2 if a file is not a binary log. GTID gaps within a log
+    and between the given logs are reported but do not count as damage. With --format json, each line is one
+    file's report.
 
-    In logs without checksums all bodies and rows are checked. In logs with checksums, all bodies of rare
-    types and a part of the common ones, unless --thorough is given: it checks every body and every row, and
-    names whatever any other command refuses.
+    In logs without checksums, every body and row is checked. In logs with checksums, every body of the rare
+    event types and the first ones of the common types; --thorough checks every body and row, and finds
+    everything that another command would reject.
 
     \b
     Examples:
@@ -54,8 +54,8 @@ def command(sources: tuple[str, ...], output: str, thorough: bool) -> None:
         for line in report_lines(report):
             say(line)
     if damage_count and damage_count == not_logs:
-        warn(f"{counted(not_logs, 'file')} not a binary log")
+        warn(f"not a binary log: {counted(not_logs, 'file')}")
         sys.exit(2)
     if damage_count:
-        warn(counted(damage_count, "damage"))
+        warn(f"damage in {counted(damage_count, 'place')}")
         sys.exit(1)

@@ -148,14 +148,14 @@ class Unmatched:
             warnings.warn(plain(text), FilterWarning, stacklevel=2)
 
     def _texts(self) -> Iterator[str]:
-        where = "in these logs up to the stop" if self._is_stopped else "in these logs"
+        where = "in these logs before the stop" if self._is_stopped else "in these logs"
         for name, values in self._left.items():
             for value in sorted(values):
                 known = _near(value, self._known[name])
-                is_there = f"; {', '.join(known)} {'are' if len(known) > 1 else 'is'}" if known else ""
+                is_there = f"; found: {', '.join(known)}" if known else ""
                 if name == "table" and not known:
-                    is_there = ", which name no table"
-                yield f"{name} {value}: not {where}{is_there}"
+                    is_there = ", which contain no tables"
+                yield f"{name} {value}: not found {where}{is_there}"
         filters = self._filters
         for name in sorted(self._single):
             match name:
@@ -167,22 +167,22 @@ class Unmatched:
                     yield f"no event begins before the stop position {filters.stop_position}"
                 case "start_timestamp":
                     latest = f"{utc(self._latest):%Y-%m-%d %H:%M:%S} UTC"
-                    yield f"no event is from the start time on: the latest of these logs is of {latest}"
+                    yield f"no event at or after the start time; the last event is from {latest}"
                 case "stop_timestamp":
-                    yield "no event is before the stop time"
+                    yield "no event before the stop time"
                 case _:
-                    yield f"{name}: none of these GTIDs is {where}{self._gtids_there()}"
+                    yield f"{name}: none of these GTIDs found {where}{self._gtids_there()}"
 
     def _gtids_there(self) -> str:
         if not self._ranges:
-            return ", which have no GTIDs"
+            return "; the logs have no GTIDs"
         said = []
         for source, (low, high) in sorted(self._ranges.items())[:_MOST_SAID]:
             dots = "-" if ":" in source or source.count("-") > 1 else ".."
             sign = ":" if dots == "-" else "-"
             said.append(f"{source}{sign}{low}" + (f"{dots}{high}" if high > low else ""))
         more = len(self._ranges) - len(said)
-        return f", which have {', '.join(said)}" + (f" and those of {more} other sources" if more else "")
+        return f"; the logs have {', '.join(said)}" + (f" and those of {more} other sources" if more else "")
 
 
 def _near(value: Any, known: set[Any]) -> list[str]:

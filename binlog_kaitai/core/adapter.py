@@ -130,7 +130,7 @@ def decimal_text(digits: bytes, precision: int, scale: int) -> str:
         There are too few bytes, or they do not encode digits.
     """
     if not digits or scale > precision:
-        raise GrammarError(f"no DECIMAL({precision},{scale}) of {len(digits)} bytes")
+        raise GrammarError(f"{len(digits)} bytes are not a valid DECIMAL({precision},{scale})")
     groups, before = digit_groups(precision, scale)
     is_negative = plain_decoders.decimal_sign(digits, 0, len(digits))
     texts = []
@@ -138,7 +138,7 @@ def decimal_text(digits: bytes, precision: int, scale: int) -> str:
         is_inside = offset + size <= len(digits)
         number = plain_decoders.digits_value(digits, 0, index, offset, size, is_negative) if is_inside else -1
         if not 0 <= number < 10**number_of_digits:
-            raise GrammarError(f"no digits of a DECIMAL({precision},{scale})")
+            raise GrammarError(f"invalid digits in a DECIMAL({precision},{scale})")
         texts.append(f"{number:0{number_of_digits}d}")
     integer = "".join(texts[:before]).lstrip("0") or "0"
     fraction = "".join(texts[before:])

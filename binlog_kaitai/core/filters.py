@@ -84,11 +84,11 @@ class Filters:
         for name in ("start_position", "stop_position"):
             position = getattr(self, name)
             if position is not None and not _is_within(position, MAX_POSITION):
-                reason = f"{name} is {shortened(position)}; a position is an offset in bytes, from 0 on"
+                reason = f"{name} {shortened(position)} is not a valid position; use a byte offset from 0"
                 raise UsageError(reason)
         for number in self.server_ids:
             if not _is_within(number, MAX_SERVER_ID):
-                reason = f"{shortened(number)} is not a server id, a number from 0 to {MAX_SERVER_ID}"
+                reason = f"{shortened(number)} is not a valid server ID; use 0 to {MAX_SERVER_ID}"
                 raise UsageError(reason)
 
     @classmethod
@@ -154,7 +154,7 @@ def whole_number(text: str) -> int:
         The text is not such a number.
     """
     if not _WHOLE.fullmatch(text.strip()):
-        raise UsageError(f"{shortened(text)} is not a whole number")
+        raise UsageError(f"{shortened(text)} is not a valid integer")
     return int(text)
 
 
@@ -187,7 +187,7 @@ def _numbers(value: Any) -> Any:
 def _table(name: str) -> str:
     schema, dot, table = name.partition(".")
     if not (schema and dot and table):
-        raise UsageError(f"{name!r} is no table; write schema.table")
+        raise UsageError(f"{name!r} is not a qualified table name; use schema.table")
     return name
 
 
@@ -200,7 +200,7 @@ def _type_name(name: str) -> str:
     if wanted not in known:
         near = get_close_matches(wanted, known, 3, 0.4)
         hint = f", like {' or '.join(near)}" if near else ": QUERY_EVENT, GTID_LOG_EVENT, XID_EVENT …"
-        raise UsageError(f"{name!r} is no event type; write the server's name{hint}")
+        raise UsageError(f"{name!r} is not a valid event type; use the server's name{hint}")
     return known[wanted]
 
 
@@ -217,9 +217,9 @@ def _timestamp(value: Any) -> int | None:
         try:
             value = datetime.fromisoformat(text if text.isascii() else "")
         except ValueError:
-            reason = f"{shortened(text)} is not a time; write YYYY-MM-DD hh:mm:ss, with a zone if not local"
+            reason = f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, with a zone unless local"
             raise UsageError(reason) from None
     try:
         return int(value.timestamp())
     except (ValueError, OverflowError, OSError):
-        raise UsageError(f"{value} is outside of the times that this system counts") from None
+        raise UsageError(f"{value} is out of range for this system") from None

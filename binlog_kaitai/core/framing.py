@@ -155,14 +155,14 @@ class Framer:
                 self.tail = Tail(TailKind.ZEROS, self.position, self._count_zeros(len(head)))
                 return None
             raise FramingError(
-                f"an event of {header.len_event} bytes cannot hold its header",
+                f"invalid event size: {header.len_event} bytes are too few for an event header",
                 position=self.position,
                 field="header.len_event",
             )
         if header.len_event > self._max_event_size:
             raise FramingError(
-                f"an event of {header.len_event:,} bytes is longer than the {self._max_event_size:,}"
-                " bytes that are held of one here",
+                f"an event of {header.len_event:,} bytes exceeds the {self._max_event_size:,}"
+                " bytes supported here",
                 position=self.position,
                 field="header.len_event",
             )
@@ -200,7 +200,7 @@ def not_at_an_event(stream: BinaryIO, position: int) -> str | None:
     if at == position:
         return None
     if at < position:
-        return f"no event begins at {position}: the last one before it begins at {before}" if before else None
+        return f"no event begins at {position}; the last one before it begins at {before}" if before else None
     return nearest_events(position, *(place for place in (before, at) if place is not None and place < size))
 
 
@@ -211,7 +211,7 @@ def nearest_events(position: int, *nearest: int) -> str:
 
 def another_log(position: int) -> AnotherLogError:
     """Error for a file that contains the start of a second log."""
-    reason = f"another log begins here: files were put together, and can be read apart if cut at {position}"
+    reason = f"another log begins here: files were concatenated; split the file at {position}"
     return AnotherLogError(reason, position=position)
 
 
@@ -291,12 +291,12 @@ def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
     if start == ENCRYPTED_MAGIC:
         return EncryptedError("the file is encrypted by MySQL (binlog_encryption)", position=0)
     if not start:
-        return DamagedStartError("not a binary log: it is empty", position=0)
-    reason = f"not a binary log: it starts with {start.hex(' ')}, not with {MAGIC.hex(' ')}"
+        return DamagedStartError("not a binary log: the file is empty", position=0)
+    reason = f"not a binary log: it starts with {start.hex(' ')} instead of {MAGIC.hex(' ')}"
     if MAGIC.startswith(start):
         return DamagedStartError(reason, position=0)
     if holds_events(data):
-        reason = f"the magic is damaged: it is {start.hex(' ')}, not {MAGIC.hex(' ')}, but events follow"
+        reason = f"the magic is damaged: {start.hex(' ')} instead of {MAGIC.hex(' ')}, but events follow"
         return DamagedStartError(reason, position=0)
     for other, what in _OTHER_FILES.items():
         if start.startswith(other):

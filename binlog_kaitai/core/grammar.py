@@ -172,7 +172,7 @@ def detect_version(head: bytes) -> int:
     except ValidationFailedError as error:
         first = read_header(head, 1)
         raise DamagedStartError(
-            f"no known version: the first event has type {first.type_code} and {first.len_event} bytes"
+            f"unknown version: the first event has type {first.type_code} and {first.len_event} bytes"
         ) from error
 
 
@@ -367,9 +367,9 @@ def _check_compressed(content: KaitaiStruct) -> None:
         if isinstance(child, CompressedData):
             size = inflated_size(child.deflated.data, child.len_uncompressed)
             if size is None:
-                raise GrammarError("the compressed data is cut off", field=f"body.content.{name}")
+                raise GrammarError("the compressed data is truncated", field=f"body.content.{name}")
             if size != child.len_uncompressed:
-                reason = f"unpacks to {size} bytes, not to the declared {child.len_uncompressed}"
+                reason = f"decompresses to {size} bytes instead of the declared {child.len_uncompressed}"
                 raise GrammarError(reason, field=f"body.content.{name}")
 
 

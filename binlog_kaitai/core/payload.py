@@ -54,15 +54,15 @@ def read_payload(body: TransactionPayloadEvent, binlog_version: int) -> Iterator
     try:
         yield from framer
     except FramingError as error:
-        reason = f"at uncompressed offset {error.position}, {error.reason}"
+        reason = f"at uncompressed offset {error.position}: {error.reason}"
         raise GrammarError(reason, field=_FIELD) from error
     declared = declared_size(body)
     if framer.position + framer.tail.size > declared:
-        raise GrammarError(f"uncompresses to more than the declared {declared} bytes", field=_FIELD)
+        raise GrammarError(f"decompresses to more than the declared {declared} bytes", field=_FIELD)
     if framer.tail.kind is not TailKind.NOTHING:
         raise GrammarError("ends inside an event", field=_FIELD)
     if framer.position != declared:
-        reason = f"uncompresses to {framer.position} bytes, not to the declared {declared}"
+        reason = f"decompresses to {framer.position} bytes instead of the declared {declared}"
         raise GrammarError(reason, field=_FIELD)
 
 

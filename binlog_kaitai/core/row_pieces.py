@@ -65,10 +65,12 @@ class Pieces:
         self._data.append(body.data)
         self._size += len(body.data)
         if number == 1 and missing:
-            raise GrammarError(f"begins a rows event; of the one before, {missing}", field=_FIELD)
+            raise GrammarError(
+                f"begins a rows event, but the one before is incomplete: {missing}", field=_FIELD
+            )
         most = MAX_SIZE if self._promised is None else min(self._promised, MAX_SIZE)
         if self._size > most:
-            reason = f"the pieces have {self._size} bytes, and at most {most} make up the rows event"
+            reason = f"the pieces have {self._size} bytes, more than the {most} of the rows event"
             self._forget()
             raise GrammarError(reason, field="body.content.data")
         return self._joined(layout) if number == total else None
@@ -83,16 +85,16 @@ class Pieces:
         """
         if missing := self._missing():
             self._forget()
-            raise GrammarError(f"stands between the pieces of a rows event; {missing}")
+            raise GrammarError(f"interrupts the pieces of a rows event: {missing}")
 
     def finish(self) -> None:
         """Handle the end of the log; raises as :meth:`interrupt`."""
         if missing := self._missing():
             self._forget()
-            raise GrammarError(f"the log ends between the pieces of a rows event; {missing}")
+            raise GrammarError(f"the log ends between the pieces of a rows event: {missing}")
 
     def _missing(self) -> str:
-        return f"{len(self._data)} of {self._total} pieces are there" if self._data else ""
+        return f"{len(self._data)} of {self._total} pieces were found" if self._data else ""
 
     def _forget(self) -> None:
         self._data, self._size = [], 0
@@ -101,10 +103,10 @@ class Pieces:
         raw = b"".join(self._data)
         self._forget()
         if len(raw) < layout.header_length:
-            raise GrammarError("the pieces have no whole event header", field="body.content.data")
+            raise GrammarError("the pieces do not contain a complete event header", field="body.content.data")
         kind = layout.effective_type(read_header(raw, layout.binlog_version).type_code)
         if kind not in ROWS_TYPES:
-            reason = f"the pieces make up a {type_name(kind)}, which is no rows event"
+            reason = f"the pieces form a {type_name(kind)}, which is not a rows event"
             raise GrammarError(reason, field="body.content.data")
         if layout.is_checksummed and _has_checksum(raw):
             raw = raw[:-CHECKSUM_SIZE]

@@ -102,7 +102,7 @@ def find_leftover(
 def reason_of(error: Exception) -> str:
     """The reason why the bytes are invalid, from any exception raised by generated code."""
     if isinstance(error, EOFError):
-        return f"ends too early: {error}"
+        return f"ends early: {error}"
     if isinstance(error, ValidationFailedError):
         return f"impossible value: {error}"
     if isinstance(error, KaitaiStructError):

@@ -81,7 +81,7 @@ class Alteration:
             else:
                 kept.insert(0 if place == _FIRST else _find(kept, place) + 1, column)
         if len({column.key for column in kept}) < len(kept):
-            raise ContradictionError("a column is there twice")
+            raise ContradictionError("duplicate column")
         if self._converted is not None:
             kept = [_converted(column, self._converted) for column in kept]
         table = replace(
@@ -125,7 +125,7 @@ class Alteration:
             # Partition names, or the columns of ORDER BY, follow with commas of their own.
             self._is_in_list |= word == "ORDER" or cursor.keyword(1) == "PARTITION"
             if not (word in _HARMLESS or cursor.mark(1) == "=" or self._is_in_list):
-                raise UnreadableError(f"a clause that begins with {cursor.next()}")
+                raise UnreadableError(f"unknown clause {cursor.next()}")
             if word in ("PARTITION", "UNION", "EXCHANGE") or self._is_in_list:
                 cursor.rest()
                 return
@@ -220,7 +220,7 @@ class Alteration:
         if number is not None:
             self._replaced[number] = None
         elif not may_miss:
-            raise ContradictionError(f"there is no column {name}")
+            raise ContradictionError(f"column {name} not found")
 
     def _change(self, cursor: Cursor) -> None:
         cursor.skip("COLUMN")
@@ -239,7 +239,7 @@ class Alteration:
         if number is None:
             if may_miss:
                 return
-            raise ContradictionError(f"there is no column {old}")
+            raise ContradictionError(f"column {old} not found")
         if column.is_primary_key:
             self._key = [column.name]
         elif self._table.columns[number].is_primary_key:
@@ -260,7 +260,7 @@ class Alteration:
                 column = self._replaced.get(number) or self._table.columns[number]
                 self._replaced[number] = replace(column, name=cursor.dotted_name()[-1])
             elif not may_miss:
-                raise ContradictionError(f"there is no column {old}")
+                raise ContradictionError(f"column {old} not found")
         elif cursor.keyword() not in ("INDEX", "KEY") or cursor.keyword(2) != "TO":
             cursor.skip_one("TO", "AS", "=")
             self.new_name = cursor.dotted_name()
@@ -274,7 +274,7 @@ class Alteration:
         cursor.skip("IF", "EXISTS")
         number = self._table.find(name := cursor.dotted_name()[-1])
         if number is None:
-            raise ContradictionError(f"there is no column {name}")
+            raise ContradictionError(f"column {name} not found")
         if cursor.skip("SET") and (word := cursor.skip_one("VISIBLE", "INVISIBLE")):
             column = self._replaced.get(number) or self._table.columns[number]
             self._replaced[number] = replace(column, is_visible=word == "VISIBLE")
@@ -292,7 +292,7 @@ class Alteration:
             self._charset = self._converted = charset
             self._end(cursor)
         elif cursor.keyword() != "TABLE":
-            raise UnreadableError("CONVERT of something unknown")
+            raise UnreadableError("unknown form of CONVERT")
 
 
 def _is_charset(cursor: Cursor) -> bool:
@@ -305,7 +305,7 @@ def _find(columns: Sequence[ColumnDefinition], name: str) -> int:
     for number, column in enumerate(columns):
         if column.key == key:
             return number
-    raise ContradictionError(f"there is no column {name}")
+    raise ContradictionError(f"column {name} not found")
 
 
 def _converted(column: ColumnDefinition, charset: Charset) -> ColumnDefinition:

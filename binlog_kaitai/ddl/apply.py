@@ -72,7 +72,7 @@ class Step:
         if statement.source is not None:
             source = self._known(statement.source)
             if source is None:
-                raise UnreadableError("created LIKE an unknown table")
+                raise UnreadableError("CREATE TABLE … LIKE an unknown table")
             return source
         elements = statement.elements
         charset = merge(self._store.databases.get(key[0], UNKNOWN_CHARSET), statement.charset)

@@ -184,7 +184,7 @@ class Definitions:
         for store in (self._store, self._folded):
             for key in {*store.tables, *store.given}:
                 if key[1].casefold().replace("`", "``") in folded or not key[1].isascii():
-                    store.lose(key, f"a statement is not understood: {reason}")
+                    store.lose(key, f"a statement could not be parsed: {reason}")
 
 
 def _fit(store: Store, key: Key, table_map: Any) -> TableDefinition | DefinitionMismatch | None:

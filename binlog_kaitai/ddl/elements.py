@@ -134,7 +134,7 @@ def _type(cursor: Cursor, found: _Attributes) -> tuple[str, list[Token]]:
     """Parse the base name and arguments of a type, to the end of the type."""
     first = cursor.next()
     if first.kind is Kind.MARK or first.kind is Kind.STRING:
-        raise UnreadableError(f"{first} stands where a type should")
+        raise UnreadableError(f"expected a type, found {first}")
     base = first.text.lower()
     if base == "national":
         found.charset = _NATIONAL
@@ -174,7 +174,7 @@ def _attributes(cursor: Cursor, found: _Attributes) -> None:
         if take := _ATTRIBUTES.get(token.keyword):
             take(cursor, found)
         elif token.kind is Kind.MARK and token.text == "(":
-            raise UnreadableError("a group that belongs to nothing")
+            raise UnreadableError("unexpected parenthesized group")
         cursor.skip_group()
 
 

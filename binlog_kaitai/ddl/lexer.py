@@ -94,13 +94,13 @@ def tokens_of(sql: str, sql_mode: int = 0) -> Iterator[Token]:
                 if found["condition"] and int(found["condition"]) >= _NEVER:
                     at = sql.find("*/", at) + 2
                     if at < 2:
-                        raise UnreadableError("a comment does not end")
+                        raise UnreadableError("unterminated comment")
                 else:
                     depth += 1
             case "end" if depth:
                 depth -= 1
             case "mark" if sql.startswith("/*", found.start()):
-                raise UnreadableError("a comment does not end")
+                raise UnreadableError("unterminated comment")
             case "mark" | "end":
                 for mark in found[0]:
                     yield Token(Kind.MARK, mark)
@@ -112,7 +112,7 @@ def _quoted(sql: str, at: int, quote: str, sql_mode: int) -> tuple[Token, int]:
     found = (_TO_QUOTE_ESCAPED if has_escapes else _TO_QUOTE)[quote].match(sql, at)
     assert found is not None
     if not sql.startswith(quote, found.end()):
-        raise UnreadableError("a string or quoted name does not end")
+        raise UnreadableError("unterminated string or quoted name")
     text = found[0].replace(quote * 2, quote)
     if has_escapes:
         text = _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[1]), text)
@@ -148,7 +148,7 @@ class Cursor:
     def next(self) -> Token:
         """The next token; advances past it."""
         if not self:
-            raise UnreadableError("the statement ends too early")
+            raise UnreadableError("unexpected end of statement")
         self._at += 1
         return self._tokens[self._at - 1]
 
@@ -168,7 +168,7 @@ class Cursor:
         """An identifier."""
         token = self.next()
         if token.kind not in (Kind.WORD, Kind.NAME) or not token.text:
-            raise UnreadableError(f"{token} stands where a name should")
+            raise UnreadableError(f"expected a name, found {token}")
         return token.text
 
     def dotted_name(self) -> tuple[str, ...]:

@@ -55,14 +55,14 @@ def fitted(table: TableDefinition, table_map: Any) -> TableDefinition | str:
     ]
     hidden = _hidden(table, kinds[len(table.columns) :])
     if len(kinds) != len(table.columns) + len(hidden):
-        counts = f"the log has {len(kinds)} columns, its definition {len(table.columns)}"
-        return f"{counts} (was the table altered in between?)"
+        counts = f"the log has {len(kinds)} columns, the definition has {len(table.columns)}"
+        return f"{counts} (was the table altered since?)"
     if hidden:
         table = replace(table, columns=(*table.columns, *hidden))
     details = table_map.columns or [None] * len(kinds)
     for number, (column, kind, detail) in enumerate(zip(table.columns, kinds, details, strict=True), 1):
         stored = sql_type(column.base_type).stored
-        defined = f"column {number}, {column.name}, is {column.type_name} by its definition, in the log it"
+        defined = f"column {number}, {column.name}, is {column.type_name} in the definition, in the log it"
         if stored is not None and kind not in stored:
             return f"{defined} is {kind}"
         if detail is not None and (reason := _difference(column, detail)):
@@ -86,12 +86,12 @@ def _hidden(table: TableDefinition, kinds: Sequence[str]) -> list[ColumnDefiniti
 def _difference(column: ColumnDefinition, detail: Any) -> str:
     """How the table map contradicts the definition of a column; empty if it does not."""
     if detail.has_signedness and column.is_unsigned is not None and detail.is_unsigned != column.is_unsigned:
-        return "the other sign"
+        return "the opposite sign"
     if detail.name is not None and detail.name.casefold() != column.key:
         return f"the name {detail.name}"
     digits = (getattr(detail.metadata, "precision", None), getattr(detail.metadata, "scale", None))
     if column.base_type == "decimal" and None not in digits and digits != _digits(column.arguments):
-        return f"{digits[0]} digits, {digits[1]} behind the point"
+        return f"{digits[0]} digits, {digits[1]} after the decimal point"
     return ""
 
 

@@ -39,7 +39,7 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
         import sqlglot
         from sqlglot import exp
     except ImportError as error:
-        raise UnreadableError("a query needs sqlglot: pip install 'binlog-kaitai[ddl]'") from error
+        raise UnreadableError("parsing a query requires sqlglot: pip install 'binlog-kaitai[ddl]'") from error
     words = list(query)
     while words and words[0].keyword in ("AS", "IGNORE", "REPLACE"):
         words = words[1:]

@@ -57,7 +57,7 @@ def restore(text: str, ddl: str | None = None) -> Definitions:
         for target, part in zip((store, folded), parts, strict=True):
             _fill(target, *part)
     except (ValueError, zlib.error, KeyError, TypeError) as error:
-        raise UsageError(f"these are no saved definitions: {error}") from error
+        raise UsageError(f"not valid saved definitions: {error}") from error
     return Definitions.of_state(store, folded, had_case or has_case)
 
 

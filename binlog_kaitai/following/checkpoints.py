@@ -58,5 +58,5 @@ class Mark:
         types = {field.name: str if field.type == "str" else int for field in fields(cls)}
         wrong = [name for name, value in found.items() if not isinstance(value, types.get(name, ()))]
         if wrong or "file" not in found:
-            raise UsageError(f"{dict(found)!r:.200} is no place in a log: {', '.join(wrong) or 'no file'}")
+            raise UsageError(f"{dict(found)!r:.200} is not a valid position: {', '.join(wrong) or 'no file'}")
         return cls(**found)

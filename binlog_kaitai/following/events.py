@@ -167,7 +167,7 @@ def follow(
         Without `fails_on_loss`: logs were removed before they were read.
     """
     if interval <= 0:
-        raise UsageError(f"interval is {interval}; it is a number of seconds above 0")
+        raise UsageError(f"interval must be a positive number of seconds, not {interval}")
     paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     follower = _Logs(
         [os.fspath(path) for path in paths],
@@ -184,5 +184,5 @@ def _place(follower: Follower, start: str | Mapping[str, Any]) -> Mark:
     if isinstance(start, Mapping):
         return Mark.of(start) if "log_id" in start else follower.place(start)
     if start not in ("earliest", "latest"):
-        raise UsageError(f"start is earliest, latest or a place such as a checkpoint, not {start!r}")
+        raise UsageError(f"start must be earliest, latest or a position such as a checkpoint, not {start!r}")
     return follower.earliest() if start == "earliest" else follower.latest()

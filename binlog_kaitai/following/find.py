@@ -35,17 +35,17 @@ def locate(mark: Mark, paths: Sequence[str], lose: Lose) -> Mark:
     # It may have been compressed since.
     name = log_name(os.path.basename(mark.file))
     same += [path for path in paths if log_name(os.path.basename(path)) == name]
-    what = "is not there any more"
+    what = "no longer exists"
     for path in same:
         head, size = read_head(path), size_of(path)
         if mark.position <= len(MAGIC) and not mark.log_id:
             return replace(start_of(path), definitions=mark.definitions)  # it had no first event so far
         if head is None or head.log_id != mark.log_id:
-            what = "is another log than it was"
+            what = "is a different log than before"
         elif size >= mark.position:
             return replace(mark, file=path)
         else:
-            what = f"was read up to {mark.position}, and is only {size} bytes long now"
+            what = f"was read up to {mark.position}, but is only {size} bytes long now"
             return _from_the_oldest(mark, paths, what, lose)
     if mark.gtids:
         return _by_gtids(mark, paths, what, lose)
@@ -70,14 +70,14 @@ def _by_gtids(mark: Mark, paths: Sequence[str], what: str, lose: Lose) -> Mark:
     reached = GtidSet.parse(mark.gtids)
     heads = [(path, head) for path in paths if (head := read_head(path)) is not None]
     if mark.file and (missing := reached.without(_gtids_of(*heads[-1]) if heads else GtidSet())):
-        told = f"the logs that are there lack {missing}, which were read: a server that lags or began anew"
+        told = f"the available logs lack {missing}, which were read: a server that lags or began anew"
         return _from_the_oldest(mark, paths, f"{what}; {told}", lose)
     for path, head in reversed(heads):
         if head.previous is not None and not head.previous.without(reached):
             start = Mark(path, log_id=head.log_id, gtids=mark.gtids, definitions=mark.definitions)
             return _first_new(replace(start, skip=mark.gtids), reached)
     lost = next((head.previous.without(reached) for _, head in heads if head.previous is not None), None)
-    told = f"the transactions {lost} are in no log that is there" if lost else "no log there goes on from it"
+    told = f"no available log contains the transactions {lost}" if lost else "no log there goes on from it"
     return _from_the_oldest(mark, paths, f"{what}; by its GTIDs, {told}", lose)
 
 
@@ -135,7 +135,7 @@ def check_next(mark: Mark, path: str, head: Head, lose: Lose) -> None:
         lost = head.previous.without(GtidSet.parse(mark.gtids))
         if not lost:
             return
-        reason = f"does not go on where {mark.file} ends: {lost} are in no log that is there"
+        reason = f"does not continue where {mark.file} ends: no available log contains {lost}"
     else:
-        reason = f"does not go on where {mark.file} ends: logs between them are missing"
+        reason = f"does not continue where {mark.file} ends: logs between them are missing"
     lose(SourceError(reason, file=path))

@@ -87,7 +87,7 @@ class Follower:
                 time.sleep(_PAUSE)
         paths = [one.path for one in found if one.path is not None]
         if len(paths) < len(found):
-            raise UsageError("a stream cannot be followed, only files")
+            raise UsageError("streams cannot be followed; use a file")
         return paths
 
     def earliest(self) -> Mark:
@@ -111,17 +111,17 @@ class Follower:
             gtids = str(GtidSet.parse(str(given["gtids"])))
             return locate(Mark("", gtids=gtids), self.logs(), self._lose)
         if not {"file"} <= set(given) <= {"file", "position"}:
-            raise UsageError(f'{dict(given)} is no place; write {{"file": name, "position": offset}}')
+            raise UsageError(f'{dict(given)} is not a position; use {{"file": name, "position": offset}}')
         mark = Mark.of(given)
         found = [path for path in self.logs() if mark.file in (path, os.path.basename(path))]
         if len(found) != 1:
-            raise UsageError(f"{mark.file} is {'no' if not found else 'more than one'} log that is there")
+            raise UsageError(f"{mark.file} is {'no' if not found else 'more than one'} available log")
         start = start_of(found[0])
         if mark.position <= len(MAGIC):
             return start
         reached = self._walk(start, found, Limit(file=found[0], position=mark.position)).mark
         if reached.position != mark.position:
-            reason = f"no transaction begins here; one does at {reached.position}"
+            reason = f"no transaction begins here; the next one begins at {reached.position}"
             raise UsageError(reason, file=found[0], position=mark.position)
         return reached
 
@@ -186,7 +186,7 @@ class Follower:
         walk = self._walk(begin, paths, Limit(file=there.file, position=there.position))
         reached = walk.mark.file, walk.mark.position
         if reached != (there.file, there.position):
-            reason = f"was read up to {end.position}, and now no transaction ends there"
+            reason = f"was read up to {end.position}, but no transaction ends there now"
             self._lose(SourceError(reason, file=there.file, position=walk.mark.position))
         return walk.spans
 
@@ -195,7 +195,7 @@ class Follower:
         goal = GtidSet.parse(end.gtids)
         walk = self._walk(begin, paths, Limit(), goal)
         if lost := goal.without(GtidSet.parse(walk.mark.gtids)):
-            self._lose(SourceError(f"the transactions {lost} are in no log that is there", file=end.file))
+            self._lose(SourceError(f"no available log contains the transactions {lost}", file=end.file))
         return [replace(span, include=str(wanted), exclude="") for span in walk.spans]
 
     def _walk(self, start: Mark, paths: Sequence[str], limit: Limit, goal: GtidSet | None = None) -> Walk:

@@ -82,7 +82,7 @@ class Lake:
         if (newest := self.newest()) is not None:
             if not any((self.checkpoint / "offsets").glob("[0-9]*")):
                 self.close()
-                raise UsageError(f"{self.checkpoint} is gone; how far the lake goes is not known without it")
+                raise UsageError(f"{self.checkpoint} is missing; without it, the lake cannot continue")
             self._check_kind(newest)
             self._complete(newest)
         self._clear_staging()
@@ -90,7 +90,7 @@ class Lake:
     def check(self) -> None:
         """Reject a folder that contains anything but a lake."""
         if self.folder.is_dir() and any(self.folder.iterdir()) and not (self.folder / PRIVATE).is_dir():
-            raise UsageError(f"{self.folder} is not empty, and no lake of a pipeline")
+            raise UsageError(f"{self.folder} is not empty and is not a pipeline's lake")
 
     def close(self) -> None:
         """Release the lock."""
@@ -173,7 +173,7 @@ class Lake:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 source.rename(target)
             elif not target.exists():
-                raise SourceError("a file of a batch is gone", file=str(target))
+                raise SourceError("a file of a batch is missing", file=str(target))
         if self._tables is not None:
             self._tables.add(self._numbering(), batch, [file["to"] for file in files])
         decided.rename(self._record_path(batch))
@@ -183,7 +183,7 @@ class Lake:
         record = json.loads(decided.read_text()) if decided.exists() else self.record(batch)
         if (kind := record.get("format", self._kind)) != self._kind:
             self.close()
-            raise UsageError(f"{self.folder} is a lake of {kind}, and goes on as one")
+            raise UsageError(f"{self.folder} is a lake in {kind} format; keep that format")
 
     def _numbering(self) -> str:
         """The owner of the batch numbering: Spark restarts at 0 for each new checkpoint."""

@@ -117,7 +117,7 @@ class IcebergTables:
             self._check_new(name, batch)
             table = self._create(name, pipeline, schema)
         if (table.properties.get(_PIPELINE), table.location()) != (pipeline, self._url(name)):
-            raise UsageError(f"{'.'.join(identifier(name))} in the catalog of Iceberg is not of this lake")
+            raise UsageError(f"{'.'.join(identifier(name))} in the Iceberg catalog belongs to another lake")
         if int(table.properties[_BATCH]) >= batch:
             return
         with table.transaction() as transaction:
@@ -139,7 +139,7 @@ class IcebergTables:
     def _check_new(self, name: str, batch: int) -> None:
         folder = self._folder / name
         if any(batch_of(path.name) < batch for path in folder.rglob("part-*.parquet")):
-            raise UsageError(f"{folder} has files, but its table is gone from the catalog of Iceberg")
+            raise UsageError(f"{folder} has files, but its table is missing from the Iceberg catalog")
 
     def _create(self, name: str, pipeline: str, schema: pa.Schema) -> Table:
         from pyiceberg.transforms import DayTransform

@@ -147,19 +147,19 @@ def is_server_url(text: str) -> bool:
 def _parse_url(url: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """Options of a URL, and its hosts with their ports."""
     if not is_server_url(url):
-        raise UsageError("the URL of a server begins with mysql:// or mariadb://")
+        raise UsageError("a server URL must begin with mysql:// or mariadb://")
     try:
         parts = urlsplit(url)
         query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError as error:
-        raise UsageError(f"not the URL of a server: {error}") from None
+        raise UsageError(f"not a valid server URL: {error}") from None
     if parts.path.strip("/"):
-        raise UsageError("the URL of a server has no path: a binary log holds all databases")
+        raise UsageError("a server URL must not have a path: a binary log covers all databases")
     options = {}
     for key, value in query:
         name = key.replace("_", "-").lower()
         if name not in _IN_URL:
-            raise UsageError(f"{key!r} is not an option of a server's URL; there are {', '.join(_IN_URL)}")
+            raise UsageError(f"{key!r} is not a valid option of a server URL; use {', '.join(_IN_URL)}")
         options[name] = value
     login, _, hosts = parts.netloc.rpartition("@")
     user, colon, password = login.partition(":")
@@ -181,7 +181,7 @@ def _split_host(text: str) -> tuple[str, str]:
 def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and 0 < int(text) < 1 << 16:
         return int(text)
-    raise UsageError(f"{text!r} is not a port, a number from 1 to 65535")
+    raise UsageError(f"{text!r} is not a valid port; use 1 to 65535")
 
 
 def _seconds(text: str) -> float:
@@ -190,7 +190,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0
     if not 0 < value < 1 << 20:
-        raise UsageError(f"{text!r} is not a number of seconds")
+        raise UsageError(f"{text!r} is not a valid number of seconds")
     return value
 
 
@@ -201,7 +201,7 @@ def _tls_mode(options: Mapping[str, str]) -> str:
     """The mode that the options mean; MariaDB's clients have switches of their own."""
     mode = options.get("ssl-mode", "").upper()
     if mode and mode not in _MODES:
-        raise UsageError(f"{mode!r} is not an ssl-mode; there are {', '.join(_MODES)}")
+        raise UsageError(f"{mode!r} is not a valid ssl-mode; use {', '.join(_MODES)}")
     if mode:
         return mode
     if _is_off(options, "ssl") or "skip-ssl" in options or "disable-ssl" in options:
@@ -228,7 +228,7 @@ def _context(mode: str, files: Mapping[str, str]) -> ssl.SSLContext:
             context.load_cert_chain(files["cert"], files.get("key"))
     except (OSError, ssl.SSLError) as error:
         names = ", ".join(files.values())
-        raise SourceError(f"the files for TLS cannot be used: {error}", file=names or None) from error
+        raise SourceError(f"the TLS files cannot be used: {error}", file=names or None) from error
     return context
 
 

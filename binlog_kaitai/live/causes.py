@@ -71,7 +71,7 @@ _CAUSES = (
     (
         r"(log|logging) is not (open|enabled)|binary log is not",
         "no log",
-        "the server writes no binary log (log_bin is off)",
+        "binary logging is disabled on the server (log_bin is off)",
     ),
     (
         r"cannot replicate anonymous|AUTO_POSITION|gtid_mode",
@@ -94,9 +94,9 @@ def refusal(code: int, message: str, *, what: str = "") -> ServerError:
         return ConnectionLostError(says)
     # A registration without the privilege is denied in the words of a login.
     if code == ACCESS_DENIED_TO_DO or (code in _ACCESS_DENIED and what != LOGIN):
-        return ServerError(f"{what or 'this'} needs a privilege that the user does not have; {says}")
+        return ServerError(f"{what or 'this'} requires a privilege that the user lacks; {says}")
     if code in _ACCESS_DENIED:
-        return ServerError(f"the server refuses the login; {says}")
+        return ServerError(f"the server rejected the login; {says}")
     if code == SAME_SERVER_ID:
         return with_cause(SAME_ID, f"{_SAME_ID}; {says}")
     if code == READING_LOG:

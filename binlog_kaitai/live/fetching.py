@@ -145,7 +145,7 @@ class Fetch:
         with self._session(address) as session:
             self._archive.identify(session.server)
             if self._semi_sync and not session.has_semi_sync():
-                reason = "semi-synchronous replication is not enabled on the server (--semi-sync)"
+                reason = "--semi-sync: semi-synchronous replication is not enabled on the server"
                 raise ServerError(reason, file=address.name)
             try:
                 stream = session.dump(name, position, waits=self._follows, semi_sync=self._semi_sync)

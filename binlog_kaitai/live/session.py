@@ -146,7 +146,7 @@ class Session:
             statement = "SHOW BINARY LOG STATUS"
         rows = self.ask(statement, "the newest log (REPLICATION CLIENT, or BINLOG MONITOR)")
         if not rows:
-            raise ServerError("the server writes no binary log (log_bin is off)")
+            raise ServerError("binary logging is disabled on the server (log_bin is off)")
         return str(rows[0][0])
 
     def logs(self) -> list[tuple[str, int]]:
@@ -157,7 +157,9 @@ class Session:
     def _server(self) -> Server:
         version = self.variable("version") or ""
         if self.variable("log_bin") in ("0", "OFF"):
-            raise ServerError("the server writes no binary log (log_bin is off)", file=self.address.name)
+            raise ServerError(
+                "binary logging is disabled on the server (log_bin is off)", file=self.address.name
+            )
         return Server(
             version=version,
             uuid=self.variable("server_uuid") or "",

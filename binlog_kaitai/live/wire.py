@@ -72,7 +72,7 @@ class Wire:
         if self.at < self.end or self.is_ready(patience):
             return True
         if patience == left:
-            raise ConnectionLostError(f"nothing has come from the server for {self._timeout:g} s")
+            raise ConnectionLostError(f"no data from the server for {self._timeout:g} s")
         return False
 
     def length(self) -> int:
@@ -83,7 +83,7 @@ class Wire:
         """Refuse the packet that comes next if one is missing before it."""
         found = int(self.buffer[self.at + SEQUENCE_AT])
         if found != self.sequence and found:  # MariaDB counts an error at its shutdown as 0
-            reason = f"packet {found} comes where packet {self.sequence} is due"
+            reason = f"expected packet {self.sequence}, received packet {found}"
             raise ConnectionLostError(reason)
 
     def begin_packet(self) -> int:

@@ -1,4 +1,4 @@
-"""How a log ended: closed, in use, or cut off."""
+"""How a log ended: closed, in use, or truncated."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
             _check_header(file, tail, tail.header)
         return End(file, EndKind.IN_USE, tail.position, tail.size)
     if tail.kind is not TailKind.NOTHING:
-        reason = f"ends inside an event; behind its last whole one: {tail.size} bytes, {tail.kind.value}"
+        reason = f"ends inside an event; {tail.size} bytes follow the last complete one: {tail.kind.value}"
         raise TruncatedError(reason, file=file, position=tail.position)
     try:
         context.pieces.finish()
@@ -65,7 +65,7 @@ def judge_end(file: str, tail: Tail, context: Context) -> End:
 def _check_header(file: str, tail: Tail, header: Header) -> None:
     end = tail.position + header.len_event
     if header.next_position not in (0, end & POSITION_MASK):
-        reason = f"its size says that it ends at {end}, its position {header.next_position}"
+        reason = f"its size puts its end at {end}, its header at {header.next_position}"
         kind = type_name(header.type_code)
         raise FramingError(
             reason, file=file, position=tail.position, event_type=kind, field="header.len_event"

@@ -211,12 +211,12 @@ def _count(event: Event) -> int:
 def _why_unreadable(event: Event, schema: Schema) -> str:
     number = event.body.num_columns.value
     if number != len(schema.columns):
-        return f"the rows have {number} columns, the table map has {len(schema.columns)}"
+        return f"the rows have {number} columns, but the table map has {len(schema.columns)}"
     if not hasattr(event.body, "rows"):
-        return "rows from before 5.1.16 hold the server's own record, which the log does not describe"
+        return "rows from servers before 5.1.16 are in an internal format that the log does not describe"
     if not schema.is_readable:
-        return "the table map has a column of a type without a known length"
-    return "the images do not fit the columns that they are said to have"
+        return "the table map has a column type of unknown length"
+    return "the row images do not match their columns"
 
 
 def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _ENDS = {
     EndKind.CLEAN: "closed",
-    EndKind.IN_USE: "in use: ends at its last whole event",
-    EndKind.TRUNCATED: "cut off inside an event",
+    EndKind.IN_USE: "in use; ends with its last complete event",
+    EndKind.TRUNCATED: "truncated inside an event",
 }
 
 
@@ -51,14 +51,14 @@ def report_lines(report: Report) -> Iterator[str]:
     checksums = (f"{count:,} {name}" for name, count in report.checksums.items() if count)
     yield f"  checksums: {', '.join(checksums) or 'none'}"
     of_all = "all" if report.bodies == report.events + report.inner_events else f"{report.bodies:,}"
-    yield f"  bodies held to the grammar: {of_all}"
+    yield f"  bodies checked against the grammar: {of_all}"
     if report.end is not None:
-        behind = f", {report.end.bytes_behind:,} bytes behind it" if report.end.bytes_behind else ""
+        behind = f", {report.end.bytes_behind:,} bytes after it" if report.end.bytes_behind else ""
         yield f"  end: {_ENDS[report.end.kind]}, at position {report.end.position}{behind}"
     if report.previous_gtids:
-        yield f"  GTIDs before: {report.previous_gtids}"
+        yield f"  previous GTIDs: {report.previous_gtids}"
     if report.missing_before:
-        yield f"  in no log before: {report.missing_before}"
+        yield f"  missing from earlier logs: {report.missing_before}"
     if report.gtids:
         yield f"  GTIDs: {report.gtids}"
     for source, gaps in report.gaps().items():
@@ -67,15 +67,15 @@ def report_lines(report: Report) -> Iterator[str]:
     for error in report.damages:
         yield f"  damage: {_damage_text(error)}"
     if report.damage_count > len(report.damages):
-        yield f"  and {report.damage_count - len(report.damages):,} damages more"
+        yield f"  and {report.damage_count - len(report.damages):,} more"
 
 
 def _state(report: Report) -> str:
     if any(isinstance(error, EncryptedError) for error in report.damages):
-        return "NOT CHECKED, encrypted"
+        return "NOT CHECKED: encrypted"
     if not report.is_log:
         return "NOT A BINARY LOG"
-    return f"DAMAGED, {counted(report.damage_count, 'place')}" if report.damage_count else "ok"
+    return f"DAMAGED in {counted(report.damage_count, 'place')}" if report.damage_count else "ok"
 
 
 def counted(number: int, noun: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.rewrite import Dropped, Repair, Slice
     from binlog_kaitai.rewrite.format_search import Rebuilt
 
-#: Of a long list as many are told to people.
+#: Longest list that is printed in text output.
 _MAX_SHOWN = 100
 
 
@@ -35,9 +35,10 @@ def repair_object(done: Repair) -> dict[str, Any]:
 def repair_lines(done: Repair) -> Iterator[str]:
     """The report on a repair for people."""
     result = done.result
-    yield f"{done.file}: {counted(done.damage_count, 'damage') if done.damage_count else 'no damage'}"
+    damage = f"damage in {counted(done.damage_count, 'place')}" if done.damage_count else "no damage"
+    yield f"{done.file}: {damage}"
     if done.mended is not None:
-        yield f"  put right: the byte at {done.mended}, in the first event"
+        yield f"  corrected: the byte at {done.mended}, in the first event"
     if done.rebuilt is not None:
         yield f"  rebuilt: the first event, {_rebuilt_text(done.rebuilt)}"
     yield from _shown(
@@ -48,14 +49,18 @@ def repair_lines(done: Repair) -> Iterator[str]:
         "missing before",
         [f"{one.start}, {one.error.reason}" for one in done.lost if one.stop == one.start],
     )
-    yield from _shown("left out", [_dropped_text(one) for one in done.dropped])
+    yield from _shown("dropped", [_dropped_text(one) for one in done.dropped])
     yield from _shown("doubtful", [f"the event at {one.position}: {one.reason}" for one in done.doubtful])
     kept = f"{counted(result.size, 'byte')}, {counted(result.events, 'event')}, "
-    lost = f"; {counted(done.lost_bytes, 'byte')} of the damaged log are not in it" if done.lost_bytes else ""
+    lost = (
+        f"; {counted(done.lost_bytes, 'byte')} of the damaged log were not recovered"
+        if done.lost_bytes
+        else ""
+    )
     yield f"{done.target}: {kept}{counted(result.transactions, 'transaction')}, verified{lost}"
     for source, gaps in result.gaps().items():
         ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps)
-        yield f"  not in it of {source}: {ranges}"
+        yield f"  missing from {source}: {ranges}"
 
 
 def _shown(what: str, lines: list[str]) -> Iterator[str]:
@@ -65,12 +70,14 @@ def _shown(what: str, lines: list[str]) -> Iterator[str]:
 
 
 def _rebuilt_text(how: Rebuilt) -> str:
-    what = f"as server {how.version} writes it"
+    what = f"in the format of server {how.version}"
     if how.is_proven:
-        return f"{what}; its checksum proves it"
+        return f"{what}; confirmed by its checksum"
     if how.doubtful:
-        return f"{what}; the events that follow fit it, but it is a guess in {', '.join(how.doubtful)}"
-    return f"{what}; the events that follow fit it"
+        return (
+            f"{what}; consistent with the events that follow, but {', '.join(how.doubtful)} had to be guessed"
+        )
+    return f"{what}; consistent with the events that follow"
 
 
 def _dropped_text(one: Dropped) -> str:
@@ -85,5 +92,5 @@ def slice_line(done: Slice) -> str:
         counted(done.events, "event"),
         counted(done.bytes, "byte"),
     )
-    behind = f"; {counted(done.open, 'transaction')} without an end left out" if done.open else ""
+    behind = f"; skipped {counted(done.open, 'incomplete transaction')}" if done.open else ""
     return f"{done.file} -> {done.target}: {', '.join(counts)}{behind}"

@@ -49,7 +49,7 @@ def print_stats(stats: Stats, parts: Sequence[str], timeline: Part, console: Con
         console.print()
         title = Text(part.title, style="bold")
         if name == "timeline":
-            title.append(f", steps of {shown_seconds(part.step)}", style="dim")
+            title.append(f", in steps of {shown_seconds(part.step)}", style="dim")
         console.print(title)
         if name == "timeline":
             _print_chart(part, console)
@@ -74,7 +74,7 @@ def _totals(stats: Stats) -> list[str]:
         packed, unpacked = shown_bytes(totals["packed_bytes"]), shown_bytes(totals["unpacked_bytes"])
         lines.append(f"compressed: {unpacked} as {packed}, ratio {totals['compression_ratio']}")
     if totals["uncounted_events"]:
-        lines.append(f"rows events whose rows cannot be counted: {totals['uncounted_events']:,}")
+        lines.append(f"rows events whose rows could not be counted: {totals['uncounted_events']:,}")
     return lines
 
 
@@ -125,7 +125,7 @@ def _print_chart(part: Part, console: Console) -> None:
         if not most:
             continue
         kind = part.columns[names.index(name)].kind
-        label = f"{name}, at most {shown(most, kind)} in a step"
+        label = f"{name}, at most {shown(most, kind)} per step"
         console.print(Text(f"  {label}", style="dim"))
         for line in _chart(values, most):
             console.print(Text(f"  {line}", style=style), no_wrap=True, crop=True)

@@ -379,4 +379,4 @@ def _lost(draft: _Draft, following: _Following, end: int) -> Gap | None:
 
 def no_event_between(start: int, stop: int) -> Gap:
     """The gap after the format description."""
-    return Gap(start, stop, DamagedError("no whole event follows the format description"))
+    return Gap(start, stop, DamagedError("no intact event follows the format description"))

@@ -133,7 +133,7 @@ def _as_it_is(stream: BinaryIO) -> tuple[Head | None, BinlogError | None]:
         return None, error
     if is_right:
         return head, None
-    reason = "its bytes are not those that the server wrote"
+    reason = "its bytes have changed since the server wrote them"
     return head, ChecksumError(reason, position=len(MAGIC), event_type=_KIND)
 
 
@@ -190,7 +190,7 @@ def _mended(stream: BinaryIO) -> Head | None:
     if len(found) != 1:
         return None
     data, at = found[0]
-    reason = f"{BAD_CHECKSUM}; the one at {at} is wrong"
+    reason = f"{BAD_CHECKSUM}: the byte at {at} is wrong"
     wrong = ChecksumError(reason, position=len(MAGIC), event_type=_KIND, field="checksum")
     return Head(data, len(data), wrong, mended=at)
 

@@ -51,8 +51,8 @@ _TELL_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_l
 #: Reasons for leaving out the events of a relay log, rows, and pieces of a rows event.
 _NO_FORMAT = "the format description of their server is lost"
 _NO_TABLE = "the table map of these rows is lost"
-_LOST = "a part of it is lost"
-_PIECES = "not all pieces of the rows event are there"
+_LOST = "part of it is lost"
+_PIECES = "pieces of the rows event are missing"
 
 
 class Dropped(NamedTuple):
@@ -157,7 +157,7 @@ def repair(
     """
     with reading(source.name), source.open() as stream:
         if not stream.seekable():
-            raise UsageError("a stream cannot be repaired; write it to a file first", file=source.name)
+            raise UsageError("streams cannot be repaired; save the log to a file first", file=source.name)
         head = _head_of(stream, format_from)
     report = scan(source, progress, start=Start(head.data, head.end))
     for damage in report.damages:
@@ -194,7 +194,7 @@ def _head_of(stream: BinaryIO, format_from: Source | None) -> Head:
     except BinlogError as error:
         if isinstance(error, NotABinlogError) and not isinstance(error, DamagedError):
             raise
-        error.reason += "; --format-from takes it from another log of the same server"
+        error.reason += "; use --format-from to take it from another log of the same server"
         raise
 
 

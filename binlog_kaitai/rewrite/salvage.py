@@ -64,7 +64,7 @@ def lost_in(stream: BinaryIO, report: Report, head: Head) -> tuple[list[Gap], li
     end = report.end
     if end is not None and end.bytes_behind and (not found or found[-1].stop < size):
         # A log in use: a partially written event at its end is not damage, but no event either.
-        found.append(Gap(end.position, TO_THE_END, DamagedError("is no whole event")))
+        found.append(Gap(end.position, TO_THE_END, DamagedError("incomplete event")))
     contexts, doubtful = _Contexts(head, report), list[Doubtful]()
     if head.context.layout.binlog_version < 4:
         rest = found  # a header alone does not prove its position
@@ -115,7 +115,7 @@ def _with_shifted(
                 break  # the following header is where it should be
             shifts = {_shift(one) for one in (after, before) if one is not None}
             if after is None or None in shifts or len(shifts) == 1:
-                reason = "damage follows it and may have begun in it: the log has no checksums"
+                reason = "it may be damaged, like what follows it: the log has no checksums"
                 doubtful.append(Doubtful(before.position, len(before.raw), reason))
                 break
             start = before.position
@@ -134,7 +134,7 @@ def _after_damage(
         if frame is None:
             continue
         if not context.layout.is_checksummed:
-            reason = "damage precedes it and may reach into it: the log has no checksums"
+            reason = "it may be damaged, like what precedes it: the log has no checksums"
             yield Doubtful(one.stop, len(frame.raw), reason)
         elif one.start == head.end and not has_gtids and knows_gtids(context.layout):
             # MySQL 5.6 writes GTIDs only with gtid_mode=ON, and indicates it right after the format

@@ -142,7 +142,7 @@ def writing(target: str, *, overwrite: bool = False) -> Iterator[LogWriter]:
         The file cannot be written.
     """
     if os.path.exists(target) and not overwrite:
-        raise UsageError("exists already; name another file, or use --overwrite", file=target)
+        raise UsageError("already exists; choose another file or use --overwrite", file=target)
     part = f"{target}.part"
     try:
         with writing_to(target):

@@ -89,14 +89,14 @@ def read_key_file(path: str, secret: str | None, rounds: int | None) -> Entries:
         data = Path(path).read_bytes()
         if not data.startswith(_SALTED):
             if (found := _entries(data)) is None:
-                raise SourceError("not a key file: its lines are not ID;KEY in hexadecimal digits", file=path)
+                raise SourceError("not a key file: expected lines of ID;KEY in hexadecimal", file=path)
             return found
         if secret is None:
-            raise SourceError("the key file is encrypted: give its secret (--key-file-secret)", file=path)
+            raise SourceError("the key file is encrypted; pass its secret with --key-file-secret", file=path)
         for plain in _decrypted(data, _secret_of(secret), rounds):
             if found := _entries(plain):
                 return found
-        raise SourceError("the key file's secret is wrong, or the number of rounds (PBKDF2)", file=path)
+        raise SourceError("wrong secret for the key file, or wrong number of PBKDF2 rounds", file=path)
 
 
 def _secret_of(given: str) -> bytes:

@@ -146,7 +146,7 @@ def _paths(given: Paths) -> tuple[str, ...]:
 def _pair(text: str) -> tuple[str, str]:
     name, mark, value = text.rpartition("=")
     if not mark or not name:
-        raise UsageError("a key is given as ID=HEX, such as 1=00112233445566778899aabbccddeeff")
+        raise UsageError("invalid key; use ID=HEX, such as 1=00112233445566778899aabbccddeeff")
     return name, value
 
 
@@ -155,5 +155,5 @@ def _key(name: str, value: str | bytes) -> bytes:
     if isinstance(value, str):
         value = bytes.fromhex(value) if re.fullmatch(r"([0-9A-Fa-f]{2})+", value) else b""
     if len(value) not in KEY_LENGTHS:
-        raise UsageError(f"the key {name!r} is not one of 16, 24 or 32 bytes in hexadecimal digits")
+        raise UsageError(f"the key {name!r} is not valid; use 16, 24 or 32 bytes in hexadecimal")
     return bytes(value)

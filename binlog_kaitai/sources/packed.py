@@ -156,7 +156,7 @@ def format_of(start: bytes) -> Format | None:
 
 def warn_undivided(path: str) -> None:
     """Say that a large log becomes one split."""
-    reason = "cannot be read from the middle (packed without a seek table, or inside InnoDB): it is one split"
+    reason = "has no seek table (or lies inside InnoDB) and is read as one split"
     warnings.warn(f"{path} {reason}", PackedWarning, stacklevel=3)
 
 
@@ -214,11 +214,11 @@ class PackedStream(Layer):
         try:
             data: bytes = self._reader.read(_CHUNK)
         except EOFError:
-            reason = f"the {name} file is cut off: what is unpacked ends here"
+            reason = f"the {name} file is truncated: its decompressed content ends here"
             self._damage = TruncatedError(reason, position=position)
             raise self._damage from None
         except _ERRORS as error:
-            reason = f"the {name} file cannot be unpacked further: {error}"
+            reason = f"the {name} file cannot be decompressed further: {error}"
             self._damage = FramingError(reason, position=position)
             raise self._damage from error
         return data

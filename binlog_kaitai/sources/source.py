@@ -176,7 +176,7 @@ def _resolve_directory(path: str) -> list[str]:
     logs = [full for full in (os.path.join(path, name) for name in names) if _starts_like_a_log(full)]
     logs = _without_copies(logs)
     if not logs:
-        raise SourceError("the directory holds no binary log", file=path)
+        raise SourceError("the directory contains no binary logs", file=path)
     return logs
 
 
@@ -188,7 +188,7 @@ def _resolve_url(url: str) -> list[str]:
     if found == [url]:
         logs = _in_index(url)
     if not logs:
-        raise SourceError("there is no binary log", file=url)
+        raise SourceError("no binary log found", file=url)
     return logs
 
 
@@ -321,7 +321,7 @@ def read_index(path: str) -> list[str]:
     logs = [_locate(entry, folder) for entry in entries]
     missing = [entry for entry, log in zip(entries, logs, strict=True) if not os.path.isfile(log)]
     if missing:
-        raise SourceError(f"lists {missing[0]!r}, which is not there", file=path)
+        raise SourceError(f"lists {missing[0]!r}, which does not exist", file=path)
     return logs
 
 

@@ -96,5 +96,5 @@ def between(files: list[LogFile], starting: Offset | None, ending: Offset | None
 def _index(files: list[LogFile], offset: Offset, option: str) -> int:
     names: list[Any] = [os.path.basename(file.path) for file in files]
     if offset.file not in names:
-        raise UsageError(f"option {option}: there is no {offset.file} among {len(names)} files")
+        raise UsageError(f"option {option}: {offset.file} is not among the {len(names)} files")
     return names.index(offset.file)

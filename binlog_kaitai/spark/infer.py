@@ -68,7 +68,7 @@ def _tables(options: ReadOptions) -> list[Table]:
 
 def _warned(found: list[Table], named: list[Table]) -> list[Table]:
     if not named:
-        reason = "neither the log (binlog_row_metadata) nor a statement that was read names its columns"
+        reason = "neither the log (binlog_row_metadata) nor a DDL statement has its column names"
         advice = "they are c1, c2, ...; give its CREATE TABLE by option('ddl', ...)"
         message = f"{found[0].schema.full_name}: {reason}: {advice}"
         warnings.warn(message, DefinitionWarning, stacklevel=2)

@@ -182,7 +182,7 @@ def _unknown(names: Sequence[str]) -> str:
     """Spark hands names over in lower case, so the message has the one that was probably meant."""
     close = [_KNOWN[one] for name in names for one in get_close_matches(name.lower(), _KNOWN, 1)]
     guess = f" (did you mean {', '.join(close)}?)" if close else ""
-    return f"unknown option {', '.join(names)}{guess}; the options are {', '.join(_KNOWN.values())}"
+    return f"unknown option {', '.join(names)}{guess}; available: {', '.join(_KNOWN.values())}"
 
 
 def _where(text: str | None, view: str) -> Where | None:
@@ -203,7 +203,7 @@ def _view(texts: Mapping[str, str], filters: dict[str, Any]) -> tuple[str, str |
     if not tables:
         return VIEWS[0], None
     if len(tables) > 1:
-        reason = "several tables have no columns in common: choose one, or option('view', 'changes')"
+        reason = "several tables have no common schema; choose one table, or option('view', 'changes')"
         raise UsageError(f"option table: {reason}")
     filters.pop("table")
     return TABLE, tables[0]
@@ -215,7 +215,7 @@ def _paths(texts: Mapping[str, str]) -> tuple[str, ...]:
     if "path" in texts:
         paths.append(texts["path"])
     if not paths:
-        raise UsageError("no path is given: load(path), load([path, ...]) or option('path', path)")
+        raise UsageError("no path given; use load(path), load([path, ...]) or option('path', path)")
     return tuple(_without_scheme(path) for path in paths)
 
 
@@ -235,7 +235,7 @@ def _without_scheme(path: str) -> str:
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
     if value not in allowed:
-        raise UsageError(f"{name} {value!r} does not exist; there is {', '.join(allowed)}")
+        raise UsageError(f"{name} {value!r} does not exist; use {', '.join(allowed)}")
     return value
 
 
@@ -256,7 +256,7 @@ def parse_size(name: str, text: str) -> int:
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"option {name}: {text!r} is no size; write 67108864 or 64m")
+        raise UsageError(f"option {name}: {text!r} is not a valid size; use 67108864 or 64m")
     return int(found[1]) << _UNITS[found[2].lower()]
 
 
@@ -276,7 +276,7 @@ def parse_bool(name: str, text: str) -> bool:
 def _offset(name: str, text: str) -> Offset | None:
     if text.lower() in ("", "earliest", "latest"):
         if text.lower() == {"startingOffsets": "latest", "endingOffsets": "earliest"}[name]:
-            raise UsageError(f"option {name}: {text} leaves nothing to read")
+            raise UsageError(f"option {name}: {text} selects nothing")
         return None
     try:
         found = json.loads(text)

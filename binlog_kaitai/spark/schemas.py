@@ -74,7 +74,7 @@ def check_columns(wanted: StructType, available: StructType) -> None:
     unknown = [name for name in wanted.fieldNames() if name not in available.fieldNames()]
     if unknown:
         there = ", ".join(available.fieldNames())
-        raise UsageError(f"the schema asks for {', '.join(unknown)}; the columns are {there}")
+        raise UsageError(f"the schema has unknown columns {', '.join(unknown)}; available: {there}")
 
 
 def conform(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:

@@ -87,7 +87,7 @@ def fold(changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Se
         A key is no column; or images lack columns, and do not tell which row they are about.
     """
     if unknown := [key for key in keys if key not in own]:
-        raise UsageError(f"there is no column {', '.join(unknown)}; the columns are {', '.join(own)}")
+        raise UsageError(f"column {', '.join(unknown)} not found; available: {', '.join(own)}")
     if ABSENT in changes.columns:
         changes = filled(changes, own, keys, by_log[:-1])
     return _by_keys(changes, own, keys, by_log) if keys else _by_content(changes, own)

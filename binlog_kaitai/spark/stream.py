@@ -132,7 +132,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             case ReadAllAvailable():
                 pass
             case _:
-                raise UsageError(f"{limit} cannot be told by the bytes of a log")
+                raise UsageError(f"unsupported read limit: {limit}")
         mark = Mark.of(start)
         end = self._follower.advance(mark, max_bytes=size, max_files=files, until=self._until)
         return end.as_dict()

@@ -58,7 +58,7 @@ def at_least_one(name: str, text: str) -> int:
     """
     size = parse_size(name, text)
     if not size:
-        raise UsageError(f"option {name}: 0 would be nothing")
+        raise UsageError(f"option {name} must be greater than 0")
     return size
 
 

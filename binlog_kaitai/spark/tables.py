@@ -112,7 +112,7 @@ class LakeTables:
         """Behind the last transaction up to a moment."""
         folder = self._lake.folder / "transactions"
         if not folder.is_dir():
-            raise UsageError(f"{folder} is not there; a moment is looked up in it")
+            raise UsageError(f"{folder} does not exist; it is needed to look up a moment")
         paths = [str(path) for path in sorted(folder.rglob("*.parquet"))]
         found = self._read(paths)
         if isinstance(as_of, datetime):
@@ -124,7 +124,7 @@ class LakeTables:
             found = found.where(f.col("gtid") == as_of)
         last = found.agg(f.max(f.struct(_BATCH, _PIECE, "end_position")).alias("place")).first()
         if last is None or last["place"] is None:
-            raise UsageError(f"no transaction of {self._lake.folder} is from {as_of}, or before")
+            raise UsageError(f"{self._lake.folder} has no transaction at or before {as_of}")
         return Place(*last["place"])
 
 

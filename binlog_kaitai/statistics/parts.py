@@ -59,7 +59,7 @@ def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gti
         timeline_of(stats),
         _ranking("biggest", "Biggest transactions", transactions.biggest),
         _ranking("longest", "Longest transactions", transactions.longest),
-        _ranking("most_rows", "Transactions with most rows", transactions.most_rows),
+        _ranking("most_rows", "Transactions with the most rows", transactions.most_rows),
         _by_table(transactions),
         _no_primary_key(events),
         _threads(transactions),
@@ -186,7 +186,7 @@ def _by_table(transactions: TransactionCounts) -> Part:
         for one in changes
     ]
     count = sum(len(list(ranking)) for ranking in transactions.of_tables.values())
-    return Part("by_table", "Biggest transactions of each table", columns, rows, count - len(rows))
+    return Part("by_table", "Biggest transactions per table", columns, rows, count - len(rows))
 
 
 def _no_primary_key(events: EventCounts) -> Part:
@@ -227,14 +227,14 @@ def _threads(transactions: TransactionCounts) -> Part:
 def _gaps(transactions: TransactionCounts) -> Part:
     columns = (Column("gap", _SECONDS), *_OF_TRANSACTION[:4])
     rows = [(gap, *_transaction(row)[:4]) for gap, row in transactions.gaps]
-    return Part("gaps", "Longest times without a commit, and the transaction behind", columns, rows)
+    return Part("gaps", "Longest gaps between commits, and the transaction after each", columns, rows)
 
 
 def _sizes(transactions: TransactionCounts) -> Part:
     columns = Column("below", _BYTES), Column("transactions", _NUMBER)
     bits = np.flatnonzero(transactions.sizes).tolist()
     rows = [(1 << bit, int(transactions.sizes[bit])) for bit in bits]
-    return Part("sizes", "Sizes of transactions", columns, rows)
+    return Part("sizes", "Transaction sizes", columns, rows)
 
 
 def _statements(events: EventCounts) -> Part:
@@ -260,7 +260,7 @@ def _event_types(events: EventCounts) -> Part:
     codes = np.flatnonzero(events.types[:, 0]).tolist()
     codes.sort(key=lambda code: -int(events.types[code, 1]))
     rows = [(type_name(code), code, *events.types[code].tolist()) for code in codes]
-    return Part("event_types", "Types of events", columns, rows)
+    return Part("event_types", "Event types", columns, rows)
 
 
 def _servers(transactions: TransactionCounts) -> Part:

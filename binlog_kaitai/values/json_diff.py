@@ -55,7 +55,7 @@ def diff_of(cell: Any) -> JsonDiff:
 
 def _operation(change: Any) -> JsonOperation:
     if not isinstance(change.operation, _Operation):
-        raise GrammarError(f"there is no change {change.operation} of a JSON document")
+        raise GrammarError(f"invalid JSON diff operation {change.operation}")
     value = None if change.value is None else document_text(change.value)
     return JsonOperation(change.operation.name, change.path, value)
 
@@ -82,7 +82,7 @@ def _legs(path: str) -> list[str | int]:
             break
         at = found.end()
     if at < len(path) or not legs:
-        raise GrammarError(f"no path to a part of a JSON document: {path!r}")
+        raise GrammarError(f"invalid JSON path: {path!r}")
     return legs
 
 
@@ -131,4 +131,4 @@ def _order(key: str) -> tuple[int, bytes]:
 
 
 def _no_such_path(path: str) -> GrammarError:
-    return GrammarError(f"the JSON document before the change has no place {path}")
+    return GrammarError(f"path {path} not found in the JSON document before the change")

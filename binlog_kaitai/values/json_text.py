@@ -140,7 +140,7 @@ class _Parser:
     def value(self, kind: Any, content: Any, depth: int) -> Node:
         if kind in OBJECTS or kind in ARRAYS:
             if depth >= MAX_DEPTH:
-                raise GrammarError(f"a document nested deeper than {MAX_DEPTH}")
+                raise GrammarError(f"the document is nested deeper than {MAX_DEPTH} levels")
             self.left_to_copy -= content.len_container.value
             if self.left_to_copy < 0:
                 raise GrammarError("parts of the document overlap")
@@ -152,7 +152,7 @@ class _Parser:
         for key, entry in zip(content.key_entries, content.value_entries, strict=True):
             self._count(key.len_key)
             if key.key in found:
-                raise GrammarError("an object has a key twice")
+                raise GrammarError("an object has a duplicate key")
             found[key.key] = self._element(entry, depth)
         return found
 
@@ -169,7 +169,7 @@ class _Parser:
         match kind:
             case _Type.literal:
                 if content.value not in _LITERALS:
-                    raise GrammarError(f"there is no literal {content.value}")
+                    raise GrammarError(f"invalid JSON literal {content.value}")
                 return _LITERALS[content.value]
             case _Type.double:
                 text = double_text(content.value)
@@ -182,7 +182,7 @@ class _Parser:
                 return opaque_text(content)
             case _ if isinstance(kind, _Type):
                 return str(content.value)
-        raise GrammarError(f"there is no JSON type {kind}")
+        raise GrammarError(f"invalid JSON type {kind}")
 
     def _count(self, size: int) -> None:
         self.left -= size

@@ -211,7 +211,7 @@ class Schema:
         )
         if len({column.name for column in columns}) < len(columns):
             raise GrammarError(
-                "two columns have one name", field=f"{table_map.schema_name}.{table_map.table_name}"
+                "duplicate column name", field=f"{table_map.schema_name}.{table_map.table_name}"
             )
         key = facts.primary_key or tuple(one.index for one in columns if one.is_primary_key)
         return cls(table_map.schema_name, table_map.table_name, columns, key, names_from, facts.is_readable)

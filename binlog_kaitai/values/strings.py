@@ -39,7 +39,7 @@ def enum_of(cell: Any, column: Column) -> str | int:
     if column.members is None:
         return number
     if number > len(column.members):
-        raise GrammarError(f"there is no member {number} of {len(column.members)}")
+        raise GrammarError(f"invalid ENUM member {number} of {len(column.members)}")
     return column.members[number - 1] if number else ""
 
 
@@ -49,7 +49,7 @@ def set_of(cell: Any, column: Column) -> str | int:
     if column.members is None:
         return bits
     if bits >> len(column.members):
-        raise GrammarError(f"there are no members {bits:#x} of {len(column.members)}")
+        raise GrammarError(f"invalid SET members {bits:#x} of {len(column.members)}")
     return ",".join(member for at, member in enumerate(column.members) if bits >> at & 1)
 
 
@@ -120,12 +120,12 @@ def _unpack(content: Any) -> bytes:
         return bytes(content.data)
     size = int.from_bytes(bytes(content.len_original), "big")
     if size > max(len(content.data), 1) * _MOST_RATIO:
-        raise GrammarError(f"{len(content.data)} bytes cannot unpack to {size}")
+        raise GrammarError(f"{len(content.data)} bytes cannot decompress to {size}")
     stream = zlib.decompressobj(-zlib.MAX_WBITS if content.has_bare_stream else zlib.MAX_WBITS)
     try:
         data = stream.decompress(content.data, size + 1)
     except zlib.error as error:
-        raise GrammarError(f"does not unpack: {error}") from error
+        raise GrammarError(f"does not decompress: {error}") from error
     if len(data) != size:
-        raise GrammarError(f"unpacks to other than the declared {size} bytes")
+        raise GrammarError(f"does not decompress to the declared {size} bytes")
     return data

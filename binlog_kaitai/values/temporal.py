@@ -86,7 +86,7 @@ def old_time_of(cell: Any, digits: int = 0) -> timedelta:
     zero = _LONGEST_TIME // unit + 1
     length = timedelta(microseconds=(int.from_bytes(cell.packed, "big") - zero) * unit)
     if abs(length) > timedelta(microseconds=_LONGEST_TIME):
-        raise GrammarError(f"no time: {length}")
+        raise GrammarError(f"invalid time: {length}")
     return length
 
 
@@ -115,7 +115,7 @@ def _timestamp(seconds: int, microsecond: int, digits: int) -> datetime | ZeroDa
 def _time(cell: Any, microsecond: int) -> timedelta:
     _check_fraction(microsecond)
     if cell.minute > 59 or cell.second > 59:
-        raise GrammarError(f"no time: {cell.hour}:{cell.minute}:{cell.second}")
+        raise GrammarError(f"invalid time: {cell.hour}:{cell.minute}:{cell.second}")
     length = timedelta(hours=cell.hour, minutes=cell.minute, seconds=cell.second, microseconds=microsecond)
     return -length if cell.is_negative else length
 
@@ -146,4 +146,4 @@ def fraction_text(microsecond: int, digits: int) -> str:
 
 def _check_fraction(microsecond: int) -> None:
     if microsecond >= 10**_DIGITS:
-        raise GrammarError(f"no fraction of a second: {microsecond} microseconds")
+        raise GrammarError(f"invalid fraction of a second: {microsecond} microseconds")

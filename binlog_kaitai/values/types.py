@@ -89,13 +89,13 @@ def kind_of(column: Column) -> ColumnKind:
     """
     kind = TYPES.get(column.type)
     if kind is None:
-        raise GrammarError(f"there is no column type {int(column.type)}")
+        raise GrammarError(f"unknown column type {int(column.type)}")
     if (column.precision or 0) > _MOST_DIGITS or (column.scale or 0) > (column.precision or 0):
-        raise GrammarError(f"there is no DECIMAL({column.precision},{column.scale})")
+        raise GrammarError(f"invalid DECIMAL({column.precision},{column.scale})")
     if (column.bits or 0) > _MOST_BITS:
-        raise GrammarError(f"there is no BIT({column.bits})")
+        raise GrammarError(f"invalid BIT({column.bits})")
     if column.fractional_digits > _MOST_FRACTION:
-        raise GrammarError(f"no second has a fraction of {column.fractional_digits} digits")
+        raise GrammarError(f"invalid precision of {column.fractional_digits} fractional digits")
     return kind
 
 

@@ -96,12 +96,12 @@ def test_options_are_written_as_for_the_clients(
     [
         ("--base64-output=always", "is not one of"),
         ("--base64-output=", "is not one of"),
-        ("--hexdump=maybe", "neither 1 nor 0"),
+        ("--hexdump=maybe", "is not 1 or 0"),
         ("--offset=abc", "not a number"),
         ("--offset=-1", "not a number"),
         ("--offset=٣", "not a number"),
-        ("--start-position=0-1-1,0-2-2", "names a domain twice"),
-        ("--start-position=0-1-1", "for logs of MariaDB"),
+        ("--start-position=0-1-1,0-2-2", "two GTIDs of the same domain"),
+        ("--start-position=0-1-1", "on MariaDB logs only"),
         ("--no-such-option", "No such option"),
     ],
 )

@@ -93,7 +93,7 @@ def test_filters_of_events(run: Run) -> None:
 def test_numbers_are_of_ascii_digits(option: str, text: str, run: Run) -> None:
     done = run("events", option, text, ROTATE.logs[0])
     assert (done.returncode, done.stdout) == (2, "")
-    assert "is not a whole number" in done.stderr
+    assert "is not a valid integer" in done.stderr
     assert len(done.stderr) < 400
 
 

@@ -116,8 +116,8 @@ def test_names_of_columns_come_from_statements_long_before(run: Run, tmp_path: P
 
 def test_options_that_contradict_it(run: Run) -> None:
     for arguments, reason in (
-        (("--follow", "--stop-position", "500"), "--follow does not stop: leave out --stop-position"),
-        (("--from-now",), "--from-now is for --follow"),
+        (("--follow", "--stop-position", "500"), "--stop-position cannot be used with --follow"),
+        (("--from-now",), "--from-now requires --follow"),
     ):
         done = run("events", *arguments, MIXED)
         assert done.returncode == 2

@@ -63,7 +63,7 @@ def test_contains_does_not_say_no_of_a_damaged_log(run: Run, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("subtract", TAGS.folder), "subtract takes two sets or more"),
+        (("subtract", TAGS.folder), "subtract needs at least two sets"),
         (("union", f"{OWN}:1-x"), f"'{OWN}:1-x' is not a GTID"),
         (("nosuch",), "nosuch: no such file"),
     ],

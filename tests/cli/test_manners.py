@@ -40,7 +40,7 @@ def test_urls_are_no_targets(
     monkeypatch.chdir(tmp_path)
     done = run(*arguments)
     assert done.returncode == 2
-    assert "is a URL; only local paths can be written" in done.stderr
+    assert "is a URL; output must be a local path" in done.stderr
     assert not list(tmp_path.iterdir())
 
 

@@ -67,7 +67,7 @@ def test_rows_of_xa_transactions_that_are_rolled_back_are_named(run: Run) -> Non
     log = case("mysql-9.7", "xa").logs[0]
     done = run("rows", log)
     assert done.returncode == 0
-    assert "rows of the XA transaction X'00ff27',X'622771',1, which is rolled back at" in done.stderr
+    assert "rows of XA transaction X'00ff27',X'622771',1, which is rolled back at" in done.stderr
     assert "is rolled back at" not in run("sql", log).stderr
 
 
@@ -76,7 +76,7 @@ def test_a_table_that_is_not_there_is_named_by_every_command(run: Run, tmp_path:
         target = ["--to", tmp_path / command] if command in ("export", "slice") else []
         done = run(command, "-t", "t.nosuch", *target, *MIXED.logs)
         assert done.returncode == 0
-        warning = "binlog-kaitai: warning: table t.nosuch: not in these logs; t.my, t.s are\n"
+        warning = "binlog-kaitai: warning: table t.nosuch: not found in these logs; found: t.my, t.s\n"
         assert done.stderr.count(warning) == 1, command
 
 

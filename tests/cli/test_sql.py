@@ -22,7 +22,7 @@ def test_what_is_left_out_is_said_and_exits_with_3(run: Run) -> None:
     done = run("sql", "--undo", MIXED)
     assert done.returncode == 3
     assert "warning: " in done.stderr
-    assert "statements of the log cannot be taken back" in done.stderr
+    assert "logged statements cannot be reverted" in done.stderr
 
 
 def test_damage_exits_with_1(run: Run, tmp_path: Path) -> None:
@@ -49,5 +49,5 @@ def test_a_log_from_stdin(run: Run) -> None:
 def test_redo_and_undo_contradict_each_other(run: Run) -> None:
     done = run("sql", "--redo", "--undo", MIXED)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--redo and --undo contradict each other" in done.stderr
+    assert "--redo and --undo cannot be combined" in done.stderr
     assert run("sql", "--redo", MIXED).stdout == run("sql", MIXED).stdout

@@ -86,4 +86,4 @@ def test_the_page_is_one_file_that_names_no_other(run: Run, tmp_path: Path) -> N
 def test_stdin_makes_a_page_without_events(run: Run, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert run("stats", "--html", page, "-", data=MIXED.read_bytes()).returncode == 0
-    assert "A stream cannot be read twice" in page.read_text("utf-8")
+    assert "a stream cannot be read twice" in page.read_text("utf-8")

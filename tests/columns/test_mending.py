@@ -144,7 +144,7 @@ def test_one_damaged_event_in_a_transaction_costs_just_its_rows(tmp_path: Path) 
     path.write_bytes(data)
     found, (damage,) = around("changes", path, 0)
     assert damage.start == position
-    assert damage.reason == "the checksum does not fit the bytes"
+    assert damage.reason == "checksum mismatch"
     assert found == [row for row in whole if row["_position"] != position]
 
 
@@ -175,7 +175,7 @@ def test_every_damaged_log_is_read_as_far_as_it_goes(one: Any) -> None:
     assert bool(damages) == (error is not None)
     if error is not None:
         assert damages[0].start == (error.position or 0)
-        assert damages[0].reason in (error.reason, "not a whole event")
+        assert damages[0].reason in (error.reason, "incomplete event")
 
 
 def test_transactions_that_are_not_damaged_stay_as_they_are(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def rolled_back(log: Path) -> tuple[int, int, str | None]:
 def test_every_way_to_read_rows_names_them(log: Path) -> None:
     at, end, gtid = rolled_back(log)
     expected = [
-        f"{log}, position {at}: rows of the XA transaction {NAME}, which is rolled back at "
+        f"{log}, position {at}: rows of XA transaction {NAME}, which is rolled back at "
         f"{log}, position {end}; GTID {gtid}"
     ]
     assert said(lambda: list(write_rows(log))) == expected
@@ -87,4 +87,4 @@ def test_many_are_counted(tmp_path: Path) -> None:
     log = maker.write(tmp_path / "binlog.000001")
     found = said(lambda: list(write_rows(log)))
     assert len(found) == 11
-    assert found[-1] == "rows of 5 more XA transactions, which are rolled back later"
+    assert found[-1] == "rows of 5 more XA transactions that are rolled back later"

@@ -126,10 +126,10 @@ def test_mutated_documents_are_the_same_text_or_left_to_the_reader(mode: str) ->
 @pytest.mark.parametrize(
     ("column", "metadata", "size", "reason"),
     [
-        (108, "", 1, "the table map has a column of a type without a known length"),
-        (246, "fe02", 113, "there is no DECIMAL(254,2)"),
-        (246, "0203", 2, "there is no DECIMAL(2,3)"),
-        (16, "0126", 39, "there is no BIT(305)"),
+        (108, "", 1, "the table map has a column type of unknown length"),
+        (246, "fe02", 113, "invalid DECIMAL(254,2)"),
+        (246, "0203", 2, "invalid DECIMAL(2,3)"),
+        (16, "0126", 39, "invalid BIT(305)"),
     ],
 )
 def test_columns_that_no_server_has_are_told_where_rows_have_them(

@@ -42,22 +42,22 @@ def said(read: Read, log: Any, **filters: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("filters", "text"),
     [
-        ({"table": "t.nosuch"}, "table t.nosuch: not in these logs; t.my, t.s are"),
-        ({"table": "t.S"}, "table t.S: not in these logs; t.my, t.s are"),
-        ({"table": "shop.orders"}, "table shop.orders: not in these logs; t.my, t.s, t2.x are"),
-        ({"database": "T"}, "database T: not in these logs; t, t2, t3 are"),
-        ({"event_type": "incident"}, "event type INCIDENT_EVENT: not in these logs; "),
-        ({"server_id": 5}, "server id 5: not in these logs; 97 is"),
+        ({"table": "t.nosuch"}, "table t.nosuch: not found in these logs; found: t.my, t.s"),
+        ({"table": "t.S"}, "table t.S: not found in these logs; found: t.my, t.s"),
+        ({"table": "shop.orders"}, "table shop.orders: not found in these logs; found: t.my, t.s, t2.x"),
+        ({"database": "T"}, "database T: not found in these logs; found: t, t2, t3"),
+        ({"event_type": "incident"}, "event type INCIDENT_EVENT: not found in these logs; found: "),
+        ({"server_id": 5}, "server id 5: not found in these logs; found: 97"),
         (
             {"include_gtids": f"{UUID}:1-5"},
-            "include_gtids: none of these GTIDs is in these logs, which have ",
+            "include_gtids: none of these GTIDs found in these logs; the logs have ",
         ),
         (
             {"exclude_gtids": f"{UUID}:1-5"},
-            "exclude_gtids: none of these GTIDs is in these logs, which have ",
+            "exclude_gtids: none of these GTIDs found in these logs; the logs have ",
         ),
-        ({"start_datetime": "2035-01-01"}, "no event is from the start time on: the latest of these logs is"),
-        ({"stop_datetime": "1999-01-01"}, "no event is before the stop time"),
+        ({"start_datetime": "2035-01-01"}, "no event at or after the start time; the last event is from"),
+        ({"stop_datetime": "1999-01-01"}, "no event before the stop time"),
         ({"start_position": 1 << 40}, f"{MIXED} ends at {MIXED.stat().st_size}, before the start position"),
         ({"stop_position": 3}, "no event begins before the stop position 3"),
     ],
@@ -96,7 +96,7 @@ def test_each_filter_counts_by_itself(read: Read) -> None:
 
 def test_a_table_that_is_not_there_has_no_rows_and_a_warning() -> None:
     found = said(READS["changes"], MIXED, table="t.nosuch")
-    assert found == ["table t.nosuch: not in these logs; t.my, t.s are"]
+    assert found == ["table t.nosuch: not found in these logs; found: t.my, t.s"]
 
 
 def test_gtids_of_mariadb_are_named() -> None:
@@ -108,7 +108,7 @@ def test_gtids_of_mariadb_are_named() -> None:
 def test_what_lies_behind_a_stop_is_not_looked_at() -> None:
     first = next(event for event in bk.open(MIXED) if event.type == "TABLE_MAP_EVENT")
     found = said(READS["events"], MIXED, table="t.my", stop_position=first.position)
-    assert found == ["table t.my: not in these logs up to the stop, which name no table"]
+    assert found == ["table t.my: not found in these logs before the stop, which contain no tables"]
 
 
 def test_a_reading_that_is_left_early_says_nothing() -> None:

@@ -119,7 +119,7 @@ def test_a_distance_is_told_where_it_begins() -> None:
         data[end - 4 : end] = zlib.crc32(data[start : end - 4]).to_bytes(4, "little")
     report = scan(Source.of_bytes(bytes(data)))
     assert [error.position for error in report.damages] == [starts[4], starts[8]]
-    assert f"ends at {starts[9] + 9}, not at {starts[9]}" in str(report.damages[1])
+    assert f"gives the end as {starts[9] + 9} instead of {starts[9]}" in str(report.damages[1])
 
 
 def test_bodies_without_checksum_are_checked_against_the_grammar() -> None:

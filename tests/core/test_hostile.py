@@ -189,7 +189,7 @@ def test_compressed_text_is_as_long_as_it_says() -> None:
     for declared in (4, 6):
         with bk.open(compressed_query(declared, b"BEGIN")) as reader:
             event = list(reader)[-1]
-        with pytest.raises(bk.GrammarError, match=f"not to the declared {declared}"):
+        with pytest.raises(bk.GrammarError, match=f"instead of the declared {declared}"):
             _ = event.body
 
 

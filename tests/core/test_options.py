@@ -94,7 +94,7 @@ def test_nonsense_is_refused(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("text", ["", "x", "\u0661", "\u00b9", "1_000", "1.0", "0x10", "1" * 5000])
 def test_what_is_no_whole_number(text: str) -> None:
-    with pytest.raises(UsageError, match="is not a whole number") as error:
+    with pytest.raises(UsageError, match="is not a valid integer") as error:
         whole_number(text)
     assert len(str(error.value)) < 200
 

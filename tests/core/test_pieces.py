@@ -146,15 +146,15 @@ def test_a_sound_log_of_pieces_is_verified() -> None:
 
 
 BROKEN: dict[str, tuple[Change, str]] = {
-    "one is missing": (lambda p: [p[0], p[2]], "is piece 3 of 3 of a rows event; 1 of 3 pieces are there"),
+    "one is missing": (lambda p: [p[0], p[2]], "is piece 3 of 3 of a rows event; 1 of 3 pieces were found"),
     "the first is missing": (lambda p: p[1:], "is piece 2 of 3 of a rows event; the first is missing"),
     "in another order": (lambda p: [p[1], p[0], p[2]], "the first is missing"),
     "of another event": (lambda p: [p[0], piece(2, 4, b"x"), p[2]], "is piece 2 of 4"),
-    "another begins": (lambda p: [p[0], *p], "of the one before, 1 of 3 pieces are there"),
-    "something between": (lambda p: [p[0], event_of(3, b""), *p[1:]], "stands between the pieces"),
+    "another begins": (lambda p: [p[0], *p], "the one before is incomplete: 1 of 3 pieces were found"),
+    "something between": (lambda p: [p[0], event_of(3, b""), *p[1:]], "interrupts the pieces"),
     "too long": (lambda p: [piece(1, 3, b"x" * 9, 9), piece(2, 3, b"y"), p[2]], "the pieces have 10 bytes"),
-    "no event": (lambda p: [piece(1, 1, b"x" * 5)], "no whole event header"),
-    "no rows": (lambda p: [piece(1, 1, event_of(3, b""))], "make up a STOP_EVENT, which is no rows event"),
+    "no event": (lambda p: [piece(1, 1, b"x" * 5)], "not contain a complete event header"),
+    "no rows": (lambda p: [piece(1, 1, event_of(3, b""))], "form a STOP_EVENT, which is not a rows event"),
 }
 
 
@@ -178,7 +178,7 @@ def test_a_log_that_ends_between_pieces() -> None:
     with bk.open(data) as reader:
         last = next(event for event in reader if event.payload_index is not None)
     cut = data[: last.position]
-    reason = "ends between the pieces of a rows event; 2 of 3 pieces are there"
+    reason = "ends between the pieces of a rows event: 2 of 3 pieces were found"
     with pytest.raises(bk.BinlogError, match=reason):
         rows_by_reader(cut)
     with pytest.raises(bk.BinlogError, match=reason):

@@ -68,7 +68,7 @@ def test_nothing_there_is_an_error(tmp_path: Path, name: str) -> None:
 
 
 def test_an_empty_directory_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="holds no binary log"):
+    with pytest.raises(SourceError, match="contains no binary logs"):
         resolve(tmp_path)
 
 

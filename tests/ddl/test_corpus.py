@@ -76,13 +76,13 @@ def test_a_definition_that_does_not_fit_is_reported() -> None:
     for columns, reason in (
         (
             "x INT, y DECIMAL(\u0663,2)",
-            "column 2, y, is decimal(\u0663,2) by its definition, in the log it is long",
+            "column 2, y, is decimal(\u0663,2) in the definition, in the log it is long",
         ),
-        ("x INT", "the log has 2 columns, its definition 1 (was the table altered in between?)"),
-        ("x INT, y TEXT", "column 2, y, is text by its definition, in the log it is long"),
+        ("x INT", "the log has 2 columns, the definition has 1 (was the table altered since?)"),
+        ("x INT, y TEXT", "column 2, y, is text in the definition, in the log it is long"),
         (
             "x INT, y INT UNSIGNED",
-            "column 2, y, is int unsigned by its definition, in the log it has the other sign",
+            "column 2, y, is int unsigned in the definition, in the log it has the opposite sign",
         ),
     ):
         found = Definitions()

@@ -67,7 +67,7 @@ def test_definitions_survive_in_all_parts() -> None:
 
 def test_no_definitions_are_no_text() -> None:
     assert save(Definitions()) == ""
-    with pytest.raises(UsageError, match="no saved definitions"):
+    with pytest.raises(UsageError, match="not valid saved definitions"):
         restore("what?")
 
 

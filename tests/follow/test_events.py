@@ -97,7 +97,7 @@ def test_stop_and_places(tmp_path: Path) -> None:
     second = {"file": ROTATED[1].name, "position": 4}
     expected = places(bk.open([tmp_path / path.name for path in ROTATED[1:]]))
     assert places(bk.follow(tmp_path, start=second, idle_timeout=0)) == expected
-    with pytest.raises(bk.UsageError, match="start is earliest, latest or a place"):
+    with pytest.raises(bk.UsageError, match="start must be earliest, latest or a position"):
         bk.follow(tmp_path, start="newest")  # type: ignore[arg-type]
     with pytest.raises(bk.UsageError, match="interval"):
         bk.follow(tmp_path, interval=0)

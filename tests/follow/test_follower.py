@@ -159,7 +159,7 @@ def test_an_empty_log_between_others(tmp_path: Path) -> None:
     names = [name for name, *_ in covered(follower, [follower.earliest(), mark])]
     assert names == [logs[0].name, logs[2].name]
     shutil.copy(ROTATED[2], logs[2])
-    with pytest.raises(SourceError, match="are in no log that is there"):
+    with pytest.raises(SourceError, match="no available log contains"):
         follower.advance(steps_until_error(follower)[-1])
 
 
@@ -175,7 +175,7 @@ def test_a_place_that_a_person_names() -> None:
     mark = follower.place({"file": ROTATED[2].name, "position": end})
     assert (Path(mark.file).name, mark.position) == (ROTATED[2].name, end)
     assert follower.place({"file": ROTATED[1].name}).position == 4
-    with pytest.raises(UsageError, match=f"no transaction begins here; one does at {end}"):
+    with pytest.raises(UsageError, match=f"no transaction begins here; the next one begins at {end}"):
         follower.place({"file": ROTATED[2].name, "position": end + 1})
     with pytest.raises(UsageError, match="is no log"):
         follower.place({"file": "binlog.000009"})
@@ -185,5 +185,5 @@ def test_a_place_that_a_person_names() -> None:
 
 def test_a_mark_is_checked() -> None:
     for wrong in ({"file": 1}, {"file": "a", "position": "4"}, {"file": "a", "place": 4}, {}):
-        with pytest.raises(UsageError, match="no place in a log"):
+        with pytest.raises(UsageError, match="not a valid position"):
             Mark.of(wrong)

@@ -198,7 +198,7 @@ def test_a_table_of_another_pipeline_is_left_alone(tmp_path: Path) -> None:
     lake = opened(tmp_path, "iceberg")
     commit(lake, 0, "s.t", {"a": pa.array([1])})
     (lake.checkpoint / "metadata").write_text('{"id": "another"}')
-    with pytest.raises(UsageError, match=r"s\.t in the catalog of Iceberg is not of this lake"):
+    with pytest.raises(UsageError, match=r"s\.t in the Iceberg catalog belongs to another lake"):
         commit(lake, 1, "s.t", {"a": pa.array([1])})
 
 

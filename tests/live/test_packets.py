@@ -108,7 +108,7 @@ def test_what_is_wrong_on_the_wire() -> None:
     second = len(wire([first])) + len(wire([event]))
     missing = wire([first]) + whole[second:]
     for data, kind, words in (
-        (missing, ConnectionLostError, "packet 3 comes where packet 2"),
+        (missing, ConnectionLostError, "expected packet 2, received packet 3"),
         (whole[: second - 3], ConnectionLostError, "closed"),
         (wire([first, event[:-1], event]), FramingError, "comes in a packet of"),
         (wire([first, b"\0abc"]), FramingError, "cannot hold"),
@@ -123,7 +123,7 @@ def test_what_is_wrong_on_the_wire() -> None:
 
 def test_silence_is_the_end_of_a_connection() -> None:
     ours, theirs = socket.socketpair()
-    with ours, theirs, pytest.raises(ConnectionLostError, match=r"nothing has come .* for 0\.1 s"):
+    with ours, theirs, pytest.raises(ConnectionLostError, match=r"no data .* for 0\.1 s"):
         EventStream(ours, 0.1).begin()
 
 

@@ -135,13 +135,13 @@ def test_what_is_not_logged_as_rows_is_refused_on_demand(tmp_path: Path) -> None
         dump(str(log), pieces.append, DumpOptions(require_row_format=True))
     assert b"ROLLBACK /* added by mysqlbinlog */ /*!*/;\n" in b"".join(pieces)
     of_mariadb = corpus_files.case("mariadb-11.8", "crash").logs[0]
-    with pytest.raises(UsageError, match="for logs of MySQL"):
+    with pytest.raises(UsageError, match="on MySQL logs only"):
         dump(str(of_mariadb), lambda _: None, DumpOptions(require_row_format=True))
 
 
 @pytest.mark.parametrize(
     ("log", "error"),
-    [("mysql-9.7/crash", "for logs of MariaDB"), ("mariadb-10.11/types_noblob", "needs all columns")],
+    [("mysql-9.7/crash", "on MariaDB logs only"), ("mariadb-10.11/types_noblob", "requires full row images")],
 )
 def test_not_all_can_be_taken_back(log: str, error: str) -> None:
     path = corpus_files.case(*log.split("/")).logs[0]

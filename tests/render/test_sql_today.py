@@ -51,7 +51,7 @@ def test_a_dropped_column_is_left_out_and_a_new_one_has_its_default() -> None:
     found, said = sql(undo=True, for_table=today("a INT, c BLOB, d TEXT, added INT, made INT AS (a) STORED"))
     assert not any("`b`" in line for line in statements(found, "INSERT", "UPDATE", "DELETE"))
     assert said == [
-        "t.ukey: today's definition has no column b; its values are left out",
+        "t.ukey: the current definition has no column b; its values are omitted",
         "t.ukey: column added is not in the log; inserted rows get its default",
     ]
 
@@ -59,8 +59,8 @@ def test_a_dropped_column_is_left_out_and_a_new_one_has_its_default() -> None:
 def test_what_could_be_renamed_is_said_and_not_done() -> None:
     found, said = sql(undo=True, for_table=today("a INT, text VARCHAR(300), c BLOB, d TEXT"))
     assert said == [
-        "t.ukey: today's definition has no column b; its values are left out "
-        "(if it is called text now: --renamed b=text)",
+        "t.ukey: the current definition has no column b; its values are omitted "
+        "(if it was renamed to text: --renamed b=text)",
         "t.ukey: column text is not in the log; inserted rows get its default",
     ]
     assert not any("text" in line for line in statements(found, "INSERT", "UPDATE", "DELETE"))
@@ -76,7 +76,7 @@ def test_what_could_be_renamed_is_said_and_not_done() -> None:
 )
 def test_what_cannot_be_renamed_is_no_hint(columns: str) -> None:
     found, said = sql(undo=True, for_table=today(columns))
-    assert "t.ukey: today's definition has no column b; its values are left out" in said
+    assert "t.ukey: the current definition has no column b; its values are omitted" in said
     assert not any("text" in line or "`one`" in line for line in statements(found, "INSERT", "UPDATE"))
 
 
@@ -103,18 +103,18 @@ def test_a_table_that_is_not_in_the_file_is_taken_as_it_was() -> None:
     before, _ = sql(undo=True)
     found, said = sql(undo=True, for_table=today("id INT", name="t.other"))
     assert found == before
-    assert said == ["t.ukey is not in the file of --for-table; it is taken as it was"]
+    assert said == ["t.ukey is not in the --for-table file; its logged columns are used"]
 
 
 def test_wrong_usage() -> None:
-    with pytest.raises(UsageError, match="--for-table is for --undo"):
+    with pytest.raises(UsageError, match="--for-table requires --undo"):
         sql(for_table=today("id INT"))
-    for renamed, reason in (("b", "write OLD=NEW"), ("b=nosuch", "of t.ukey has no column nosuch")):
+    for renamed, reason in (("b", "use OLD=NEW"), ("b=nosuch", "of t.ukey has no column nosuch")):
         with pytest.raises(UsageError, match=reason):
             sql(undo=True, for_table=today("a INT, c BLOB, d TEXT"), renamed=[renamed])
-    with pytest.raises(UsageError, match="--renamed is for"):
+    with pytest.raises(UsageError, match="--renamed requires"):
         sql(undo=True, renamed=["a=b"])
-    with pytest.raises(UsageError, match="no CREATE TABLE"):
+    with pytest.raises(UsageError, match="no valid CREATE TABLE"):
         sql(undo=True, for_table="SELECT 1")
 
 

@@ -96,7 +96,7 @@ def test_nothing_kept_is_no_success(tmp_path: Path) -> None:
     target = str(tmp_path / "repaired")
     result = CliRunner().invoke(app, ["repair", str(damaged), "--to", target])
     assert result.exit_code == 1
-    assert "300 bytes of the damaged log are not in it" in result.output
+    assert "300 bytes of the damaged log were not recovered" in result.output
     assert "without damage" not in result.output
 
 

@@ -83,7 +83,7 @@ def test_a_key_that_mysql_made_is_known_without_names() -> None:
 
 
 def test_two_columns_of_one_name() -> None:
-    with pytest.raises(GrammarError, match="one name"):
+    with pytest.raises(GrammarError, match="duplicate column name"):
         Schema.of(table_map([INT, INT], "", field(4, "0178 0178")))
 
 

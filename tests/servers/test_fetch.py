@@ -110,7 +110,7 @@ def test_dead_connection_is_noticed(start_server: StartServer, tmp_path: Path) -
         wait_for(lambda: (archive / "fetch.json").exists() and archived(archive, server), "the first log")
         proxy.is_stalled = True
         server.execute("INSERT INTO f.a (v) VALUES ('late')")
-        wait_for(lambda: "nothing has come" in archive.with_suffix(".log").read_text(), "the timeout")
+        wait_for(lambda: "no data from the server" in archive.with_suffix(".log").read_text(), "the timeout")
         proxy.cut()
         proxy.is_stalled = False
         wait_for(lambda: archived(archive, server), "the rest")
@@ -183,7 +183,7 @@ def test_where_a_new_archive_begins(start_server: StartServer, tmp_path: Path) -
                 assert names[0] == first
         done = run_fetch(server.port, tmp_path / f"{name}-latest", "--from", "latest")
         assert done.returncode == 2
-        assert "needs a privilege" in done.stderr
+        assert "requires a privilege" in done.stderr
         done = run_fetch(server.port, tmp_path / f"{name}-none", "--from", "binlog.999999")
         assert done.returncode == 2
         assert "does not have this log" in done.stderr
@@ -195,7 +195,7 @@ def test_refusals_have_their_own_words(start_server: StartServer, tmp_path: Path
     server.execute("CREATE USER IF NOT EXISTS nobody@'127.0.0.1' IDENTIFIED BY ''")
     for number, (target, code, words) in enumerate(
         (
-            (url(server.port, "archivist:wrong"), 2, "refuses the login"),
+            (url(server.port, "archivist:wrong"), 2, "rejected the login"),
             (url(server.port, "nobody:"), 2, "REPLICATION SLAVE"),
             ("mysql://archivist@127.0.0.1:1/", 4, "connect"),
             (url(server.port) + "?ssl-mode=VERIFY_CA", 4, "certificate"),

@@ -88,7 +88,7 @@ def test_encrypted_key_file(made: bytes, rounds: int | None, tmp_path: Path) -> 
     for wrong in ("another", ""):
         with pytest.raises(SourceError, match="wrong"):
             Keys.of(key_file=path, key_file_secret=wrong, key_file_pbkdf2=rounds).find("1")
-    with pytest.raises(SourceError, match="give its secret"):
+    with pytest.raises(SourceError, match="pass its secret"):
         Keys.of(key_file=path).find("1")
 
 

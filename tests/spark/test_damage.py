@@ -80,7 +80,7 @@ def test_dropmalformed_counts_what_it_drops(hit: Any, capsys: pytest.CaptureFixt
     told = capsys.readouterr().err
     size = bk.read_events(LOG).read_all().to_pylist()
     (lost,) = [one["size"] for one in size if one["position"] == row["_position"]]
-    place = f"at {row['_position']} (the checksum does not fit the bytes)"
+    place = f"at {row['_position']} (checksum mismatch)"
     assert told == f"binlog-kaitai: {path}: dropped 1 damaged ranges, {lost} bytes, {place}\n"
 
 

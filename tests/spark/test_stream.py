@@ -96,7 +96,7 @@ def test_a_purged_log_ends_the_stream(spark: SparkSession, tmp_path: Path) -> No
     (logs / ROTATED[0].name).unlink()
     for path in ROTATED[3:]:
         shutil.copy(path, logs)
-    with pytest.raises(PySparkException, match=r"is not there any more; .*in no log.*failOnDataLoss"):
+    with pytest.raises(PySparkException, match=r"no longer exists; .*no available log.*failOnDataLoss"):
         stream(spark, logs, checkpoint)
     found = stream(spark, logs, checkpoint, failOnDataLoss="false")
     assert {Path(file).name for table in found for file in table["file"].to_pylist()} == {
@@ -136,8 +136,8 @@ def test_a_stream_goes_on_behind_damage(spark: SparkSession, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"maxBytesPerTrigger": "many"}, "many.*no size"),
-        ({"maxFilesPerTrigger": "0"}, "0 would be nothing"),
+        ({"maxBytesPerTrigger": "many"}, "many.*not a valid size"),
+        ({"maxFilesPerTrigger": "0"}, "must be greater than 0"),
         ({"startingOffsets": "yesterday"}, "yesterday.*earliest, latest, or JSON"),
         ({"failOnDataLoss": "maybe"}, "maybe.*true or false"),
         ({"mode": "GENTLE"}, "PERMISSIVE"),

@@ -159,7 +159,7 @@ class AroundDamage:
         if (is_cut or isinstance(error, DamagedError)) and self._stream.seekable():
             stop = self._search.after(start, reader.context)
         if stop is not None:
-            lie = FramingError("the event does not end where its header says", position=start)
+            lie = FramingError("the event does not end at the position in its header", position=start)
             yield Gap(start, stop, error or lie)
             if self._enters_logs and self._is_start(stop - len(MAGIC)):
                 yield from self._enter_log(stop - len(MAGIC))
@@ -181,7 +181,7 @@ class AroundDamage:
         except DamagedError as error:
             self.end = End(self._name, EndKind.TRUNCATED, tail.position, tail.size)
             return error
-        return TruncatedError("a part of an event", position=tail.position) if tail.size else None
+        return TruncatedError("incomplete event", position=tail.position) if tail.size else None
 
     def _read_from(self, position: int, context: Context) -> BlockReader:
         stream: Any = self._stream

@@ -117,7 +117,7 @@ class PartReader:
                 return ChecksumError(BAD_CHECKSUM, position=tail.position, event_type=kind, field="checksum")
         except DamagedError as error:
             return error
-        return FramingError(f"an event goes past {stop}, where other events begin", position=tail.position)
+        return FramingError(f"an event extends past {stop}, where another begins", position=tail.position)
 
     def end(self) -> End | None:
         return None if self._reader is None else self._reader.end()

@@ -196,7 +196,7 @@ def _small_payload(block: Block, body: Any) -> Block | None:
 
 
 def _large_payload(block: Block, row: int, body: Any, block_size: int) -> Iterator[Block]:
-    caught: BinlogError = GrammarError("is not whole events", field="body.content.payload")
+    caught: BinlogError = GrammarError("does not contain complete events", field="body.content.payload")
     count = 0
     try:
         context = Context(block.layout.binlog_version)

@@ -99,7 +99,7 @@ def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null")
     """
     if isinstance(value, ZeroDate) and zero_dates != "text":
         if zero_dates == "error":
-            raise GrammarError(f"a date that no calendar has: {value}")
+            raise GrammarError(f"invalid date: {value}")
         return None
     if pa.types.is_string(kind) and value is not None:
         return strings.escaped(value) if isinstance(value, bytes) else plain(text_form(value, column))
@@ -175,7 +175,7 @@ def _times(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     rows = np.flatnonzero(states == ZERO)
     if zero_dates == "error":
         row = rows[:1]
-        raise CellError(int(row[0]), GrammarError(f"a date that no calendar has: {cells.by_reader(row)[0]}"))
+        raise CellError(int(row[0]), GrammarError(f"invalid date: {cells.by_reader(row)[0]}"))
     valid = cells.valid & (states == FINE)
     bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
     return pa.Array.from_buffers(kind, len(cells), [bits, found.buffers()[1]])

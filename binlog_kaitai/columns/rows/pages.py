@@ -118,7 +118,7 @@ class RowsPage:
                 pass
         except BinlogError as error:
             return error
-        return event.locate(otherwise or GrammarError("the rows cannot be told apart"))
+        return event.locate(otherwise or GrammarError("the rows cannot be separated"))
 
     def runs(self) -> Iterator[tuple[Table | BinlogError | None, Any]]:
         """Events that follow each other and are about the same table."""

@@ -104,11 +104,11 @@ class Prepared:
         """Name the transactions whose rows have been read and that are rolled back."""
         for xid, known, place in self._rolled_back[:_MOST_NAMED]:
             hint = f"; GTID {known.gtid}" if known.gtid else ""
-            reason = f"{known.place}: rows of the XA transaction {xid}, which is rolled back at {place}{hint}"
+            reason = f"{known.place}: rows of XA transaction {xid}, which is rolled back at {place}{hint}"
             warnings.warn(plain(reason), RolledBackWarning, stacklevel=2)
         more = len(self._rolled_back) - _MOST_NAMED
         if more > 0:
-            reason = f"rows of {more} more XA transactions, which are rolled back later"
+            reason = f"rows of {more} more XA transactions that are rolled back later"
             warnings.warn(reason, RolledBackWarning, stacklevel=2)
 
 

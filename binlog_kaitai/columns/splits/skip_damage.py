@@ -112,7 +112,7 @@ def _pass_over(
                 following = behind if behind is not None else log.size
             # Where framing is lost, how that showed depends on how far was read.
             if isinstance(error, (FramingError, TruncatedError)):
-                error = FramingError("not a whole event", file=split.file.path, position=at)
+                error = FramingError("incomplete event", file=split.file.path, position=at)
             yield Gap(at, following, error)
             knows_gtid &= _tells_its_end(log, at, following)
             pieces = (*pieces, (start, at))

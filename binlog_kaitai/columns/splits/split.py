@@ -112,7 +112,7 @@ def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = No
     found = []
     for log in resolve(source, keys):
         if log.path is None:
-            raise UsageError(f"{log.name} is a stream; only files can be read in parts")
+            raise UsageError(f"{log.name} is a stream; only files can be split")
         with reading(log.path):
             state = state_of(log.path)
         found.append(LogFile(log.path, *state, keys=log.keys))

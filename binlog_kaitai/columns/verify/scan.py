@@ -150,7 +150,7 @@ class _Scan:
         if isinstance(error, AnotherLogError):
             self._begin, self._is_relay_log = stop, False
         else:
-            reason = f"{error.reason}; the next whole event is {stop - start} bytes on, at {stop}"
+            reason = f"{error.reason}; the next intact event begins {stop - start} bytes later, at {stop}"
             error = FramingError(reason, position=start)
         self._report.add(error.at(file=self._report.file, position=start), stop)
 
@@ -233,7 +233,7 @@ class _Scan:
         count, self._drift = find(*places, position, self._drift or 0, off)
         for row in off[:count].tolist():
             stated, end = block.fixed_header(row).next_position, int(block.end_positions[row])
-            reason = f"its header says that it ends at {stated}, not at {end}"
+            reason = f"its header gives the end as {stated} instead of {end}"
             error = block.event(row).locate(FramingError(reason, field="header.next_position"))
             if self._is_exact:
                 yield error

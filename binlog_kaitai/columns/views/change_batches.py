@@ -195,7 +195,7 @@ def _cast(array: Any, kind: pa.DataType, table: Table, name: str) -> Any:
     try:
         return cast(array, kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        reason = f"its type changes from {array.type} to one that has {kind} only in common: {error}"
+        reason = f"its type changes from {array.type}; {kind}, the common type, does not fit: {error}"
         raise UsageError(f"{table.schema.full_name}, column {name}: {reason}") from error
 
 

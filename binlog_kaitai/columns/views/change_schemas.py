@@ -81,11 +81,11 @@ def check_schema(table: Schema, schema: pa.Schema) -> None:
     own = own_columns(table, schema)
     if not wanted or not own or not own.keys().isdisjoint(wanted):
         return
-    message = f"{table.full_name}: none of the columns {', '.join(wanted)} is known here; "
+    message = f"{table.full_name}: unknown columns {', '.join(wanted)}; "
     if table.names_from is NameSource.NONE:
         message += "the log does not name the columns (binlog_row_metadata), nor does a statement before it: "
-        raise UsageError(f"{message}give its CREATE TABLE (ddl), or ask for c1, c2, ...")
-    raise UsageError(f"{message}the table has {', '.join(own)}: ask for at least one of them")
+        raise UsageError(f"{message}pass its CREATE TABLE as ddl, or select c1, c2, ...")
+    raise UsageError(f"{message}the table has {', '.join(own)}; select at least one of them")
 
 
 def untaken_name(name: str, taken: Collection[str]) -> str:

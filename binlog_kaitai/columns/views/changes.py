@@ -98,9 +98,9 @@ def read_changes(
         At the end: a filter has matched nothing; it names tables that are in the logs.
     """
     if zero_dates not in ZERO_DATES:
-        raise UsageError(f"zero_dates is {' or '.join(ZERO_DATES)}, not {zero_dates!r}")
+        raise UsageError(f"zero_dates must be {' or '.join(ZERO_DATES)}, not {zero_dates!r}")
     if table is not None and tables is not None:
-        raise UsageError("give either table, for typed columns, or tables, for JSON")
+        raise UsageError("use either table (typed columns) or tables (JSON), not both")
     chosen = Filters.of(table=tables if table is None else table, **filters)
     size = BLOCK_SIZE if table is None else _BLOCK_SIZE
     logs = resolve(source, keys)

@@ -163,7 +163,7 @@ def _batches_of(page: Page, rows: Any, schema: pa.Schema) -> Iterator[pa.RecordB
             return
         if len(lines) > LONGEST:
             place, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
-            reason = "the text of its main fields is longer than Arrow's strings, 2 GiB; leave out `info`"
+            reason = "its main fields exceed 2 GiB, Arrow's limit for strings; omit `info`"
             raise BinlogError(reason, file=plain(page.block.file), position=place, event_type=kind)
         infos = _strings(lines, np.concatenate(([0], ends)))
     # All events of a block are taken as they are, without copies.

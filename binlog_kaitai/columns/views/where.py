@@ -39,7 +39,7 @@ class Where(NamedTuple):
         """
         if (reason := _refused(expression, schema)) is not None:
             names = ", ".join(schema.names)
-            raise UsageError(f"where is not a condition on the columns {names}: {reason.splitlines()[0]}")
+            raise UsageError(f"where is not a valid condition on columns {names}: {reason.splitlines()[0]}")
         # Arrow does not list the columns of an expression, but it refuses one that lacks a column.
         fields = [
             one
@@ -78,5 +78,5 @@ def chosen_columns(schema: pa.Schema, names: Sequence[str] | None) -> pa.Schema:
         return schema
     for name in names:
         if name not in schema.names:
-            raise UsageError(f"there is no column {name!r}; there are {', '.join(schema.names)}")
+            raise UsageError(f"column {name!r} not found; available: {', '.join(schema.names)}")
     return pa.schema([schema.field(name) for name in names])

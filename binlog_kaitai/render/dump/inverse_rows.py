@@ -42,7 +42,7 @@ def flagged(event: Event, *, is_end: bool) -> bytes:
     """A rows event with its end-of-statement flag set or cleared."""
     at = _flags_at(event.layout, event.type_code)
     if at is None:
-        raise event.locate(GrammarError("its flags cannot be found"))
+        raise event.locate(GrammarError("its flags cannot be located"))
     raw = event.raw
     flags = raw[at] | _STATEMENT_END if is_end else raw[at] & ~_STATEMENT_END
     return raw[:at] + bytes([flags]) + raw[at + 1 :]
@@ -134,7 +134,7 @@ class TurnedRows:
         while True:
             count = find(data, *ranges, program.limits, *program.steps, state, starts, *found)
             if state[3] == MISFIT:
-                raise event.locate(GrammarError("the rows do not follow their table map"))
+                raise event.locate(GrammarError("the rows do not match their table map"))
             places = starts[:, :count]
             first = np.where(places < 0, _NOWHERE, places).min(axis=0, initial=_NOWHERE)
             begins.append(first - program.null_bytes)
@@ -155,7 +155,7 @@ def _check_images(event: Event, body: Any) -> None:
     columns += [body.columns_after] if body.is_update else []
     if any(one.num_present < body.num_columns.value for one in columns):
         place = f"{event.file}, position {event.position}"
-        raise UsageError(f"{place}: --flashback needs all columns of rows (binlog_row_image=FULL)")
+        raise UsageError(f"{place}: --flashback requires full row images (binlog_row_image=FULL)")
 
 
 def _program(event: Event, body: Any) -> _Program:
@@ -164,7 +164,7 @@ def _program(event: Event, body: Any) -> _Program:
     widths = widths_of(table_map, columns)
     present = [index for index, one in enumerate(body.columns.columns) if one.is_present]
     if None in widths or (present and present[-1] >= len(columns)):
-        raise event.locate(GrammarError("the lengths of its values are not known"))
+        raise event.locate(GrammarError("the lengths of its values are unknown"))
     steps = [(index, *(widths[index] or ())) for index in present]
     numbers = np.array(steps * (2 if body.is_update else 1), dtype=np.int64).reshape(-1, 3)
     limits = np.array([0, 0 if body.is_write else len(steps), len(numbers)], dtype=np.int64)

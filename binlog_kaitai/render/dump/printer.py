@@ -132,7 +132,7 @@ class Printer:
         if self.options.force_if_open or item.kind != EventType.format_description_event:
             return
         if item.event.header.is_in_use:
-            reason = "the log is in use or was not closed; --force-if-open prints it all the same"
+            reason = "the log is in use or was not closed; use --force-if-open to print it anyway"
             raise item.event.locate(UsageError(reason))
 
     def take(self, item: Item) -> None:
@@ -202,7 +202,7 @@ class Printer:
     def put_unknown(self, item: Item) -> None:
         """Add an event of a type unknown to the client, or reject it without `--force-read`."""
         if not self.options.force_read:
-            reason = f"the client does not know events of type {item.kind}; --force-read goes on after it"
+            reason = f"unknown event type {item.kind}; use --force-read to continue after it"
             raise UsageError(reason, field="header.type_code")
         self.put_comment(item, b"\n# Unknown event\n")
 

@@ -84,7 +84,7 @@ def _refusal(event: Event, table: str, error: Exception) -> BinlogError:
     reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
     if is_mariadb(event.layout) and any(one.type in OLD_TIMES for one in schema_of(event).columns):
         # Values with fractions are longer, and MariaDB's table maps do not record which columns have them.
-        hint = "TIME, DATETIME or TIMESTAMP may have a fraction, which `rows` knows from the log's statements"
+        hint = "TIME, DATETIME or TIMESTAMP may have fractional seconds; `rows` can tell from the log's DDL"
         return BinlogError(f"{reason}; {hint}", field=table)
     return error if isinstance(error, BinlogError) else GrammarError(reason, field=table)
 
@@ -123,11 +123,11 @@ def _has_images(body: Any) -> bool:
 def _images(event: Event, style: Style, table: bytes) -> Iterator[tuple[list[bytes], bool, bool]]:
     body: Any = event.body
     if not hasattr(body, "rows"):
-        reason = "rows from before 5.1.16 hold the server's own record, which the log does not describe"
+        reason = "rows from servers before 5.1.16 are in an internal format that the log does not describe"
         raise GrammarError(reason, field=table.decode("utf-8", "replace"))
     rows = body.rows
     if rows is None:
-        raise GrammarError("the rows do not fit their table map", field=table.decode("utf-8", "replace"))
+        raise GrammarError("the rows do not match their table map", field=table.decode("utf-8", "replace"))
     verb = b"INSERT INTO" if body.is_write else b"UPDATE" if body.is_update else b"DELETE FROM"
     head = b"### " + verb + b" " + table + b"\n"
     suffixes = column_suffixes(event.table_map, style.verbose)

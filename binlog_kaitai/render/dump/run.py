@@ -253,13 +253,13 @@ class _Dump:
     def _printer_of(self, event: Event | None) -> Printer:
         if event is not None and is_of_mariadb(event):
             if self.options.require_row_format:
-                raise UsageError("--require-row-format is for logs of MySQL")
+                raise UsageError("--require-row-format works on MySQL logs only")
             make = FlashbackPrinter if self.options.flashback else MariadbPrinter
             return make(self.options, self.write, self.loads, version_of(event.body.server_version))
         if self.options.flashback and event is not None:
-            raise UsageError("--flashback is for logs of MariaDB; `sql --undo` takes back what others tell")
+            raise UsageError("--flashback works on MariaDB logs only; use `sql --undo` for other logs")
         if self.options.filters_domains and event is not None:
-            raise UsageError("domains and their GTIDs are for logs of MariaDB; use --include-gtids")
+            raise UsageError("domains and MariaDB GTIDs work on MariaDB logs only; use --include-gtids")
         return MysqlPrinter(self.options, self.write, self.loads)
 
     @property

@@ -45,7 +45,7 @@ function openTable(name) {
   const rows = part.rows.filter((row) => row[0] === name).map((row) =>
     Object.fromEntries(row.map((value, index) => [names[index], value])));
   byId('detail-title').textContent = name;
-  byId('detail-about').textContent = rows.length ? 'Its biggest transactions, by bytes of its rows' : 'Its transactions are not on this page.';
+  byId('detail-about').textContent = rows.length ? 'Its biggest transactions, by bytes in rows events' : 'Its transactions are not on this page.';
   byId('detail-events').replaceChildren(...rows.map((row) => {
     const key = row.file + ':' + row.position;
     const about = [data.files.length > 1 ? fileName(row.file) : '', number(row.position), row.time === null ? '' : time(row.time),
@@ -55,6 +55,6 @@ function openTable(name) {
       element('span', { class: 'type' }, bytes(row.table_bytes) + ' of ' + bytes(row.bytes)),
       element('span', { class: 'about' }, about)));
   }));
-  byId('detail-event').replaceChildren(element('p', { class: 'files' }, 'A click on a transaction shows its events.'));
+  byId('detail-event').replaceChildren(element('p', { class: 'files' }, 'Click a transaction to show its events.'));
   if (!byId('detail').open) byId('detail').showModal();
 }

@@ -31,17 +31,17 @@ function openEvent(transaction, index) {
   const event = transaction.events[index];
   byId('detail-events').querySelectorAll('button:not(.back)').forEach((button, number) =>
     button.setAttribute('aria-current', String(number === index)));
-  const about = [event.index === null ? 'at ' + number(event.position) : 'inside of the event at ' + number(event.position),
+  const about = [event.index === null ? 'at ' + number(event.position) : 'inside the event at ' + number(event.position),
     number(event.size) + ' bytes', event.time ? time(event.time) + ' UTC' : 'no time', 'server ' + event.server,
     'checksum ' + event.checksum];
   const parts = [element('h2', {}, event.type), element('p', { class: 'files' }, about.join(' · '))];
   if (event.hex) parts.push(hexDump(event));
   if (event.leaves) parts.push(leafTable(event));
   else {
-    const place = event.index === null ? '' : ', which holds it';
-    parts.push(element('p', { class: 'note' }, (event.hex ? 'This event is too large to be taken apart here.' :
+    const place = event.index === null ? '' : ', which contains it';
+    parts.push(element('p', { class: 'note' }, (event.hex ? 'This event is too large to be decoded here.' :
       'The bytes of this event are not on this page.') +
-      ' To see it whole: binlog-kaitai explain --at ' + event.position + place));
+      ' To see it in full: binlog-kaitai explain --at ' + event.position + place));
   }
   byId('detail-event').replaceChildren(...parts);
   byId('detail-event').scrollTop = 0;

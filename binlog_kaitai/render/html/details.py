@@ -70,12 +70,14 @@ class Details:
 
     def _say(self, stats: Stats, readable: int) -> None:
         if readable < len(stats.sources):
-            self.notes.append("A stream cannot be read twice: transactions of stdin are not shown by event.")
+            self.notes.append(
+                "Transactions from stdin cannot be opened, since a stream cannot be read twice."
+            )
         shown, count = len(self.transactions), stats.totals["transactions"]
         if shown < count:
             self.notes.append(
                 f"{shown:,} of {count:,} transactions can be opened: the biggest, the longest, those with "
-                "most rows, definitions, those after long gaps, the biggest of each table, and the first."
+                "the most rows, DDL, those after long gaps, the biggest of each table, and the first."
             )
 
     def _transaction(self, place: Place, events: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ function drawTotals() {
   const totals = data.totals;
   const cards = [
     card('Transactions', number(totals.transactions), number(totals.definitions) + ' definitions (DDL)'),
-    card('Events', number(totals.events), totals.inner_events ? number(totals.inner_events) + ' in compressed ones' : ''),
+    card('Events', number(totals.events), totals.inner_events ? number(totals.inner_events) + ' in compressed transactions' : ''),
     card('Size', bytes(totals.bytes), number(totals.files) + (totals.files === 1 ? ' file' : ' files')),
     card('Rows inserted', number(totals.rows_inserted)),
     card('Rows updated', number(totals.rows_updated)),

@@ -38,7 +38,7 @@ class Alteration(NamedTuple):
         """What to know before the script runs."""
         return (
             f"{self.where}: {'.'.join(self.key)} has changes in the script from before this statement, which "
-            f"is not taken back; the table must be as it was: {self.text}"
+            f"is not reverted; the table must have its earlier definition: {self.text}"
         )
 
 

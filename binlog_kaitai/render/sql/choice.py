@@ -129,7 +129,7 @@ class RowChoice:
         unseen = self._wanted.columns - self._seen
         if not unseen:
             return
-        reason = f"no table in the log has a column {', '.join(sorted(unseen))}"
+        reason = f"no table in the log has a column named {', '.join(sorted(unseen))}"
         if nameless := sorted(self._nameless):
             shown = ", ".join(nameless[:_MOST_NAMES]) + (" …" if len(nameless) > _MOST_NAMES else "")
             reason += (

@@ -34,7 +34,7 @@ _LOADS = (
     EventType.execute_load_query_event,
 )
 
-_AS_COMMITTED = "an XA transaction is taken back as if it was committed"
+_AS_COMMITTED = "an XA transaction is reverted as if it had been committed"
 
 
 class Carried(NamedTuple):
@@ -166,11 +166,11 @@ class Statements:
                     return self._left_out(query, where, str(misread))
             if query[:2].upper() == b"XA":
                 return self._left_out(query, where, _AS_COMMITTED)
-            return self._left_out(query, where, "statements of the log cannot be taken back")
+            return self._left_out(query, where, "logged statements cannot be reverted")
         text = getattr(body, "query", b"") or event.type.encode()
         if kind == EventType.incident_event:
-            return self._left_out(text, where, "changes got lost on the server (INCIDENT_EVENT)")
-        return self._left_out(text, where, "LOAD DATA needs its file, which is not in the script")
+            return self._left_out(text, where, "changes were lost on the server (INCIDENT_EVENT)")
+        return self._left_out(text, where, "LOAD DATA requires its file, which is not part of the script")
 
     def _xa(self, query: bytes, where: str) -> bytes:
         """A statement that an event stands for."""
@@ -194,7 +194,7 @@ def _query(event: Event) -> bytes:
     try:
         return bytes(body.query)
     except zlib.error as error:
-        raise event.locate(GrammarError(f"the statement does not unpack: {error}")) from error
+        raise event.locate(GrammarError(f"the statement does not decompress: {error}")) from error
 
 
 def _xid(name: Any) -> bytes:

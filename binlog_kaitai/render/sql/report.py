@@ -52,7 +52,7 @@ class Report:
         """Say how often each reason was met."""
         for reason, found in self._reasons.items():
             if found.count > 1:
-                self._say(f"{reason}: {found.count} times, at first at {found.first}")
+                self._say(f"{reason}: {found.count} times, first at {found.first}")
 
 
 def place(block: Block, row: int) -> str:

@@ -194,7 +194,7 @@ class RowStatements:
             return None
         fitted = self._options.today.fit(table.schema)
         if fitted is None:
-            notes = [f"{table.schema.full_name} is not in the file of --for-table; it is taken as it was"]
+            notes = [f"{table.schema.full_name} is not in the --for-table file; its logged columns are used"]
         else:
             self.fitted.add(table.key)
             notes = fitted.notes
@@ -219,7 +219,7 @@ class RowStatements:
     def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
         events, counts = np.unique(group.events, return_counts=True)
         texts = []
-        word = "taken back" if self._options.undo else "made again"
+        word = "reverted" if self._options.undo else "replayed"
         for index, count in zip(events.tolist(), counts.tolist(), strict=True):
             row = int(page.images.rows[index])
             what = f"{count} row{'s' if count > 1 else ''} of {group.change.value} {table.schema.full_name}"
@@ -235,12 +235,12 @@ class RowStatements:
 def _why_unnamed(table: Table) -> str:
     name = table.schema.full_name
     if table.mismatch:
-        reason = f"the definition of {name} does not fit these rows: {table.mismatch}: "
-        reason += "give --ddl FILE with its CREATE TABLE as it was when they were logged"
+        reason = f"the definition of {name} does not match these rows: {table.mismatch}; "
+        reason += "pass its CREATE TABLE from when they were logged with --ddl FILE"
     else:
-        reason = f"the log does not give the names of the columns of {name}: "
-        reason += "give --ddl FILE with its CREATE TABLE"
-    return f"{reason}, or --allow-unnamed to have them as c1, c2 …"
+        reason = f"the log does not have the column names of {name}; "
+        reason += "pass its CREATE TABLE with --ddl FILE"
+    return f"{reason}, or use --allow-unnamed to name them c1, c2 …"
 
 
 def _limits(page: RowsPage) -> list[int]:

@@ -45,7 +45,7 @@ NO_TRANSACTION = -1
 
 _BEGIN, _COMMIT, _ROLLBACK = b"BEGIN;\n", b"COMMIT;\n", b"ROLLBACK;\n"
 
-_UNENDED = "a transaction without an end is not {}"
+_UNENDED = "an incomplete transaction is not {}"
 
 #: Flags of rows events, and the variable that is off while such rows are changed.
 _CHECKS = {
@@ -144,7 +144,7 @@ class Script:
         if self._has_head:
             return b""
         self._has_head = True
-        word = "takes back the changes in" if self._undo else "makes the changes again that are in"
+        word = "reverts the changes in" if self._undo else "replays the changes in"
         names = ", ".join(plain(source.name) for source in self._pages.sources)
         return comment(f"binlog-kaitai sql: {word} {names}") + preamble(self._rows.dialect)
 
@@ -153,7 +153,7 @@ class Script:
         if self._open is None:
             return b""
         self._open = None
-        reason = _UNENDED.format("taken back" if self._undo else "committed")
+        reason = _UNENDED.format("reverted" if self._undo else "committed")
         self._report.incomplete(reason, self._open_at)
         if self._spool is not None:
             self._spool.cut(self._mark)
@@ -283,9 +283,7 @@ class Script:
     ) -> tuple[Lines, Any]:
         numbers, rows, is_rollback = ends
         gone, rows = numbers[is_rollback], rows[is_rollback]
-        reason = (
-            "a transaction that was rolled back is not taken back; tables without transactions stay changed"
-        )
+        reason = "a rolled-back transaction is not reverted; its changes to non-transactional tables remain"
         for row in rows.tolist():
             self._report.incomplete(reason, place(page.block, row))
         if self._was_open is not None and self._was_open in gone:

@@ -55,9 +55,9 @@ class SqlOptions:
             A value makes no sense.
         """
         if for_table is not None and not undo:
-            raise UsageError("--for-table is for --undo: made again, changes meet the tables as they were")
+            raise UsageError("--for-table requires --undo: replayed changes apply to the tables as they were")
         if renamed and for_table is None:
-            raise UsageError("--renamed is for --for-table")
+            raise UsageError("--renamed requires --for-table")
         wanted = Wanted.of(operation=operation, where=where, column=column)
         today = None if for_table is None else Today(for_table, renamed)
         return cls(undo, wanted, allow_unnamed, extended_insert, today)

@@ -139,9 +139,9 @@ def _way(query: bytes, variables: dict[str, Any], dialect: Dialect) -> tuple[byt
     name = dialect.utf8 if charset is None else charset_of(charset.client)
     text = decode(query, name) if name is not None else query
     if name is None or isinstance(text, bytes):
-        raise MisreadError("the statement is not text of its character set")
+        raise MisreadError("the statement is not valid in its character set")
     if not is_whole("".join(one if one.isascii() else "x" for one in text), modes):
-        raise MisreadError("the client would divide the statement otherwise than its server did")
+        raise MisreadError("the client would split the statement differently than the server did")
     return b"" if name in UTF8 else _client_reads(name), delimited(query)
 
 
@@ -154,7 +154,7 @@ def _use(name: str) -> bytes:
     if is_plain(name) and "`" not in name:
         return f"USE {identifier(name)};\n".encode()
     if not name.isprintable():
-        raise MisreadError("the name of its database has characters that clients cannot be given")
+        raise MisreadError("the name of its database has characters that cannot be passed to a client")
     quoted = name.replace('"', '""')
     modes = "ANSI_QUOTES,NO_BACKSLASH_ESCAPES"
     text = f"SET sql_mode = '{modes}';\n/*!USE \"{quoted}\" */;\nSET sql_mode = '{SQL_MODE}';\n"
@@ -251,7 +251,7 @@ def _context(event: Event) -> bytes:
     match event.layout.effective_type(event.type_code):
         case EventType.intvar_event:
             if (name := _COUNTERS.get(body.variable)) is None:
-                raise event.locate(BinlogError(f"no session variable has the number {int(body.variable)}"))
+                raise event.locate(BinlogError(f"unknown session variable number {int(body.variable)}"))
             return f"SET {name} = {body.value};\n".encode()
         case EventType.rand_event:
             return f"SET RAND_SEED1 = {body.seed1}, RAND_SEED2 = {body.seed2};\n".encode()
@@ -276,4 +276,4 @@ def _user_value(event: Event) -> str:
         case kinds.string:
             charset = charset_of(body.collation_id)
             return ("" if charset in (None, BINARY) else introducer(charset)) + hexed(value.data)
-    raise event.locate(BinlogError(f"no user variable has a value of type {int(body.value_type)}"))
+    raise event.locate(BinlogError(f"invalid user variable type {int(body.value_type)}"))

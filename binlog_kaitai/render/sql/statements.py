@@ -98,7 +98,7 @@ class Statements:
             A value is none.
         """
         if invalid := [name for name in self._names if not is_utf8(name)]:
-            raise RefusedError(f"names are not UTF-8: {_list(invalid)}")
+            raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
         written = self._lines(group)
         return written if all(map(is_plain, self._names)) else Written(prepared_lines(written.lines))
 
@@ -135,9 +135,9 @@ class Statements:
         touched = group.after
         present = [column for column in self._columns if _there(touched).has(column)]
         if missing := [column.name for column in present if not after.has(column)]:
-            raise RefusedError(f"the image before lacks {_list(missing)}")
+            raise RefusedError(f"the before image lacks {_list(missing)}")
         if not present:
-            raise RefusedError("the image after has no column that could be set")
+            raise RefusedError("the after image has no column to set")
         body = self._assignments(group, present, after)
         return _line(b"UPDATE %s SET " % self._name, body, *self._where(group, before))
 
@@ -168,7 +168,7 @@ class Statements:
             columns, sign, tail = self._columns, b" <=> ", b" LIMIT 1"
             columns = [column for column in columns if other.has(column)]
         if not columns:
-            raise RefusedError("the image has no column that could tell the row")
+            raise RefusedError("the image has no column that identifies the row")
         pieces: list[Any] = []
         for column in columns:
             # What an image after does not have is as it was before.

@@ -61,7 +61,7 @@ class Today:
         self._definitions.load(text)
         store, _, _ = self._definitions.state
         if not store.given:
-            raise UsageError("the file of --for-table has no CREATE TABLE statement that can be read")
+            raise UsageError("the --for-table file has no valid CREATE TABLE statement")
 
     def fit(self, schema: Schema) -> Fitted | None:
         """The columns of a logged table as they are today; None for a table that is not in the file.
@@ -84,7 +84,7 @@ def _renaming(text: str) -> tuple[str, str, str]:
     left, sign, new = text.partition("=")
     table, _, old = left.rpartition(".")
     if not (sign and old and new):
-        raise UsageError(f"--renamed {text}: write OLD=NEW, or SCHEMA.TABLE.OLD=NEW")
+        raise UsageError(f"--renamed {text}: use OLD=NEW or SCHEMA.TABLE.OLD=NEW")
     return table, old.casefold(), new
 
 
@@ -96,7 +96,7 @@ def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> 
         if place is not None:
             places[column.index] = place
         elif name is not None:
-            raise UsageError(f"today's definition of {schema.full_name} has no column {name}")
+            raise UsageError(f"the current definition of {schema.full_name} has no column {name}")
     columns = {}
     for index, place in places.items():
         logged, now = schema.columns[index], today.columns[place]
@@ -149,11 +149,11 @@ def _notes(schema: Schema, today: TableDefinition, places: dict[int, int]) -> It
     possible = dict(_possible(schema.columns, today.columns))
     for column in schema.columns:
         if column.index not in places:
-            note = f"{table}: today's definition has no column {column.name}; its values are left out"
+            note = f"{table}: the current definition has no column {column.name}; its values are omitted"
             place = possible.get(column.index)
             if place is not None and place not in taken:
                 name = today.columns[place].name
-                note += f" (if it is called {name} now: --renamed {column.name}={name})"
+                note += f" (if it was renamed to {name}: --renamed {column.name}={name})"
             yield note
             continue
         now = today.columns[places[column.index]]

@@ -98,7 +98,7 @@ class _Parser:
 
     def _error(self, wanted: str) -> UsageError:
         found = repr(self._tokens[self._at].text) if self._at < len(self._tokens) else "the end"
-        return UsageError(f"the condition {self._text!r} has {found} in place of {wanted}")
+        return UsageError(f"the condition {self._text!r} has {found} where {wanted} is expected")
 
     def _word(self, *words: str) -> str | None:
         """Step over one of some words or signs."""
@@ -191,7 +191,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     while text[at:].strip():
         found = _TOKEN.match(text, at)
         if found is None:
-            raise UsageError(f"the condition {text!r} cannot be read from {text[at:].strip()!r} on")
+            raise UsageError(f"the condition {text!r} is not valid at {text[at:].strip()!r}")
         yield _Token(found.lastgroup or "", found[found.lastgroup or 0])
         at = found.end()
 
@@ -238,7 +238,7 @@ def _like(name: str, literal: Literal) -> Condition:
     def holds(values: Values) -> Any:
         array, _ = values(name)
         if not isinstance(literal, str) or not pa.types.is_string(array.type):
-            raise UsageError(f"LIKE compares text; column {name} has {array.type}")
+            raise UsageError(f"LIKE requires text, but column {name} has {array.type}")
         return pc.match_like(array, literal)
 
     return holds
@@ -258,8 +258,8 @@ def _matched(name: str, array: Any, literal: Decimal | str | bytes) -> tuple[Any
         return array, pa.scalar(literal, kind)
     if pa.types.is_binary(kind) and not isinstance(literal, Decimal):
         return array, pa.scalar(literal.encode() if isinstance(literal, str) else literal, kind)
-    hint = "; put it in quotes" if isinstance(literal, Decimal) and pa.types.is_string(kind) else ""
-    raise UsageError(f"column {name} has {kind}, which does not compare with {literal!s}{hint}")
+    hint = "; quote it" if isinstance(literal, Decimal) and pa.types.is_string(kind) else ""
+    raise UsageError(f"column {name} has {kind}, which cannot be compared with {literal!s}{hint}")
 
 
 def _number(name: str, literal: Decimal | str | bytes) -> Decimal:
@@ -268,7 +268,7 @@ def _number(name: str, literal: Decimal | str | bytes) -> Decimal:
     try:
         return Decimal(literal)
     except InvalidOperation:
-        raise UsageError(f"column {name} has numbers, and {literal!r} is none") from None
+        raise UsageError(f"column {name} is numeric, but {literal!r} is not a number") from None
 
 
 def _matched_numbers(array: Any, number: Decimal) -> tuple[Any, Any]:
