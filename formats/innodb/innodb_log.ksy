@@ -1,8 +1,8 @@
 meta:
   id: innodb_log
   title: Binary log inside InnoDB
-  application: MariaDB
   file-extension: ibb
+  application: MariaDB
   license: MIT
   ks-version: '0.10'
   endian: le
