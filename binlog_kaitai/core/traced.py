@@ -1,4 +1,4 @@
-"""The traced classes of the grammar, which know the place of every field. Asked through `core.grammar`."""
+"""The grammar's traced classes, which record the position of every field; used through `core.grammar`."""
 
 from __future__ import annotations
 
@@ -12,30 +12,31 @@ from binlog_kaitai.errors import GrammarError
 
 
 def meanings() -> dict[str, dict[str, str]]:
-    """What the grammar says of each field: by name of the class, then by name of the field."""
+    """The documentation of each field in the grammar, by class name, then by field name."""
     from binlog_grammar_traced.meanings import MEANINGS
 
     return MEANINGS
 
 
 def bit_fields() -> dict[str, dict[str, int]]:
-    """How many bits the fields have that do not fill bytes: by names of the class and the field."""
+    """The widths in bits of fields that do not fill whole bytes, by class name and field name."""
     from binlog_grammar_traced.meanings import BITS
 
     return BITS
 
 
 def trace(raw: bytes, parameters: tuple[Any, ...]) -> tuple[Any, GrammarError | None]:
-    """One event as far as it could be read, and what stopped the reading, if anything.
+    """The traced object of one event, as far as it could be parsed, and the exception that stopped parsing,
+    if any.
 
     Parameters
     ----------
     parameters
-        What the grammar's `binlog_event` takes besides the stream.
+        Parameters of the grammar's `binlog_event`, besides the stream.
     """
     from binlog_grammar_traced.binlog_event import BinlogEvent as TracedEvent
 
-    # A table map of the plain classes serves the traced ones as well.
+    # A table map of the plain classes works for the traced ones as well.
     traced: Any = TracedEvent
     event = traced(*parameters, KaitaiStream(io.BytesIO(raw)))
     try:

@@ -166,7 +166,7 @@ _HAVE_LENGTH = frozenset(
 
 
 def _fits(known: KnownFormat, following: _Following) -> bool:
-    """Whether a table can decode all events, and fits in front of them."""
+    """Whether a table can decode all events, and leaves room for itself before them."""
     begin = following.stated_begin
     if begin is not None and begin < len(MAGIC) + _size(known):
         return False

@@ -75,7 +75,7 @@ class MysqlRows(Printer):
         return True
 
     def table_map_text(self, body: Any, *, tells: bool) -> bytes:
-        """The rest of a table map's header line; with `tells` including whether its key is invisible."""
+        """The rest of a table map's header line; with `tells`, includes whether the key is invisible."""
         database = encode(body.schema_name)
         names = (self.rewritten.get(database, database), encode(body.table_name), body.table_id.value)
         text = b"\tTable_map: `%s`.`%s` mapped to number %d\n" % names
