@@ -115,7 +115,7 @@ class Follower:
         mark = Mark.of(given)
         found = [path for path in self.logs() if mark.file in (path, os.path.basename(path))]
         if len(found) != 1:
-            raise UsageError(f"{mark.file} is {'no' if not found else 'more than one'} available log")
+            raise UsageError(f"{mark.file} {'matches several logs' if found else 'is not among the logs'}")
         start = start_of(found[0])
         if mark.position <= len(MAGIC):
             return start

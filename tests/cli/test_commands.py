@@ -190,7 +190,7 @@ def test_verify_tells_what_a_missing_log_held(run: Run) -> None:
 def test_an_encrypted_log_is_not_called_damaged(run: Run) -> None:
     done = run("verify", special_cases("encrypted")[0].logs[0])
     assert done.returncode == 1
-    assert "NOT CHECKED, encrypted" in done.stdout
+    assert "NOT CHECKED: encrypted" in done.stdout
     assert "DAMAGED" not in done.stdout
 
 

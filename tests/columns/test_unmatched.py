@@ -102,7 +102,7 @@ def test_a_table_that_is_not_there_has_no_rows_and_a_warning() -> None:
 def test_gtids_of_mariadb_are_named() -> None:
     found = said(READS["events"], MARIADB, include_gtids="7-7-7")
     assert len(found) == 1
-    assert "which have 0-" in found[0]
+    assert "the logs have 0-" in found[0]
 
 
 def test_what_lies_behind_a_stop_is_not_looked_at() -> None:

@@ -177,7 +177,7 @@ def test_a_place_that_a_person_names() -> None:
     assert follower.place({"file": ROTATED[1].name}).position == 4
     with pytest.raises(UsageError, match=f"no transaction begins here; the next one begins at {end}"):
         follower.place({"file": ROTATED[2].name, "position": end + 1})
-    with pytest.raises(UsageError, match="is no log"):
+    with pytest.raises(UsageError, match="is not among the logs"):
         follower.place({"file": "binlog.000009"})
     with pytest.raises(UsageError, match="write"):
         follower.place({"position": 4})

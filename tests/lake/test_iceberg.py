@@ -206,7 +206,7 @@ def test_a_table_that_is_gone_is_not_begun_anew(tmp_path: Path) -> None:
     lake = opened(tmp_path, "iceberg")
     commit(lake, 0, "s.t", {"a": pa.array([1])})
     catalog(tmp_path).drop_table("s.t")
-    with pytest.raises(UsageError, match=r"s\.t has files, but its table is gone"):
+    with pytest.raises(UsageError, match=r"s\.t has files, but its table is missing"):
         commit(lake, 1, "s.t", {"a": pa.array([1])})
 
 

@@ -83,5 +83,5 @@ def test_no_path(spark: SparkSession) -> None:
 
 
 def test_a_column_that_is_not_there(spark: SparkSession) -> None:
-    with pytest.raises(PySparkException, match="asks for price"):
+    with pytest.raises(PySparkException, match="has unknown columns price"):
         spark.read.format("binlog").schema("price int").load(str(LOG)).collect()
