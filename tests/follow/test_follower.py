@@ -179,7 +179,7 @@ def test_a_place_that_a_person_names() -> None:
         follower.place({"file": ROTATED[2].name, "position": end + 1})
     with pytest.raises(UsageError, match="is not among the logs"):
         follower.place({"file": "binlog.000009"})
-    with pytest.raises(UsageError, match="write"):
+    with pytest.raises(UsageError, match="is not a position"):
         follower.place({"position": 4})
 
 

@@ -190,7 +190,7 @@ def test_changes_by_their_values() -> None:
     assert [line[:28] for line in statements(found) if line.startswith("INSERT")] == [
         "INSERT INTO `t`.`s` (`id`, `"
     ]
-    with pytest.raises(UsageError, match="no table in the log has a column nowhere"):
+    with pytest.raises(UsageError, match="no table in the log has a column named nowhere"):
         sql(MIXED, where="nowhere = 1")
 
 
@@ -240,7 +240,7 @@ def behind_definitions(path: Path, folder: Path) -> Path:
 
 def test_unknown_names_are_refused_and_mended(tmp_path: Path) -> None:
     log = behind_definitions(MIXED, tmp_path)
-    reason = r"the names of the columns of t\.s: give --ddl FILE .* --allow-unnamed"
+    reason = r"the column names of t\.s; pass its CREATE TABLE with --ddl FILE, .* --allow-unnamed"
     with pytest.raises(UsageError, match=reason):
         sql(log, allow_unnamed=False)
     assert "(`c1`, `c2`, `c3`) VALUES (11, '0.83" in sql(log)

@@ -72,5 +72,5 @@ def test_a_missing_key_is_not_damage() -> None:
     for case in ENCRYPTED:
         code, text, _ = run(("verify",), str(case.logs[0]))
         assert code == 1
-        assert "NOT CHECKED, encrypted" in text
+        assert "NOT CHECKED: encrypted" in text
         assert "--key" in text
