@@ -29,6 +29,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 #: Documents all of whose programs are tested elsewhere, or need what no test has.
 WHOLE = {
     "languages.md": "programs in other languages, which tools/conformance builds and runs",
+    "live.md": "asks a running server; tests/servers/test_fetch.py does the same",
     "spark.md": "needs a Spark session; tests/spark runs the same calls",
 }
 
@@ -37,7 +38,7 @@ COMMANDS = {
     r"^(make|pip|python|head|tail|spark-sql|packed/|PYSPARK_PYTHON=)": "not a command of this project",
     r"^binlog-kaitai pipeline": "starts Spark; tests/spark runs pipelines",
     r"--(follow|continuous)\b": "goes on until it is interrupted",
-    r"\$\(": "asks a server",
+    r"\$\(|^binlog-kaitai fetch|(mysql|mariadb)://": "asks a server",
 }
 
 #: Packages that an example uses where they are installed.

@@ -61,7 +61,6 @@ REASONS = {
     "columns/blocks/frame_kernels.py": "the magic; the part of a position that the start of a log has",
     "columns/blocks/payload_headers.py: _numbers": "a number of any width",
     "columns/blocks/resync.py: _may_be": "the lowest and the highest byte of an offset",
-    "columns/kernel/byte_kernels.py: _read_numbers_alone": "a number of any width",
     "columns/kernel/byte_kernels.py: read_u4": "a number of 4 bytes",
     "columns/kernel/byte_kernels.py: turned": "the bytes of a number in the other order",
     "core/adapter.py: stored_checksum": "the checksum of an event, without reading the event",

@@ -72,7 +72,6 @@ WIDEST = 96
 _OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
 _MARKER = np.frombuffer(b'{"json": ', dtype=np.uint8)
 _NULL = np.frombuffer(b"null", dtype=np.uint8)
-
 #: How a JSON document begins that is a string alone.
 _JSON_STRING = 12
 
