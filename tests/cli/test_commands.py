@@ -211,7 +211,7 @@ def test_memory_that_does_not_suffice_is_said(
     with pytest.raises(SystemExit) as ended:
         app.main(["verify", "binlog.000001"])
     assert ended.value.code == app.EXIT_USAGE
-    assert capsys.readouterr().err.endswith("several times: Unable to allocate 1.00 GiB\n")
+    assert capsys.readouterr().err.endswith("must fit: Unable to allocate 1.00 GiB\n")
 
 
 @pytest.mark.parametrize("server", sorted({one.server for one in cases()}))
