@@ -223,7 +223,7 @@ def test_logs_put_together_are_told_as_such(first: Case, second: Case) -> None:
     report = scan(Source.of_bytes(b"".join(parts)))
     assert [type(error) for error in report.damages] == [AnotherLogError] * 2
     assert [error.position for error in report.damages] == places
-    assert f"cut at {places[1]}" in str(report.damages[1])
+    assert f"split the file at {places[1]}" in str(report.damages[1])
     assert [(lost.start, lost.stop) for lost in report.lost] == [(place, place + 4) for place in places]
     assert report.events == sum(one.events for one in alone)
     assert report.end is not None
@@ -310,12 +310,12 @@ def test_a_user_variable_that_is_no_decimal_is_damage(tmp_path: Path) -> None:
         value = header_length(4) + 4 + raw[header_length(4)] + 1
         if raw[header_offset("type_code")] == EventType.user_var_event and raw[value] == DECIMAL:
             positions.append(len(log.data))
-            raw[value + 10] = 200  # digits behind the point
+            raw[value + 10] = 200  # digits after the point
         log.add(bytes(raw))
     path = str(log.write(tmp_path / "binlog.000001"))
     report = scan(Source.of_path(path), is_thorough=True)
     assert [error.position for error in report.damages] == positions != []
-    with pytest.raises(bk.DamagedError, match=rf"position {positions[0]}, USER_VAR_EVENT: no DECIMAL\("):
+    with pytest.raises(bk.DamagedError, match=rf"position {positions[0]}, USER_VAR_EVENT: .* not a valid DECIMAL\("):
         list(bk.read_events(path))
 
 

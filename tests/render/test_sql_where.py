@@ -91,16 +91,16 @@ def test_columns_of_a_condition() -> None:
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
-        ("", "the end in place of the name of a column"),
-        ("id", "the end in place of a comparison"),
-        ("id = ", "the end in place of a value"),
-        ("id = 1 2", "'2' in place of an end"),
-        ("id = 1 AND", "the end in place of the name"),
-        ("(id = 1", "the end in place of )"),
-        ("id = status", "'status' in place of a value"),
-        ("id ; DROP", "cannot be read from '; DROP' on"),
-        ("id IS 5", "'5' in place of NULL"),
-        ("id = 'open", "cannot be read"),
+        ("", "the end where"),
+        ("id", "the end where"),
+        ("id = ", "the end where a value is expected"),
+        ("id = 1 2", "'2' where"),
+        ("id = 1 AND", "the end where"),
+        ("(id = 1", "the end where"),
+        ("id = status", "'status' where a value is expected"),
+        ("id ; DROP", "is not valid at '; DROP'"),
+        ("id IS 5", "'5' where"),
+        ("id = 'open", "is not valid at"),
     ],
 )
 def test_what_is_no_condition(condition: str, words: str) -> None:
