@@ -84,5 +84,5 @@ def _chosen(whole: StructType, names: Sequence[str] | None) -> StructType:
     fields = {field.name.lower(): field for field in whole.fields}
     for name in names:
         if name.lower() not in fields:
-            raise UsageError(f"there is no column {name!r}; there are {', '.join(whole.names)}")
+            raise UsageError(f"column {name!r} not found; available: {', '.join(whole.names)}")
     return StructType([fields[name.lower()] for name in names])

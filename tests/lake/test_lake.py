@@ -167,7 +167,7 @@ def test_a_lake_goes_on_as_what_it_is(tmp_path: Path) -> None:
     lake = opened(tmp_path)
     fill(lake, [str(CORPUS / "mysql-5.6" / "rotate")], 9000)
     lake.close()
-    with pytest.raises(UsageError, match="is a lake of parquet"):
+    with pytest.raises(UsageError, match="is a lake in parquet format"):
         Lake(tmp_path, "delta").open()
     opened(tmp_path)
 

@@ -49,4 +49,4 @@ def test_each_run_adds_what_is_new(tmp_path: Path) -> None:
     assert catalog(lake).load_table("t.a").scan().count() == changes.num_rows
     done = run(lake, logs)
     assert done.returncode == 2
-    assert "is a lake of iceberg" in done.stderr
+    assert "is a lake in iceberg format" in done.stderr

@@ -49,7 +49,7 @@ def test_all_columns_of_several_paths(spark: SparkSession) -> None:
 
 @pytest.mark.spark
 def test_what_is_not_there(spark: SparkSession) -> None:
-    with pytest.raises(UsageError, match=r"there is no column 'nothing'; there are .*_file.*id"):
+    with pytest.raises(UsageError, match=r"column 'nothing' not found; available: .*_file.*id"):
         read(spark, LOG, table=TABLE, columns=["nothing"])
     with pytest.raises(UsageError, match="where is not a condition on the columns"):
         read(spark, LOG, table=TABLE, where=pc.field("nothing") == 1)

@@ -88,7 +88,7 @@ def test_rows_that_are_equal_are_counted(spark: SparkSession) -> None:
 
 def test_latest_says_what_is_wrong(spark: SparkSession) -> None:
     frame = changes(spark)
-    with pytest.raises(UsageError, match="no column nr; the columns are id, the value"):
+    with pytest.raises(UsageError, match="column nr not found; available: id, the value"):
         latest(frame, ["nr"])
     with pytest.raises(UsageError, match="no change has the GTID"):
         latest(frame, ["id"], as_of="0-1-99")
