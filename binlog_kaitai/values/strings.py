@@ -39,7 +39,7 @@ def enum_of(cell: Any, column: Column) -> str | int:
     if column.members is None:
         return number
     if number > len(column.members):
-        raise GrammarError(f"invalid ENUM member {number} of {len(column.members)}")
+        raise GrammarError(f"ENUM member {number} does not exist; the column has {len(column.members)}")
     return column.members[number - 1] if number else ""
 
 
@@ -49,7 +49,7 @@ def set_of(cell: Any, column: Column) -> str | int:
     if column.members is None:
         return bits
     if bits >> len(column.members):
-        raise GrammarError(f"invalid SET members {bits:#x} of {len(column.members)}")
+        raise GrammarError(f"SET members {bits:#x} do not all exist; the column has {len(column.members)}")
     return ",".join(member for at, member in enumerate(column.members) if bits >> at & 1)
 
 

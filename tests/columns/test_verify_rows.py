@@ -146,7 +146,7 @@ def test_definitions_go_on_from_log_to_log() -> None:
         scan(Source.of_bytes(one), is_thorough=True, definitions=definitions).damages for one in (before, log)
     ]
     assert found[0] == []
-    assert ["invalid ENUM member" in error.reason for error in found[1]] == [True]
+    assert ["ENUM member" in error.reason for error in found[1]] == [True]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -105,6 +105,6 @@ def test_a_damaged_log_is_an_error(tmp_path: Path) -> None:
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
     target = tmp_path / "there"
     target.write_bytes(b"mine")
-    with pytest.raises(UsageError, match=r"there: exists already.*--overwrite"):
+    with pytest.raises(UsageError, match=r"there: already exists.*--overwrite"):
         list(slice_log(resolve(str(_DDL)), [str(target)]))
     assert target.read_bytes() == b"mine"

@@ -36,7 +36,7 @@ class Counting(io.FileIO):
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> type[Counting]:
-    def of_path(path: str) -> Source:
+    def of_path(path: str, keys: object = None) -> Source:
         def opened() -> BinaryIO:
             return io.BufferedReader(Counting(path))
 
