@@ -166,7 +166,7 @@ def test_columns_with_gtid_filters() -> None:
 
 
 def test_a_column_that_is_none() -> None:
-    with pytest.raises(bk.UsageError, match="column .positoin. not found"):
+    with pytest.raises(bk.UsageError, match=r"column .positoin. not found"):
         read_events(ALL_TYPES, columns=["positoin"])
 
 

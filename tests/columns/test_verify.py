@@ -315,7 +315,8 @@ def test_a_user_variable_that_is_no_decimal_is_damage(tmp_path: Path) -> None:
     path = str(log.write(tmp_path / "binlog.000001"))
     report = scan(Source.of_path(path), is_thorough=True)
     assert [error.position for error in report.damages] == positions != []
-    with pytest.raises(bk.DamagedError, match=rf"position {positions[0]}, USER_VAR_EVENT: .* not a valid DECIMAL\("):
+    words = rf"position {positions[0]}, USER_VAR_EVENT: .* not a valid DECIMAL\("
+    with pytest.raises(bk.DamagedError, match=words):
         list(bk.read_events(path))
 
 

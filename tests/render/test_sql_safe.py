@@ -75,7 +75,7 @@ def test_a_value_of_a_type_that_no_server_has_is_an_error_with_a_place(tmp_path:
 
 def test_conditions_on_columns_that_the_log_does_not_name(tmp_path: Path) -> None:
     log = behind_definitions(MIXED, tmp_path)
-    with pytest.raises(UsageError, match=r"column named id, but .* not name .* t\.s.*--ddl .*row_metadata=FULL"):
+    with pytest.raises(UsageError, match=r"named id, but .* not name .* t\.s.*--ddl .*row_metadata=FULL"):
         sql(log, where="id = 12")
     assert "DELETE" not in sql(log, where="c1 = 12")
     assert "VALUES (12, " in sql(log, where="id = 12", ddl=DDL)

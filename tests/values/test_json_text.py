@@ -121,7 +121,7 @@ def test_changes(operation: str, path: str, value: str | None, shown: str) -> No
     ],
 )
 def test_changes_that_do_not_fit(operation: str, path: str) -> None:
-    with pytest.raises(GrammarError, match="not found in the JSON document|invalid JSON path"):
+    with pytest.raises(GrammarError, match=r"not found in the JSON document|invalid JSON path"):
         JsonDiff((JsonOperation(operation, path, None if operation == "remove" else JsonText("1")),)).apply(
             DOCUMENT
         )
