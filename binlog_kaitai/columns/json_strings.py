@@ -13,7 +13,7 @@ from binlog_kaitai.columns.kernel.compile import inlined, kernel
 
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
-#: For each byte the letter behind the backslash, 0 for a byte that stays, 1 for one that becomes \\u00XX.
+#: For each byte the letter after the backslash, 0 for a byte that stays, 1 for one that becomes \\u00XX.
 ESCAPES = np.array(
     [ord(_SHORT.get(chr(byte), "\0")) or int(byte < 32) for byte in range(256)], dtype=np.uint8
 )
@@ -35,6 +35,18 @@ def put_hex(byte: int, out: Any, at: int) -> int:
     out[at] = HEX_DIGITS[byte >> 4]
     out[at + 1] = HEX_DIGITS[byte & 15]
     return at + 2
+
+
+@kernel
+def put_escape(byte: int, out: Any, at: int) -> Any:
+    """Write a byte that has an entry in `ESCAPES` as JSON does; gives the end."""
+    escape = ESCAPES[byte]
+    out[at] = 92
+    if escape > 1:
+        out[at + 1] = escape
+        return at + 2
+    out[at + 1], out[at + 2], out[at + 3] = 117, 48, 48
+    return put_hex(byte, out, at + 4)
 
 
 @kernel
@@ -87,21 +99,16 @@ def put_json(data: Any, starts: Any, lengths: Any, places: Any, out: Any) -> Non
         behind = starts[index]  # the last character of several bytes
         for place in range(starts[index], end):
             byte = data[place]
-            escape = ESCAPES[byte]
             if byte >= 128 and place >= behind:
                 behind = place + width_at(data, place, end)
             if byte >= 128 and place >= behind:
                 out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 100, 99
                 at = put_hex(byte, out, at + 4)
-            elif escape == 0:
+            elif ESCAPES[byte]:
+                at = put_escape(byte, out, at)
+            else:
                 out[at] = byte
                 at += 1
-            elif escape == 1:
-                out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 48, 48
-                at = put_hex(byte, out, at + 4)
-            else:
-                out[at], out[at + 1] = 92, escape
-                at += 2
         out[at] = 34
 
 

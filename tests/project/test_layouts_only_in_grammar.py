@@ -26,7 +26,6 @@ REASONS = {
     "columns/rows/counting.py: count_rows": "which images are wanted; null bits, eight at once",
     "columns/rows/images.py: _program": "which images are wanted",
     "columns/rows/json_kernels.py: put_document": "types of containers, odd ones are large; a stack, packed",
-    "columns/rows/json_kernels.py: put_quoted": "hexadecimal digits",
     "columns/rows/read_kernels.py: mark_valid": "Arrow's validity bits",
     "columns/rows/read_kernels.py: read_columns": "the bytes that some bits take",
     "columns/rows/strings.py: vectors": "the alignment of Arrow's buffers",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.columns.json_strings import ESCAPES, put_escape
 from binlog_kaitai.columns.kernel.compile import kernel
 from binlog_kaitai.columns.kernel.decoders import (
     json_container,
@@ -103,35 +104,11 @@ def put_quoted(data: Any, start: int, length: int, out: Any, at: int) -> Any:
         return at + length + 1
     for step in range(length):
         byte = data[start + step]
-        if byte >= 32 and byte != 34 and byte != 92:
+        if ESCAPES[byte]:
+            at = put_escape(byte, out, at)
+        else:
             out[at] = byte
             at += 1
-            continue
-        out[at] = 92
-        short = 0
-        if byte == 34 or byte == 92:
-            short = int(byte)
-        elif byte == 8:
-            short = 98
-        elif byte == 12:
-            short = 102
-        elif byte == 10:
-            short = 110
-        elif byte == 13:
-            short = 114
-        elif byte == 9:
-            short = 116
-        if short:
-            out[at + 1] = short
-            at += 2
-        else:
-            low = byte & 15
-            out[at + 1] = 117
-            out[at + 2] = 48
-            out[at + 3] = 48
-            out[at + 4] = 48 + (byte >> 4)
-            out[at + 5] = 48 + low if low < 10 else 87 + low
-            at += 6
     out[at] = 34
     return at + 1
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.columns.json_strings import ESCAPES, put_hex, width_at
+from binlog_kaitai.columns.json_strings import ESCAPES, put_escape, put_hex, width_at
 from binlog_kaitai.columns.kernel.compile import inlined, kernel
 from binlog_kaitai.columns.kernel.decoders import (
     date,
@@ -88,7 +88,7 @@ def put_quote(quotes: int, out: Any, at: int) -> int:
 
 @kernel
 def put_bytes_object(data: Any, start: int, length: int, least: int, quotes: int, out: Any, at: int) -> int:
-    """Write bytes as ``{"hex": "…"}``, with zeros behind them up to the least length."""
+    """Write bytes as ``{"hex": "…"}``, padded with zeros to the least length."""
     marks = max(quotes, 1)
     for step in range(_OPENING.shape[0]):
         out[at] = _OPENING[step]
@@ -149,21 +149,14 @@ def put_utf8(data: Any, start: int, length: int, quotes: int, out: Any, at: int)
             place += width
             continue
         place += 1
-        escape = ESCAPES[byte] if quotes else 0
-        if escape == 0:
+        if quotes == 0 or ESCAPES[byte] == 0:
             out[at] = byte
             at += 1
-        elif escape == 1:
-            out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 48, 48
-            at = put_hex(byte, out, at + 4)
-        else:
+        elif byte == 34:
             out[at] = 92
-            at += 1
-            if byte == 34:
-                at = put_quote(quotes, out, at)
-            else:
-                out[at] = escape
-                at += 1
+            at = put_quote(quotes, out, at + 1)
+        else:
+            at = put_escape(byte, out, at)
     return put_quote(quotes, out, at)
 
 
@@ -248,8 +241,8 @@ def is_utf8(data: Any, start: int, end: int) -> bool:
 def put_json(data: Any, start: int, length: int, quotes: int, stack: Any, out: Any, at: int) -> Any:
     """Write a JSON document; gives LEFT or NO_ROOM as `put_document`.
 
-    What would read as NULL or as the marker (`values.json_text.marked`) is LEFT; where there are no quotes,
-    so is a document that is a string alone.
+    Returns LEFT for text that could be mistaken for NULL or for the marker (`values.json_text.marked`) and,
+    without quotes, for a document that is a single string.
     """
     if length == 0 or (quotes == 0 and data[start] == _JSON_STRING):
         return LEFT
