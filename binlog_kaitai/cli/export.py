@@ -18,14 +18,7 @@ from binlog_kaitai.lake import VIEWS
 
 @click.command()
 @options.sources
-@click.option(
-    "--to",
-    "target",
-    type=options.LocalPath(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="A new or empty directory.",
-)
+@options.target("A new or empty directory.")
 @options.filters
 @options.views
 @options.zero_dates

@@ -21,14 +21,7 @@ EXIT_UNREACHABLE = 4
 
 @click.command()
 @click.argument("url", metavar="URL")
-@click.option(
-    "--to",
-    "target",
-    type=options.LocalPath(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="Directory of the archive.",
-)
+@options.target("Directory of the archive.")
 @click.option("--follow", is_flag=True, help="Keep reading as the server writes, until interrupted.")
 @click.option(
     "--from",

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
@@ -96,6 +97,18 @@ class LocalPath(click.Path):
         if is_url(os.fspath(value)):
             self.fail(f"{os.fspath(value)} is a URL; output must be a local path", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def target(help_text: str) -> Callable[[_Command], _Command]:
+    """The option `--to` of commands that write into a directory."""
+    return click.option(
+        "--to",
+        "target",
+        type=LocalPath(path_type=Path),
+        required=True,
+        metavar="DIR",
+        help=help_text,
+    )
 
 
 def changes(command: _Command) -> _Command:

@@ -29,14 +29,7 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 
 @click.command()
 @options.source_paths
-@click.option(
-    "--to",
-    "target",
-    type=options.LocalPath(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="Directory of the lake.",
-)
+@options.target("Directory of the lake.")
 @click.option("--continuous", is_flag=True, help="Keep running until interrupted.")
 @click.option(
     "--interval",

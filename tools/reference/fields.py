@@ -26,11 +26,6 @@ class FieldRow:
     meaning: str
     mistake: str  # what published descriptions get wrong about the field
 
-    @property
-    def is_stored(self) -> bool:
-        """Whether the field has bytes of its own, as opposed to following from others."""
-        return bool(self.size)
-
 
 class StructureFields:
     """The rows of one structure; `link` makes a Markdown link to a type of the grammar."""
