@@ -70,15 +70,17 @@ def _by_gtids(mark: Mark, paths: Sequence[str], what: str, lose: Lose) -> Mark:
     reached = GtidSet.parse(mark.gtids)
     heads = [(path, head) for path in paths if (head := read_head(path)) is not None]
     if mark.file and (missing := reached.without(_gtids_of(*heads[-1]) if heads else GtidSet())):
-        told = f"the available logs lack {missing}, which were read: a server that lags or began anew"
-        return _from_the_oldest(mark, paths, f"{what}; {told}", lose)
+        reason = f"the available logs lack {missing}, which were read: a server that lags or began anew"
+        return _from_the_oldest(mark, paths, f"{what}; {reason}", lose)
     for path, head in reversed(heads):
         if head.previous is not None and not head.previous.without(reached):
             start = Mark(path, log_id=head.log_id, gtids=mark.gtids, definitions=mark.definitions)
             return _first_new(replace(start, skip=mark.gtids), reached)
     lost = next((head.previous.without(reached) for _, head in heads if head.previous is not None), None)
-    told = f"no available log contains the transactions {lost}" if lost else "no log there goes on from it"
-    return _from_the_oldest(mark, paths, f"{what}; by its GTIDs, {told}", lose)
+    reason = (
+        f"no available log contains the transactions {lost}" if lost else "no available log continues from it"
+    )
+    return _from_the_oldest(mark, paths, f"{what}; by its GTIDs, {reason}", lose)
 
 
 def _gtids_of(path: str, head: Head) -> GtidSet:

@@ -1,6 +1,6 @@
 """The cipher of MariaDB and Percona Server 5.7, which encrypt each event by itself, in its place.
 
-1. `len_event` stays readable, so that events can be told apart without a key.
+1. `len_event` stays readable, so that events can be separated without a key.
 2. The ciphertext goes from the type code to the event's end, but for the four bytes that `len_event` covers:
    these lie where the timestamp was.
 3. It is AES-CBC. The initialization vector is the nonce and the event's offset; Percona Server encrypts that
@@ -220,7 +220,7 @@ def _windows(data: Any, kind: Any) -> Any:
 
 
 def with_room(data: bytes) -> Any:
-    """Bytes as an array that can be written, with a block to spare behind them."""
+    """Bytes as a writable array, with a spare block after them."""
     made = np.empty(len(data) + BLOCK, dtype=np.uint8)
     made[: len(data)] = np.frombuffer(data, dtype=np.uint8)
     return made

@@ -91,7 +91,7 @@ class Layer(io.RawIOBase):
 
 
 class Refused(io.RawIOBase):
-    """A stream that cannot be read, which whoever reads it is told."""
+    """A stream whose reads raise an error."""
 
     def __init__(self, raw: BinaryIO, error: BinlogError) -> None:
         self._raw, self._error = raw, error

@@ -222,7 +222,7 @@ def _starts_like_a_log(path: str) -> bool:
 
 
 class State(NamedTuple):
-    """What a listing tells of a log.
+    """What is known of a log without reading its events.
 
     Attributes
     ----------

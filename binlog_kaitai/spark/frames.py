@@ -51,8 +51,8 @@ def read(
     where
         A condition on the columns, chosen or not, such as ``pc.field("id") == 42`` (`pyarrow.compute`): only
         the rows that meet it. Both images of an update are rows, and each is kept or dropped by itself. Of
-        other rows only the columns in the condition are read. In mode PERMISSIVE the rows that tell of damage
-        are always kept.
+        other rows only the columns in the condition are read. In mode PERMISSIVE the rows that report
+        damage are always kept.
     options
         Of ``spark.read.format("binlog")``, such as ``splitSize="64m"``.
 

@@ -128,7 +128,7 @@ class BlockReader:
         self._buffer: Any = np.empty(max(block_size, 256), dtype=np.uint8)
         self._buffer[: len(ahead)] = np.frombuffer(ahead, dtype=np.uint8)
         self._spare: Any = None
-        self._error: BinlogError | None = None  # of the stream; raised behind the events before
+        self._error: BinlogError | None = None  # of the stream; raised after the events before it
         # Places in the buffer: of the next block, of what is not yet framed, of what is not yet read.
         self._at, self._scanned, self._end = 0, 0, len(ahead)
 

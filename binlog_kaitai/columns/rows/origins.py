@@ -119,7 +119,7 @@ def _thread_ids(block: Block, kind: int) -> Any:
     for index in by_reader.tolist():
         try:
             value = getattr(block.event(int(block.rows_of(kind)[index])).body, "thread_id", None)
-        except BinlogError:  # whoever wants that event is told
+        except BinlogError:  # raised when that event itself is read
             continue
         found[index] = _UNKNOWN if value is None else value
     return found

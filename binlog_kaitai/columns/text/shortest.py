@@ -28,7 +28,7 @@ _HIDDEN = np.int64(1 << _BITS)
 #: Exponents of ten between which `repr` writes no exponent.
 REPR_LEAST, REPR_MOST = -4, 16
 
-#: A FLOAT is told from others by up to eight digits; those of this size have exact products with 10^12.
+#: Up to eight digits identify a FLOAT; values of this size have exact products with 10^12.
 _SINGLE_LEAST, _SINGLE_MOST, _SINGLE_DIGITS = 1e-4, 1e7, 1e8
 
 
@@ -114,7 +114,7 @@ def shortest(bits: Any) -> Any:
 
 @kernel
 def put_shortest(bits: Any, least: int, most: int, out: Any, at: int) -> Any:
-    """Write a DOUBLE, by its bits, as `repr` does; LEFT for what is no number. There must be room for 40.
+    """Write a DOUBLE, given as its bits, as `repr` does; LEFT for NaN and infinities. Needs up to 40 bytes.
 
     A number has no exponent if its first digit is after the `least` and not after the `most` exponent of ten.
     """

@@ -71,7 +71,7 @@ class Wanted:
 class RowChoice:
     """Takes the wanted changes, and notes which columns it has found.
 
-    A change that no table's columns can tell of is not taken; `check` says so in the end.
+    Changes of tables without the wanted columns are dropped; `check` reports columns that no table has.
     """
 
     def __init__(self, wanted: Wanted) -> None:
