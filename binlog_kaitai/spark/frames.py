@@ -59,7 +59,7 @@ def read(
     Raises
     ------
     UsageError
-        There is no such column, or `where` is not a condition on the columns.
+        There is no such column, or `where` is not a valid condition on the columns.
     """
     register(spark)
     paths = (

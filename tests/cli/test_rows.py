@@ -109,7 +109,7 @@ def test_names_of_what_to_show_and_conditions_are_checked(run: Run) -> None:
     for arguments, reason in (
         (("--show", "gtid,user"), "'user' is not one of gtid, thread, statement"),
         (("--where", "id ="), "the condition 'id =' has the end where a value is expected"),
-        (("--where", "nosuch = 1"), "no table in the log has a column nosuch"),
+        (("--where", "nosuch = 1"), "no table in the log has a column named nosuch"),
     ):
         done = run("rows", *arguments, MIXED.logs[0])
         assert done.returncode == 2

@@ -51,7 +51,7 @@ def test_all_columns_of_several_paths(spark: SparkSession) -> None:
 def test_what_is_not_there(spark: SparkSession) -> None:
     with pytest.raises(UsageError, match=r"column 'nothing' not found; available: .*_file.*id"):
         read(spark, LOG, table=TABLE, columns=["nothing"])
-    with pytest.raises(UsageError, match="where is not a condition on the columns"):
+    with pytest.raises(UsageError, match="where is not a valid condition on columns"):
         read(spark, LOG, table=TABLE, where=pc.field("nothing") == 1)
     with pytest.raises(PySparkException, match="option where: conditions are given to"):
         spark.read.format("binlog").option("table", TABLE).option("where", "id > 5").load(str(LOG)).collect()
